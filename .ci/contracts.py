@@ -56,23 +56,26 @@ VERDICTS = [
     "audit.exports",
     "audit.themes",
     "audit.source_pages",
+    "audit.evaluation",
     "annotation.studies.verdict_store",
     "annotation.studies.baseline_judge",
 ]
-"""From where a judge's verdict, or a handbook's page with the name of its center, can be reached.
+"""From where a judge's verdict, scores of systems, or a handbook's page with the name of its center, can be reached.
 
 The blinding list: every blinding contract forbids these and adds to them."""
 
 OTHERS_WORK = [
     "annotation.studies.names_left",
     "annotation.studies.sampling",
+    "annotation.studies.head_to_head",
     "annotation.studies.study_tables",
+    "annotation.studies.preference_results",
     "annotation.studies.adjudication",
     "annotation.label_store.results",
     "annotation.label_store.theme_edits",
     "annotation.theme_edits",
 ]
-"""From where another person's ratings, or who was sampled for which label, can be reached."""
+"""From where another person's ratings, which system an answer is from, or who was sampled for which label, can be reached."""
 
 
 def layers(name: str, order: list[str], container: str = "", exhaustive: bool = True) -> dict[str, object]:
@@ -130,6 +133,8 @@ CONTRACTS = [
             "annotation.studies.vouched_sign_in",
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",
+            "annotation.label_store.reference_answers",
+            "annotation.label_store.unassigned_slots",
             "annotation.label_store.studies",
             "annotation.label_store.study_creation",
         ],
@@ -148,7 +153,15 @@ CONTRACTS = [
     forbidden(
         "Blinding: the adjudicate page cannot reach the judge",
         ["pages.studies.adjudicate"],
-        [*VERDICTS, "annotation.studies.sampling", "annotation.studies.study_tables", "annotation.theme_edits", "pages._shared"],
+        [
+            *VERDICTS,
+            "annotation.studies.sampling",
+            "annotation.studies.head_to_head",
+            "annotation.studies.study_tables",
+            "annotation.studies.preference_results",
+            "annotation.theme_edits",
+            "pages._shared",
+        ],
     ),
     forbidden(
         "Statistics of ratings never open a store of verdicts",

@@ -37,6 +37,9 @@ SECTIONS = {
     "How the judge is measured": (
         "check", "position swap", "blinding", "repeat", "across the line", "kappa", "not measured", "token",
     ),
+    "How people compare systems": (
+        "head-to-head", "reference answer", "both bad",
+    ),
     "How the numbers are calculated": (
         "not addressed (r_abs)", "disagreement (R_div)", "same advice (R_con)",
         "disputed {questions} (pct_any_div)", "95 % interval", "Wilson's interval", "Spearman's rho",
@@ -78,6 +81,10 @@ CORE_MEANINGS = {
     "full document": "The {handbook} is short, so its full text was given to the generator and nothing was searched.",
     "fallback": "The passages found were not enough, so the full text of the {handbook} was given to the generator.",
     "extractive": "Answered without a language model, with sentences of the {handbook} word for word.",
+    "head-to-head": "A study in which people read two systems' answers to one {question} and choose the better one, without "
+    "knowing which system gave which. Each person sees each system's answer on a side that was drawn at random.",
+    "reference answer": "An answer to {a_question} that is taken as right. In a study it is shown on request, which is recorded.",
+    "both bad": "A choice between two answers: neither can be given to {a_patient}. It is not a tie, which says equally good.",
     "token": "A word or part of a word as a language model reads and writes it. The cost of a model is counted in tokens.",
     "95 % interval": "The range in which the share would probably lie for other {questions} of the same kind (and, "
     "where pairs are pooled, for other {handbooks}). A wide interval means few data.",

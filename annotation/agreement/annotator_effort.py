@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.comparisons import LABEL_ORDER, StratifiedTable
+from annotation.agreement.comparisons import StratifiedTable
 from annotation.agreement.estimates import estimate_measure, too_small
 from annotation.agreement.measures import two_rater_measures
 from annotation.ratings.design import Codes, Floats
 from annotation.ratings.table import JUDGE, MISSING, Ratings
+from annotation.schemes import PAIRS, Scheme
 from audit.stats.intervals import wilson
 
 QUARTERS = 4
 TIME_COLUMNS = ("annotator", "n", "median_s", "fastest_tenth_s", "slowest_tenth_s", "first_quarter_s", "last_quarter_s")
 DRIFT_COLUMNS = ("annotator", "against", "quarter", "n", "value", "low", "high", "note")
 RETEST_COLUMNS = ("annotator", "name", "value", "low", "high", "n", "word", "note")
-RETEST_MEASURES = ("kappa_quadratic", "agreement")
 
 
 def time_per_item(ratings: Ratings) -> pd.DataFrame:
@@ -75,28 +75,29 @@ def _drift_rows(ratings: Ratings, annotator: str) -> Iterator[tuple[object, ...]
             yield annotator, other, quarter + 1, n, same / n if n else np.nan, low, high, too_small(n, n)
 
 
-def retest_agreement(repeats: pd.DataFrame) -> pd.DataFrame:
+def retest_agreement(repeats: pd.DataFrame, scheme: Scheme = PAIRS) -> pd.DataFrame:
     """Intra-rater reliability: how often an annotator gives the same label to the same item twice, from hidden repeats.
 
     `repeats` has columns annotator, first and second: one row per item that an annotator labelled both times.
 
     One row per annotator and figure:
         annotator         str
-        name              kappa_quadratic, agreement (the share with the same label)
+        name              the headline coefficient of the scheme, agreement (the share with the same label)
         value, low, high  float, with its 95 % interval; NaN where undefined
         n                 int, items labelled both times
         word, note        as in the figures of the report
     """
-    rows = [row for annotator, pairs in repeats.groupby("annotator", sort=True) for row in _retest_rows(str(annotator), pairs)]
+    by_annotator = repeats.groupby("annotator", sort=True)
+    rows = [row for annotator, pairs in by_annotator for row in _retest_rows(str(annotator), pairs, scheme)]
     return pd.DataFrame(rows, columns=list(RETEST_COLUMNS))
 
 
-def _retest_rows(annotator: str, pairs: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    order = list(LABEL_ORDER)
-    # Labels that were not used keep their rows: the weights of kappa follow from the distances between all five.
+def _retest_rows(annotator: str, pairs: pd.DataFrame, scheme: Scheme) -> Iterator[tuple[object, ...]]:
+    order = list(scheme.words)
+    # Labels that were not used keep their rows: the weights of kappa follow from the distances between all of them.
     table = pd.crosstab(pairs["first"], pairs["second"]).reindex(index=order, columns=order, fill_value=0)
-    measures = {measure.name: measure for measure in two_rater_measures(len(order))}
-    for name in RETEST_MEASURES:
+    measures = {measure.name: measure for measure in two_rater_measures(len(order), scheme.ordered)}
+    for name in (scheme.headline, "agreement"):
         estimate = estimate_measure(
             measures[name], StratifiedTable.unweighted(table.to_numpy()), raters=("the first labels", "the second")
         )

@@ -19,11 +19,12 @@ import pandas as pd
 
 from annotation.ratings.design import Codes, Floats, SampleDesign
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
-from audit.vocabulary import LABELS, SIGNIFICANCES
+from annotation.schemes import PAIRS
+from audit.vocabulary import SIGNIFICANCES
 
 MAJORITY = "majority"
 SAMPLE, POPULATION = "sample", "population"
-LABEL_ORDER = tuple(label.value for label in LABELS)
+LABEL_ORDER = PAIRS.words
 ERROR_COLUMNS = ("by", "right", "judged", "n", "items")
 Mask = npt.NDArray[np.bool_]
 NO_ITEM = "no item has both labels"
@@ -124,6 +125,7 @@ class Comparison:
     rated          items that were rated for this comparison; the population figures weight these
     order          the declared labels
     empty_reason   why no item was labelled by both, where that is so
+    ordered        whether the labels are an ordered scale
     """
 
     about: str
@@ -134,6 +136,7 @@ class Comparison:
     rated: Mask
     order: tuple[str, ...]
     empty_reason: str = NO_ITEM
+    ordered: bool = True
 
     @property
     def of_judge(self) -> bool:
@@ -181,7 +184,8 @@ def comparisons(ratings: Ratings) -> list[Comparison]:
 
 def majority(ratings: Ratings) -> Codes:
     """The label that more than half of an item's annotators gave, at least two of them; else MISSING."""
-    votes = np.sum([ratings.labels[rater][:, None] == np.arange(len(LABELS)) for rater in ratings.annotators], axis=0)
+    codes = np.arange(len(ratings.scheme.words))
+    votes = np.sum([ratings.labels[rater][:, None] == codes for rater in ratings.annotators], axis=0)
     commonest, given = votes.argmax(axis=1), votes.sum(axis=1)
     # Strictly more than half: argmax alone would settle a tie in favour of the label that is declared first.
     return np.where((given >= 2) & (2 * votes.max(axis=1) > given), commonest, MISSING)
@@ -207,11 +211,13 @@ def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:
 
 
 def _label_comparisons(ratings: Ratings) -> Iterator[Comparison]:
+    words, ordered = ratings.scheme.words, ratings.scheme.ordered
     for one, other in combinations(ratings.annotators, 2):
         a, b = ratings.labels[one], ratings.labels[other]
-        yield Comparison("label", one, other, a, b, (a != MISSING) & (b != MISSING), LABEL_ORDER)
+        yield Comparison("label", one, other, a, b, (a != MISSING) & (b != MISSING), words, ordered=ordered)
     for reference in reference_standards(ratings):
-        yield Comparison("label", reference.name, JUDGE, reference.codes, ratings.labels[JUDGE], reference.rated, LABEL_ORDER)
+        judge = ratings.labels[JUDGE]
+        yield Comparison("label", reference.name, JUDGE, reference.codes, judge, reference.rated, words, ordered=ordered)
 
 
 def significance_by_all(ratings: Ratings) -> dict[str, Codes]:
@@ -265,4 +271,5 @@ def _error_kinds(ratings: Ratings, codes: Codes) -> list[tuple[str, str, int, li
         kinds.setdefault((right, judged), []).append(item)
     # The second key keeps the order stable where two kinds are equally frequent.
     ordered = sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))
-    return [(LABEL_ORDER[right], LABEL_ORDER[judged], len(items), items) for (right, judged), items in ordered]
+    words = ratings.scheme.words
+    return [(words[right], words[judged], len(items), items) for (right, judged), items in ordered]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.agreement.comparisons import NO_ITEM, StratifiedTable, missing_significance, significance_by_all
-from annotation.agreement.measures import Measure, has_unmatched_label
+from annotation.agreement.measures import FOR_ORDERED_LABELS, Measure, has_unmatched_label
 from annotation.ratings.design import Codes
 from annotation.ratings.table import MISSING, Ratings
 from audit.stats import agreement
@@ -146,7 +146,9 @@ def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:
     active = [codes for rater in ratings.annotators if (codes := ratings.labels[rater]).max() > MISSING]
     # Two annotators are compared as a pair already.
     if len(active) >= 3:
-        yield from _estimates_together(active, len(LABELS), NO_ITEM)
+        size, ordered = len(ratings.scheme.words), ratings.scheme.ordered
+        together = _estimates_together(active, size, NO_ITEM)
+        yield from (estimate for estimate in together if ordered or estimate.name not in FOR_ORDERED_LABELS)
 
 
 def multi_rater_significance(ratings: Ratings) -> Iterator[Estimate]:

@@ -24,6 +24,7 @@ Values = npt.NDArray[Any]
 Formula = Callable[[Values], Values]
 """From tables (..., K, K) to their figures."""
 SAME_LABEL = "{first} and {second} gave every item the same label, so chance explains all agreement"
+FOR_ORDERED_LABELS = ("kappa_quadratic", "kappa_linear", "alpha_ordinal")
 NEVER_USED = "neither {first} nor {second} gave this label"
 
 
@@ -56,9 +57,9 @@ class Measure:
     label_index: int = 0
 
 
-def two_rater_measures(size: int) -> tuple[Measure, ...]:
-    """Agreement of two raters on K declared labels, the headline first."""
-    return (
+def two_rater_measures(size: int, ordered: bool = True) -> tuple[Measure, ...]:
+    """Agreement of two raters on K declared labels, the headline first; without weights where the labels are not ordered."""
+    measures = (
         _chance_corrected_measure("kappa_quadratic", agreement.quadratic(size), agreement.conger),
         _chance_corrected_measure("kappa_linear", agreement.linear(size), agreement.conger),
         _chance_corrected_measure("kappa", identity(size), agreement.conger),
@@ -68,6 +69,7 @@ def two_rater_measures(size: int) -> tuple[Measure, ...]:
         _alpha_measure("alpha_nominal", agreement.nominal_distance),
         _alpha_measure("alpha_ordinal", agreement.ordinal_distance),
     )
+    return tuple(measure for measure in measures if ordered or measure.name not in FOR_ORDERED_LABELS)
 
 
 def classifier_measures(size: int) -> tuple[Measure, ...]:

@@ -22,12 +22,12 @@ from annotation.agreement.estimates import (
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
+from annotation.schemes import PAIRS, Scheme
 from audit.stats.intervals import ShareEstimate, stratified_share, wilson
-from audit.vocabulary import LABELS
 
 ALL_ANNOTATORS = "all annotators"
 ANNOTATORS_AND_JUDGE = "annotators and judge"
-HEADLINE = "kappa_quadratic"
+HEADLINE = PAIRS.headline
 WITHOUT_VERDICT = "without a verdict"
 FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "word", "note")
 CELL_COLUMNS = ("about", "first", "second", "scope", "first_label", "second_label", "count")
@@ -49,6 +49,7 @@ class AgreementReport:
     retest     see `retest_agreement`; no rows without hidden repeats
     counts     items in all, rated by each annotator, without a majority among the rated, without a verdict of the judge
     population why there are no figures of the run; empty where there are
+    scheme     what the labels are
     """
 
     figures: pd.DataFrame
@@ -59,6 +60,7 @@ class AgreementReport:
     retest: pd.DataFrame
     counts: dict[str, int]
     population: str
+    scheme: Scheme = PAIRS
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -88,9 +90,10 @@ def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None) -> A
         judge_errors(ratings),
         time_per_item(ratings),
         drift(ratings),
-        pd.DataFrame(columns=list(RETEST_COLUMNS)) if repeats is None else retest_agreement(repeats),
+        pd.DataFrame(columns=list(RETEST_COLUMNS)) if repeats is None else retest_agreement(repeats, ratings.scheme),
         item_counts(ratings),
         NO_DESIGN if ratings.design is None else "",
+        ratings.scheme,
     )
 
 
@@ -135,7 +138,7 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None) -> Ite
 
 def _measures(comparison: Comparison) -> Iterator[tuple[Measure, str]]:
     size = len(comparison.order)
-    yield from ((measure, "") for measure in two_rater_measures(size))
+    yield from ((measure, "") for measure in two_rater_measures(size, comparison.ordered))
     if comparison.of_judge and comparison.about == "label":
         yield from ((measure, "") for measure in classifier_measures(size))
         yield from ((measure, label) for index, label in enumerate(comparison.order) for measure in label_measures(index))
@@ -161,15 +164,15 @@ def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[
         # Adjudicators decide disputes only; without the items on which people agree, gold would consist of disputes.
         codes = settled if rater == GOLD and settled is not None else given
         rated = codes != MISSING
-        marked = codes[:, None] == np.arange(len(LABELS))
-        for index, label in enumerate(LABELS):
+        marked = codes[:, None] == np.arange(len(ratings.scheme.words))
+        for index, label in enumerate(ratings.scheme.words):
             if design is not None and rater == JUDGE:
                 # The judge has labelled the whole run, so its own shares have no sampling error and no interval.
                 share = ShareEstimate(design.judge_shares(codes)[index], *np.full(2, np.nan))
-                estimate = _prevalence(label.value, int(rated.sum()), share, "known for the whole run")
+                estimate = _prevalence(label, int(rated.sum()), share, "known for the whole run")
             else:
                 share = _label_share(marked[:, index], rated, design)
-                estimate = _prevalence(label.value, int(rated.sum()), share)
+                estimate = _prevalence(label, int(rated.sum()), share)
             yield "label", rater, "", _scope(design), *astuple(estimate)
 
 

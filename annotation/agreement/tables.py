@@ -10,8 +10,8 @@ import pandas as pd
 
 from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
 from annotation.ratings.table import GOLD, JUDGE
+from annotation.schemes import HEAD_TO_HEAD, PAIRS
 from audit.tables import HIGH, LOW, Column, TableSpec
-from audit.vocabulary import LABELS
 
 MEASURE_NAMES = {
     "kappa_quadratic": "Cohen's kappa, quadratic weights",
@@ -34,7 +34,7 @@ SCOPES = "Sample: the sampled items, unweighted. Run: weighted by stratum to all
 
 ANNOTATOR = Column.text("annotator", "Annotator")
 REFERENCE = Column.text("by", "Reference standard")
-LABEL = Column.text("label", "Label", words={label.value: label.lower() for label in LABELS})
+LABEL = Column.text("label", "Label", words=HEAD_TO_HEAD.names | {word: word.lower() for word in PAIRS.words})
 FIGURE = Column.text("figure", "Figure", words=MEASURE_NAMES)
 ITEMS = Column.count("n", "n", "items")
 # Named by scope, so that a table of one scope on a page has the heading of the table of both in an export.

@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report
+from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
 from annotation.agreement.tables import (
     BASELINE_TABLE,
     BY_LABEL_TABLE,
@@ -31,6 +31,7 @@ from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, PLAN_TABLE
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.design import read_strata
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, read_labels_file, read_ratings
+from annotation.schemes import PAIRS
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.validation import confusion_matrix
@@ -101,7 +102,8 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     # A labels file has one row per item, so it cannot have the second rating of a repeat.
     repeats = repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
-    report = agreement_report(ratings, repeats)
+    # Nothing judges a preference here, so that only the annotators are compared.
+    report = (agreement_report if ratings.scheme is PAIRS else report_without_judge)(ratings, repeats)
     if arguments.format == "json":
         return _print(report_json(report, source, compared))
     if arguments.format == "md":
@@ -122,6 +124,8 @@ def _source_name(arguments: argparse.Namespace) -> str:
 
 def _comparator(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Comparator | None:
     """What the judge is compared with: the baseline judge on the texts at hand, or a column of the labels file."""
+    if ratings.scheme is not PAIRS:
+        return None
     if arguments.study:
         return baseline_of_study(open_label_store(settings.studies_url), arguments.study, ratings.items)
     frame = read_labels_file(arguments.labels)
@@ -165,7 +169,8 @@ def _sections(report: AgreementReport, source: str) -> Iterator[str]:
     yield "; ".join(f"{name}: {number}" for name, number in report.counts.items()) + "."
     if report.population:
         yield f"Figures describe the sample only: {report.population}."
-    yield f"Intervals are 95 %. The headline is {FIGURE.display(HEADLINE)}, because the labels are ordered."
+    why = "the labels are ordered" if report.scheme.ordered else "the choices have no order"
+    yield f"Intervals are 95 %. The headline is {FIGURE.display(report.scheme.headline)}, because {why}."
     figures = report.figures[report.figures["name"] != "prevalence"]
     for key, own in figures.groupby(["about", "first", "second"], sort=False):
         about, first, second = map(str, key)
@@ -228,6 +233,8 @@ def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
 def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit prevalence --labels FILE | --study ID`"""
     ratings = _ratings(arguments, settings)
+    if ratings.scheme is not PAIRS:
+        raise AuditError(f"{_source_name(arguments)} compares systems, so no label has a prevalence. Nothing was computed.")
     if arguments.plan is not None:
         plan = sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human)
         return _print(_formatted(PLAN_TABLE, plan, arguments))

@@ -1,4 +1,4 @@
-"""`audit study sample | advance | release | export | import`: from a random sample to a closed study."""
+"""`audit study advance | release | export | import`: from the first rating to a closed study, and what other commands need."""
 
 from __future__ import annotations
 
@@ -14,127 +14,27 @@ from annotation.cli.account import terminal_user
 from annotation.label_store.access_log import Event, record_event
 from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
-from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_annotator, find_study
+from annotation.label_store.studies import StudyState, advance_study, find_annotator, find_study
+from annotation.schemes import PAIRS
 from annotation.studies.accounts import find_account
 from annotation.studies.adjudication import close_study
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
-from annotation.studies.sampling import DrawnSample, draw_sample, draw_study
+from annotation.studies.preference_results import preferences_jsonl
 from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
+from annotation.studies.study_part import study_part
 from annotation.studies.study_tables import codebook, ratings_table
-from annotation.studies.validation import study_part
 from annotation.studies.verification import heads_record
 from audit.atomic_io import sha256_of, write_atomic
-from audit.cli.conventions import OK, add_json, add_run, print_result
+from audit.cli.conventions import OK, add_json, print_result
 from audit.exports.package import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
-from audit.store.runs import Run, find_run
-from audit.vocabulary import LABELS
+from audit.store.runs import Run
 
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="id of the study")
     add_json(parser)
-
-
-# -- sample --------------------------------------------------------------------------------------------------------------
-
-
-def sample_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `audit study sample`."""
-    parser.add_argument("study", metavar="STUDY", help="id of the new study, such as validation-1")
-    parser.add_argument(
-        "--annotators", required=True, metavar="NAME,NAME", help="two accounts; more, and any two of them rate each item"
-    )
-    add_run(parser)
-    parser.add_argument("--title", help="what people see (default: the id)")
-    parser.add_argument(
-        "--per-label", type=int, default=ITEMS_PER_LABEL, metavar="N", help="items for each label (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--items", action="append", default=[], metavar="LABEL=N", help="a different number for one label, such as ABSENT=20"
-    )
-    parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
-    parser.add_argument(
-        "--calibration", type=int, default=SamplePlan.calibration, metavar="N",
-        help="items to practise on before the study (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
-        help="items shown a second time, without saying so (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed draws another sample")
-    parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
-    parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
-    parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
-    add_json(parser)
-
-
-def sample(arguments: argparse.Namespace, settings: Settings) -> int:
-    """`audit study sample STUDY --annotators A,B`"""
-    run, plan = find_run(settings.store_dir, arguments.run), _plan(arguments)
-    max_items = None if arguments.yes else MAX_STUDY_ITEMS
-    # Before the label store is opened, which would create it.
-    if arguments.dry_run:
-        drawn = draw_sample(run, plan, arguments.study, max_items)
-        print_result(arguments, _strata_text(drawn), _strata_record(drawn))
-        return OK
-    annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
-    drawn = draw_study(
-        _store(settings), run, plan, study_id=arguments.study, title=arguments.title or arguments.study, annotators=annotators,
-        now=datetime.now(UTC), max_items=max_items,
-    )  # fmt: skip
-    created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
-    record = {"study": arguments.study, "run": run.key, "annotators": annotators, **_strata_record(drawn)}
-    print_result(arguments, f"{_strata_text(drawn)}\n\n{created}", record)
-    return OK
-
-
-def _plan(arguments: argparse.Namespace) -> SamplePlan:
-    per_label = dict.fromkeys(map(str, LABELS), arguments.per_label)
-    for text in arguments.items:
-        label, _, count = text.partition("=")
-        if not count.strip().isdigit():
-            raise StudyError(f"--items {text}: expected LABEL=NUMBER, such as ABSENT=20. Nothing was drawn.")
-        per_label[label.strip().upper()] = int(count)
-    return SamplePlan(
-        seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
-        repeats=arguments.repeats, names_shown=arguments.show_names,
-    )  # fmt: skip
-
-
-def _strata_text(drawn: DrawnSample) -> str:
-    lines = [f"{'stratum':<32}{'pairs N_h':>12}{'items n_h':>12}{'weight':>12}"]
-    lines += [
-        f"{stratum.stratum:<32}{stratum.population:>12,}{stratum.sampled:>12,}{stratum.weight:>12,.2f}"
-        for stratum in drawn.strata
-    ]
-    empty = [label for label in LABELS if label not in {stratum.label for stratum in drawn.strata}]
-    study, calibration, repeats = _items_by_kind(drawn)
-    lines.append(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
-    lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
-    lines.append(f"{drawn.origin.unscored:,} of {drawn.origin.pairs:,} pairs have no verdict and are in no stratum.")
-    lines += [drawn.names_left_text()] if drawn.names_left_text() else []
-    return "\n".join(lines)
-
-
-def _items_by_kind(drawn: DrawnSample) -> list[int]:
-    kinds = [item.kind for item in drawn.items]
-    return [kinds.count(kind) for kind in (ItemKind.STUDY, ItemKind.CALIBRATION, ItemKind.REPEAT)]
-
-
-def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
-    strata = [
-        {"stratum": stratum.stratum, "pairs": stratum.population, "items": stratum.sampled, "weight": stratum.weight}
-        for stratum in drawn.strata
-    ]
-    counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
-    run = {"unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
-    return {"strata": strata, **counts, **run, "names_left": dict(drawn.names_left)}
-
-
-# -- progress of a study -------------------------------------------------------------------------------------------------
 
 
 def advance_options(parser: argparse.ArgumentParser) -> None:
@@ -182,7 +82,13 @@ def export_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit study export`."""
     _add_study(parser)
     parser.add_argument("--packet", metavar="ANNOTATOR", help="write this annotator's blinded packet, to be filled in offline")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=".csv, and for packets also .xlsx")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help=".csv; for packets also .xlsx; .jsonl: the choices of a head-to-head study, as a release has them",
+    )
 
 
 def export(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -194,6 +100,8 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
             return write(store, study, find_annotator(store, study, arguments.packet))
 
         written = [write_out(out, {".csv": lambda: packet(packet_csv), ".xlsx": lambda: packet(packet_xlsx)})]
+    elif out.suffix.lower() == ".jsonl":
+        written = [write_out(out, {".jsonl": lambda: preferences_jsonl(store, study)})]
     else:
         written = _write_ratings(store, study, out)
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study}: {', '.join(written)}")
@@ -205,7 +113,9 @@ def _write_ratings(store: LabelStore, study_id: str, out: Path) -> list[str]:
     heads = heads_record(store, study_id)  # before the ratings are read, so that the manifest seals none that the file lacks
     written = [
         write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study_id))}),
-        write_out(out.with_name(f"{out.stem}_codebook.csv"), {".csv": lambda: csv_bytes(codebook())}),
+        write_out(
+            out.with_name(f"{out.stem}_codebook.csv"), {".csv": lambda: csv_bytes(codebook(find_study(store, study_id).scheme))}
+        ),
     ]
     files = {Path(name).name: {"sha256": sha256_of(Path(name))} for name in written}
     manifest = json.dumps({"study": {"study_id": study_id, "ledgers": heads}, "files": files}, indent=1) + "\n"
@@ -254,9 +164,11 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
 
     Raises StudyError when there is no such study.
     """
-    columns = ["question_id", "handbook_a", "handbook_b"]
+    columns, store = ["question_id", "handbook_a", "handbook_b"], _store(settings)
+    if find_study(store, study_id).scheme is not PAIRS:
+        raise StudyError(f"Study '{study_id}' compares answering systems, so it has no pairs to judge. Nothing was judged.")
     # A repeat is the same pair as its original, and each pair is judged once.
-    table = ratings_table(_store(settings), study_id)[columns].drop_duplicates()
+    table = ratings_table(store, study_id)[columns].drop_duplicates()
     return [(str(question), str(a), str(b)) for question, a, b in table.itertuples(index=False)]
 
 

@@ -8,12 +8,10 @@ Nothing here reads anybody else's rating, and these tables have no verdict to re
 
 from __future__ import annotations
 
-import hashlib
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, update
+from sqlalchemy import Connection, Select, and_, delete, func, select, update
 from sqlalchemy.engine import RowMapping
 
 from annotation.label_store.engine import LabelStore, StudyError
@@ -21,18 +19,19 @@ from annotation.label_store.ledger import lock_study_head
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies
 from annotation.label_store.stored_values import to_timestamp
 from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators, state_for_annotator
+from annotation.label_store.unassigned_slots import claim_unassigned, of_annotator, slot
+from annotation.schemes import SCHEMES
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
-REPEAT_DISTANCE = 0.25
-"""How far behind an item its silent repeat comes, as a share of the annotator's work."""
 CHOICE_COLUMNS = ("label", "significance", "flagged", "comment")
-
-slot = assignments.c
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What an annotator chose, complete or not: a draft may still lack its label."""
+    """What an annotator chose, complete or not: a draft may still lack its label.
+
+    label  about the answers as this annotator sees them; a stored label is about answers a and b of the item
+    """
 
     label: str | None = None
     significance: str | None = None
@@ -48,6 +47,7 @@ class LabellingTask:
     position                 position in the annotator's own order, from 1
     total                    tasks in this round; None where annotators claim unassigned slots
     first, second            the two answers, on this annotator's sides
+    reference                the reference answer, for who asks for it; None: there is none
     first_name, second_name  the handbooks they are from; None where the study hides names
     revision                 the current revision; 0: not rated
     rated                    that rating; None where not rated
@@ -64,6 +64,7 @@ class LabellingTask:
     second: str
     first_name: str | None
     second_name: str | None
+    reference: str | None
     revision: int
     rated: Choice | None
     draft: Choice | None
@@ -92,7 +93,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
-    unrated = _of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
+    unrated = of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
     assignment_id = tx.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
     if assignment_id is None:
         lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
@@ -102,7 +103,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
     # A slot that nobody has opened has a null session, and null <> x is not true in SQL.
     new_session = and_(slot.seat_id == assignment_id, slot.visit.is_distinct_from(session_id))
     tx.execute(update(assignments).where(new_session).values(visit=session_id, opened_at=to_timestamp(now)))
-    return _find_task(tx, assignment_id, annotator)
+    return find_task(tx, assignment_id, annotator)
 
 
 def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[LabellingTask]:
@@ -113,7 +114,7 @@ def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Labelli
             return []
         calibration = state is StudyState.CALIBRATION
         total = _total_tasks(con, study_id, annotator, calibration)
-        query = _task_query().where(_of_annotator(study_id, annotator, calibration)).order_by(slot.position)
+        query = _task_query().where(of_annotator(study_id, annotator, calibration)).order_by(slot.position)
         return [_task_of(row, total) for row in con.execute(query).mappings()]
 
 
@@ -121,7 +122,7 @@ def restart_clock(store: LabelStore, assignment_id: str, annotator: str, now: da
     """Restart a task's clock when the annotator goes back to it."""
     with store.begin() as tx:
         # Raises where the task is not this annotator's.
-        _find_task(tx, assignment_id, annotator)
+        find_task(tx, assignment_id, annotator)
         own = update(assignments).where(slot.seat_id == assignment_id)
         tx.execute(own.values(visit=session_id, opened_at=to_timestamp(now)))
 
@@ -154,21 +155,17 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
     with store.begin() as tx:
         if count_annotators(tx, study_id) <= RATINGS_PER_ITEM:
             return 0
-        unrated = _of_annotator(study_id, annotator, False) & slot.current.is_(None)
+        unrated = of_annotator(study_id, annotator, False) & slot.current.is_(None)
         tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(slot.seat_id).where(unrated))))
         unassigned = {"annotator": None, "position": None, "visit": None, "opened_at": None}
         return int(tx.execute(update(assignments).where(unrated).values(**unassigned)).rowcount)
-
-
-def _of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
-    return and_(slot.study_id == study_id, slot.annotator == annotator, slot.calibration == calibration)
 
 
 def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
     if not calibration and count_annotators(con, study_id) > RATINGS_PER_ITEM:
         return None
     # Positions of fixed assignments run from 1 without gaps, and the last one is faster to find than a count.
-    last = con.execute(select(func.max(slot.position)).where(_of_annotator(study_id, annotator, calibration))).scalar()
+    last = con.execute(select(func.max(slot.position)).where(of_annotator(study_id, annotator, calibration))).scalar()
     return int(last or 0)
 
 
@@ -182,14 +179,15 @@ def _task_query() -> Select[tuple[object, ...]]:
     )
     columns = [
         *(slot[name] for name in ("seat_id", "study_id", "calibration", "position", "swapped")),
-        *(items.c[name] for name in ("question", "answer_a", "answer_b", "name_a", "name_b")),
+        *(items.c[name] for name in ("question", "answer_a", "answer_b", "name_a", "name_b", "reference")),
         *(ratings.c[name].label(f"rated_{name}") for name in CHOICE_COLUMNS),
         *(drafts.c[name].label(f"draft_{name}") for name in CHOICE_COLUMNS),
     ]
-    return select(*columns, studies.c.names_shown, drafts.c.saved_at, ratings.c.revision).select_from(joined)
+    return select(*columns, studies.c.names_shown, studies.c.scheme, drafts.c.saved_at, ratings.c.revision).select_from(joined)
 
 
-def _find_task(con: Connection, assignment_id: str, annotator: str) -> LabellingTask:
+def find_task(con: Connection, assignment_id: str, annotator: str) -> LabellingTask:
+    """A task of the annotator. Raises StudyError when there is none with that id."""
     row = con.execute(_task_query().where(slot.seat_id == assignment_id, slot.annotator == annotator)).mappings().first()
     if row is None:
         raise StudyError(f"You have no task '{assignment_id}'. Nothing was changed. Go back to your list of studies.")
@@ -210,6 +208,7 @@ def _task_of(row: RowMapping, total: int | None) -> LabellingTask:
         second=row[f"answer_{sides[1]}"],
         first_name=first_name,
         second_name=second_name,
+        reference=row["reference"],
         revision=row["revision"] or 0,
         rated=_choice_of(row, "rated") if row["revision"] else None,
         draft=_choice_of(row, "draft") if row["saved_at"] else None,
@@ -217,80 +216,5 @@ def _task_of(row: RowMapping, total: int | None) -> LabellingTask:
 
 
 def _choice_of(row: RowMapping, kind: str) -> Choice:
-    return Choice(row[f"{kind}_label"], row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")
-
-
-# -- unassigned slots --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _UnassignedSlot:
-    """An unassigned slot as one annotator meets it.
-
-    repeat_of     the item that its item silently repeats
-    met_at        the annotator's position of that item; None where they do not have it
-    is_repeated   whether a repeat of its own item is still to come
-    """
-
-    assignment_id: str
-    item_id: str
-    repeat_of: str | None
-    met_at: int | None
-    is_repeated: bool
-
-
-def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration: bool, wanted: int) -> list[str]:
-    """Assign up to `wanted` unassigned slots to the annotator, in an order of their own; the ids of the assignments.
-
-    The caller has locked the ledger of ratings.
-    """
-    if wanted < 1:
-        return []
-    own = _of_annotator(study_id, annotator, calibration)
-    last = tx.execute(select(func.coalesce(func.max(slot.position), 0)).where(own)).scalar_one()
-    unassigned = sorted(_unassigned_slots(tx, study_id, annotator, calibration), key=lambda s: _random_rank(annotator, s))
-    slots = tx.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
-    even_share = slots / count_annotators(tx, study_id)
-    distance = math.ceil(even_share * REPEAT_DISTANCE) if any(s.repeat_of for s in unassigned) else 0
-    claimed: list[str] = []
-    for position in range(last + 1, last + 1 + wanted):
-        chosen = _next_slot(unassigned, position, distance)
-        if chosen is None:
-            break
-        row = update(assignments).where(slot.seat_id == chosen.assignment_id)
-        tx.execute(row.values(annotator=annotator, position=position))
-        claimed.append(chosen.assignment_id)
-        remaining = (s for s in unassigned if s.item_id != chosen.item_id)
-        unassigned = [replace(s, met_at=position) if s.repeat_of == chosen.item_id else s for s in remaining]
-    return claimed
-
-
-def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) -> _UnassignedSlot | None:
-    """The slot for the annotator's task number `position`.
-
-    A silent repeat goes to an annotator who has the item it repeats, at least `distance` tasks later; earlier only where
-    nothing else is left. `_random_rank` draws repeated items early, so that there is work to do in between.
-    """
-    allowed = [candidate for candidate in unassigned if not candidate.repeat_of or candidate.met_at]
-    due = (candidate for candidate in allowed if position - (candidate.met_at or -distance) >= distance)
-    return next(due, allowed[0] if allowed else None)
-
-
-def _random_rank(annotator: str, candidate: _UnassignedSlot) -> int:
-    """A hash as rank: a randomised order of the annotator's own, the same at every request."""
-    rank = int.from_bytes(hashlib.sha256(f"{annotator}/{candidate.assignment_id}".encode()).digest())
-    return rank // 2 if candidate.is_repeated else rank
-
-
-def _unassigned_slots(tx: Connection, study_id: str, annotator: str, calibration: bool) -> list[_UnassignedSlot]:
-    """Unassigned slots of items that the annotator does not have."""
-    original, repeat = assignments.alias("original"), items.alias("repeat")
-    met = and_(original.c.item_id == items.c.repeat_of, original.c.annotator == annotator)
-    joined = assignments.join(items, items.c.item_id == slot.item_id).outerjoin(original, met)
-    own_items = select(slot.item_id).where(slot.study_id == study_id, slot.annotator == annotator)
-    repeated = select(repeat.c.repeat_of).where(repeat.c.study_id == study_id, repeat.c.repeat_of.is_not(None))
-    query = select(
-        slot.seat_id, items.c.item_id, items.c.repeat_of, original.c.position, items.c.item_id.in_(repeated)
-    ).select_from(joined)
-    unassigned = (slot.study_id == study_id, slot.annotator.is_(None), slot.calibration == calibration)
-    return [_UnassignedSlot(*row) for row in tx.execute(query.where(*unassigned, slot.item_id.not_in(own_items)))]
+    label = SCHEMES[row["scheme"]].turned(row[f"{kind}_label"], bool(row["swapped"]))
+    return Choice(label, row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")

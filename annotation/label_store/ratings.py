@@ -15,8 +15,9 @@ from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.schema import assignments, drafts, ratings, studies
 from annotation.label_store.stored_values import checked_text, from_timestamp, to_timestamp
-from annotation.label_store.studies import StudyState
-from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
+from annotation.label_store.studies import StudyState, scheme_of
+from annotation.schemes import PAIRS, Scheme
+from audit.vocabulary import SIGNIFICANCES
 
 PAGE, PACKET, SIMULATED = "page", "packet", "simulated"
 """How a rating was submitted."""
@@ -92,9 +93,10 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
     # Before all checks: a rating that is sent again is acknowledged even if the study has advanced in the meantime.
     if (known := _rating_with_key(tx, study_id, rating.key)) is not None:
         return _already_stored(known, rating), study_id
-    check_choice(rating.choice)
+    scheme = scheme_of(tx, study_id)
+    check_choice(rating.choice, scheme)
     _check_open_and_current(tx, assignment, rating)
-    entry = append_entry(tx, ratings, head, _rating_entry(assignment, rating, now))
+    entry = append_entry(tx, ratings, head, _rating_entry(assignment, rating, scheme, now))
     row = update(assignments).where(assignments.c.seat_id == rating.assignment_id)
     tx.execute(row.values(current=entry["seq"], visit=None, opened_at=None))
     # A draft that outlived its rating would be shown instead of it.
@@ -107,35 +109,36 @@ def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Ch
 
     Raises StudyError when the assignment is not this annotator's or a word is not in the vocabulary.
     """
-    check_vocabulary(choice)
-    words = {"label": choice.label, "significance": choice.significance, "flagged": choice.flagged}
     with store.begin() as tx:
-        _own_assignment(tx, assignment_id, annotator)
+        assignment = _own_assignment(tx, assignment_id, annotator)
+        scheme = scheme_of(tx, assignment["study_id"])
+        check_vocabulary(choice, scheme)
+        label = scheme.turned(choice.label, assignment["swapped"])
+        words = {"label": label, "significance": choice.significance, "flagged": choice.flagged}
         # Delete and insert, because an upsert is written differently for each of the two databases.
         tx.execute(delete(drafts).where(drafts.c.seat_id == assignment_id))
         draft = {"seat_id": assignment_id, **words, "comment": checked_text(choice.comment), "saved_at": to_timestamp(now)}
         tx.execute(insert(drafts).values(draft))
 
 
-def check_vocabulary(choice: Choice) -> None:
-    """Raise StudyError when the label or the significance is not in the vocabulary."""
-    for field, word, allowed in (("label", choice.label, LABELS), ("significance", choice.significance, SIGNIFICANCES)):
+def check_vocabulary(choice: Choice, scheme: Scheme = PAIRS) -> None:
+    """Raise StudyError when the label is not one of the scheme's, or the significance is not in the vocabulary."""
+    for field, word, allowed in (("label", choice.label, scheme.words), ("significance", choice.significance, SIGNIFICANCES)):
         if word is not None and word not in allowed:
             raise StudyError(f"The {field} '{word}' is not in the vocabulary. Allowed: {', '.join(allowed)}. Nothing was saved.")
 
 
-def check_choice(choice: Choice) -> None:
+def check_choice(choice: Choice, scheme: Scheme = PAIRS) -> None:
     """Raise StudyError when a choice is not a complete rating: disagreement needs a significance, other labels have none."""
-    check_vocabulary(choice)
+    check_vocabulary(choice, scheme)
     if choice.label is None:
-        raise StudyError("The label is missing. Nothing was saved. Choose one with the keys 1 to 5.")
-    disagrees = choice.label in DISAGREEING
+        raise StudyError(f"The label is missing. Nothing was saved. Choose one with the keys {scheme.keys}.")
+    disagrees = choice.label in scheme.graded
     if disagrees and choice.significance is None:
         raise StudyError(f"{choice.label} needs a clinical significance: {', '.join(SIGNIFICANCES)}. Nothing was saved.")
     if choice.significance is not None and not disagrees:
-        raise StudyError(
-            f"{choice.label} has no clinical significance; only {' and '.join(DISAGREEING)} have one. Nothing was saved."
-        )
+        only = f"; only {' and '.join(scheme.graded)} have one" if scheme.graded else ""
+        raise StudyError(f"{choice.label} has no clinical significance{only}. Nothing was saved.")
 
 
 def rating_of(row: Mapping[str, Any] | RowMapping) -> Rating:
@@ -182,7 +185,7 @@ def _check_open_and_current(tx: Connection, assignment: Mapping[str, Any], ratin
         )
 
 
-def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, now: datetime) -> dict[str, Any]:
+def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, scheme: Scheme, now: datetime) -> dict[str, Any]:
     # These keys are hashed and stored: renaming one would break every ledger written before.
     choice = rating.choice
     return {
@@ -190,7 +193,7 @@ def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, now: datetim
         "item_id": assignment["item_id"],
         "annotator": assignment["annotator"],
         "revision": rating.revises + 1,
-        "label": str(choice.label),
+        "label": str(scheme.turned(choice.label, assignment["swapped"])),
         "significance": None if choice.significance is None else str(choice.significance),
         "flagged": choice.flagged,
         "comment": checked_text(choice.comment),

@@ -15,9 +15,10 @@ from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.ratings import check_choice
+from annotation.label_store.reference_answers import reference_openings
 from annotation.label_store.schema import assignments, decisions, items, ratings, studies
 from annotation.label_store.stored_values import checked_text, record_of, to_timestamp
-from annotation.label_store.studies import StudyState
+from annotation.label_store.studies import StudyState, scheme_of
 
 ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")
 RATING_COLUMNS = (
@@ -42,6 +43,7 @@ class Decision:
 class NewDecision:
     """An adjudicator's decision on one item, to be stored.
 
+    label    about answers a and b of the item, on whatever sides the adjudicator saw them
     key      idempotency key: a decision that is sent twice is stored once
     revises  the revision that the adjudicator saw; 0 for a first decision
     """
@@ -57,9 +59,11 @@ class NewDecision:
 def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
     """One row per assignment, rated or not, by item and seat: the item, the assignment and the current revision.
 
-    Item: item_id, kind, repeat_of, question_id, question, handbook_a, handbook_b, name_a, name_b, answer_a, answer_b.
+    Item: item_id, kind, repeat_of, question_id, question, handbook_a, handbook_b, name_a, name_b, answer_a, answer_b,
+    reference.
     Assignment: seat_id, seat, annotator (None: unassigned), position, swapped.
-    Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash; None where not rated.
+    Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash, reference_opened (when the
+    annotator first opened the reference answer); None where not rated or not opened.
     """
     current = and_(ratings.c.study_id == assignments.c.study_id, ratings.c.seq == assignments.c.current)
     joined = assignments.join(items, items.c.item_id == assignments.c.item_id).outerjoin(ratings, current)
@@ -71,7 +75,8 @@ def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
     query = select(*columns).select_from(joined).where(assignments.c.study_id == study_id)
     with store.read() as con:
         rows = con.execute(query.order_by(items.c.item_id, assignments.c.seat)).mappings()
-        return [_assignment_row(dict(row)) for row in rows]
+        opened = reference_openings(con, study_id)
+        return [_assignment_row(dict(row)) | {"reference_opened": opened.get(row["seat_id"])} for row in rows]
 
 
 def _assignment_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -87,11 +92,11 @@ def submit_decision(store: LabelStore, adjudicator: str, decision: NewDecision, 
     Raises StudyError when the study is not in adjudication, the reason is empty, the label is incomplete, or the adjudicator
     rated the item; ConflictError when another decision on the item came first.
     """
-    check_choice(Choice(decision.label, decision.significance))
     if not decision.reason.strip():
         raise StudyError("A decision needs a reason. Nothing was saved. Explain in one sentence why this label is right.")
     with store.begin() as tx:
         study_id = _study_of_item(tx, decision.item_id)
+        check_choice(Choice(decision.label, decision.significance), scheme_of(tx, study_id))
         head = lock_study_head(tx, decisions, study_id)
         same_key = select(decisions).where(decisions.c.study_id == study_id, decisions.c.key == decision.key)
         # Before the other checks, as for ratings: a decision that is sent again is acknowledged.

@@ -6,6 +6,7 @@ stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field'
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import (
@@ -23,6 +24,9 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+
+from annotation.schemes import PAIRS, WORDS
+from audit.vocabulary import DISAGREEING, SIGNIFICANCES
 
 metadata = MetaData(
     naming_convention={
@@ -102,6 +106,7 @@ studies = Table(
     Column("terms", JSON, nullable=False),  # the release's own words for handbook, organ, ...
     Column("created_at", Text, nullable=False),
     Column("synthetic", Boolean, nullable=False, server_default=false()),  # drawn from a simulated run, which every page states
+    Column("scheme", Text, nullable=False, server_default=PAIRS.name),  # what is asked about an item; annotation.schemes
     CheckConstraint("state in ('calibration', 'labelling', 'adjudication', 'closed')", name="state"),
 )
 
@@ -121,12 +126,13 @@ items = Table(  # a snapshot: reloading or deleting the run changes nothing here
     Column("repeat_of", Text, ForeignKey("items.item_id")),  # a silent repeat of this item
     Column("question_id", Text, nullable=False),
     Column("question", Text, nullable=False),
-    Column("handbook_a", Text, nullable=False),
+    Column("handbook_a", Text, nullable=False),  # in a head-to-head study the system that answered, likewise name_a
     Column("handbook_b", Text, nullable=False),
     Column("name_a", Text, nullable=False),
     Column("name_b", Text, nullable=False),
     Column("answer_a", Text, nullable=False),
     Column("answer_b", Text, nullable=False),
+    Column("reference", Text),  # the reference answer, shown on request; null: none
     CheckConstraint("kind in ('calibration', 'study', 'repeat')", name="kind"),
     CheckConstraint("(kind = 'repeat') = (repeat_of is not null)", name="repeat"),
 )
@@ -187,10 +193,13 @@ heads = _heads_table("heads", Column("study_id", Text, ForeignKey("studies.study
 # The digest of the release, because a run can be deleted and loaded again.
 theme_heads = _heads_table("theme_heads", Column("run", Text, primary_key=True))
 
-LABEL_CHECK = "label in ('ABSENT', 'CONSISTENT', 'COMPLEMENTARY', 'DIVERGENT', 'CONTRADICTORY')"
-SIGNIFICANCE_CHECK = (
-    "significance is null or (significance in ('low', 'medium', 'high') and label in ('DIVERGENT', 'CONTRADICTORY'))"
-)
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+LABEL_CHECK = f"label in ({_listed(WORDS)})"
+SIGNIFICANCE_CHECK = f"significance is null or (significance in ({_listed(SIGNIFICANCES)}) and label in ({_listed(DISAGREEING)}))"
 
 ratings = Table(  # append-only (triggers); a revision is another row
     "ratings",

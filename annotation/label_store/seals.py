@@ -20,8 +20,9 @@ from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.schema import assignments, items, studies, study_events, study_members
 from annotation.label_store.stored_values import to_timestamp
 
-CREATED, SAMPLED, SEALED, STATE = "created", "sampled", "sealed", "state"
-"""Kinds of events. SEALED: the study existed before there were seals, so an earlier change is not detected."""
+CREATED, SAMPLED, SEALED, STATE, REFERENCE = "created", "sampled", "sealed", "state", "reference"
+"""Kinds of events. SEALED: the study existed before there were seals, so an earlier change is not detected. REFERENCE: an
+annotator opened the reference answer of an item."""
 NAMED_ROWS = 3
 
 
@@ -39,7 +40,7 @@ def all_columns(table: Table) -> SealedRows:
 
 
 STUDY_ROWS = (
-    SealedRows(studies, ("study_id", "title", "names_shown", "seed", "terms", "created_at", "synthetic")),
+    SealedRows(studies, ("study_id", "title", "names_shown", "seed", "terms", "created_at", "synthetic", "scheme")),
     all_columns(study_members),
     all_columns(items),
 )

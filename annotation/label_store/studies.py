@@ -13,6 +13,7 @@ from annotation.label_store.ledger import lock_study_head
 from annotation.label_store.schema import assignments, items, ratings, studies, study_members
 from annotation.label_store.seals import STATE, record_study_event
 from annotation.label_store.stored_values import record_of
+from annotation.schemes import SCHEMES, Scheme
 
 
 class StudyState(StrEnum):
@@ -48,6 +49,7 @@ class Study:
     terms: dict[str, str]
     created_at: str
     synthetic: bool
+    scheme: Scheme
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def find_study(store: LabelStore, study_id: str) -> Study:
     """
     known = {study.study_id: study for study in list_studies(store)}
     if study_id not in known:
-        existing = f"Existing studies: {', '.join(known)}." if known else "There are none. Create one with: audit study sample"
+        existing = f"Existing studies: {', '.join(known)}." if known else "There are none. Create one with: audit study create"
         raise StudyError(f"There is no study '{study_id}'. {existing}")
     return known[study_id]
 
@@ -86,7 +88,7 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
         query = query.join(study_members, own).where(study_members.c.annotator == annotator)
     with store.read() as con:
         rows = con.execute(query).mappings()
-        return [record_of(Study, {**row, "state": StudyState(row["state"])}) for row in rows]
+        return [record_of(Study, {**row, "state": StudyState(row["state"]), "scheme": SCHEMES[row["scheme"]]}) for row in rows]
 
 
 def answers_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str]]:
@@ -122,6 +124,11 @@ def state_for_annotator(con: Connection, study_id: str, annotator: str) -> Study
     if state is None:
         raise StudyError(f"You do not take part in a study '{study_id}'. Ask the investigator who runs it.")
     return StudyState(state)
+
+
+def scheme_of(con: Connection, study_id: str) -> Scheme:
+    """What a study asks about an item."""
+    return SCHEMES[con.execute(select(studies.c.scheme).where(studies.c.study_id == study_id)).scalar_one()]
 
 
 def find_annotator(store: LabelStore, study_id: str, name: str) -> str:

@@ -23,6 +23,7 @@ from annotation.label_store.schema import assignments, items, studies, study_mem
 from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows
 from annotation.label_store.stored_values import storable_text, to_timestamp
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState
+from annotation.schemes import PAIRS, Scheme
 
 STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Study ids begin item ids and the names of exported files, hence the restriction."""
@@ -32,8 +33,10 @@ STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 class NewItem:
     """A snapshot of one pair. Sides a and b are in the release's order; annotators see them in an order of their own.
 
-    item_id    short and meaningless: an id that followed the strata would reveal the verdict
-    repeat_of  item_id of the study item that this one silently repeats
+    item_id         short and meaningless: an id that followed the strata would reveal the verdict
+    handbook, name  whose answer it is: a handbook, or in a head-to-head study a system
+    repeat_of       item_id of the study item that this one silently repeats
+    reference       the reference answer to the question, shown on request; None: there is none
     """
 
     item_id: str
@@ -47,6 +50,7 @@ class NewItem:
     answer_a: str
     answer_b: str
     repeat_of: str | None = None
+    reference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class NewStudy:
     names_shown  whether annotators see which handbook an answer is from
     terms        the release's own words for handbook, organ, ...
     synthetic    whether the texts are synthetic
+    scheme       what is asked about an item
     """
 
     study_id: str
@@ -69,6 +74,7 @@ class NewStudy:
     names_shown: bool = False
     terms: dict[str, str] = field(default_factory=dict)
     synthetic: bool = False
+    scheme: Scheme = PAIRS
 
 
 def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
@@ -85,7 +91,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     state = StudyState.CALIBRATION if calibration else StudyState.LABELLING
     values = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
     try:
-        tx.execute(insert(studies).values(**values, state=state, created_at=to_timestamp(now)))
+        tx.execute(insert(studies).values(**values, scheme=new.scheme.name, state=state, created_at=to_timestamp(now)))
     # The constraint decides instead of a query before: two people may create the same study at once.
     except IntegrityError:
         raise StudyError(f"Study '{new.study_id}' already exists. Nothing was created. Choose another id.") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.ratings.design import FIRST_ROW, Codes, Floats, SampleDesign, design_from
+from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError, describe_error
 from audit.vocabulary import (
     EMPTY_WORDS,
@@ -32,11 +32,10 @@ MISSING = -1
 JUDGE, GOLD = "judge", "gold"
 REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
 ANNOTATOR = re.compile(r"annotator_[a-z0-9]+")
-VOCABULARIES: dict[str, tuple[Sequence[StrEnum], Mapping[str, StrEnum]]] = {
-    "label": (LABELS, LABEL_SPELLINGS),
-    "significance": (SIGNIFICANCES, SIGNIFICANCE_SPELLINGS),
-}
-"""What a column contains -> the terms in order, and their spellings."""
+Vocabulary = tuple[Sequence[str], Mapping[str, str]]
+"""Terms in order, and their spellings."""
+LABEL_VOCABULARY: Vocabulary = (LABELS, LABEL_SPELLINGS)
+SIGNIFICANCE_VOCABULARY: Vocabulary = (SIGNIFICANCES, SIGNIFICANCE_SPELLINGS)
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class Ratings:
     design        how the items were sampled; None where the table has no design_weight
     seconds       annotator -> seconds taken, NaN where not known, for the annotators whose times the table has
     order         annotator -> position of the item in that annotator's order of work, NaN where not known, likewise
+    scheme        what the labels are: their words in order, and whether they are an ordered scale
     """
 
     items: Texts
@@ -57,6 +57,7 @@ class Ratings:
     design: SampleDesign | None
     seconds: Mapping[str, Floats]
     order: Mapping[str, Floats]
+    scheme: Scheme = PAIRS
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -97,10 +98,12 @@ def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:
             f"{where}: column '{column}' is missing; the columns are {', '.join(map(str, frame.columns))}. "
             "Nothing was computed. Name a column that contains labels."
         )
-    return _term_codes(frame, column, frame["item_id"].to_numpy(dtype=object), "label", where)
+    return _term_codes(frame, column, frame["item_id"].to_numpy(dtype=object), LABEL_VOCABULARY, where)
 
 
-def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[str, float] | None = None) -> Ratings:
+def ratings_from(
+    frame: pd.DataFrame, where: str = "The table", pairs: Mapping[str, float] | None = None, scheme: Scheme = PAIRS
+) -> Ratings:
     """The labels in a frame, checked.
 
     item_id                       unique
@@ -112,8 +115,8 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
                                   judge's label where there is no such column)
     seconds_a, ..., order_a, ...  optional: how long an item took, and its position in the order of work (1, 2, ...)
 
-    Other columns are ignored. `where` names the table in errors. `pairs` gives the pairs of the run in each stratum, where
-    these are known from another source than the weights; strata without an item may be among them.
+    Other columns are ignored. `where` names the table in errors, `scheme` says what its labels are. `pairs` gives the pairs of
+    the run in each stratum, where these are known from another source than the weights; strata without an item may be among them.
     Raises AuditError for a missing column, a table without rows, a repeated item, an unknown word, or a wrong number.
     """
     _check_columns(frame, where)
@@ -121,13 +124,14 @@ def ratings_from(frame: pd.DataFrame, where: str = "The table", pairs: Mapping[s
     _check_items(items, where)
     annotators = list(filter(ANNOTATOR.fullmatch, map(str, frame.columns)))
     raters = [*annotators, JUDGE, *([GOLD] if GOLD in frame else [])]
-    labels = {rater: _term_codes(frame, rater, items, "label", where) for rater in raters}
+    vocabulary = LABEL_VOCABULARY if scheme is PAIRS else (scheme.words, scheme.spellings)
+    labels = {rater: _term_codes(frame, rater, items, vocabulary, where) for rater in raters}
     # A rater without a significance column is absent, not MISSING throughout, so no figure expects one.
     graded = {rater: column for rater in raters if (column := _significance_column(frame, rater))}
-    significance = {rater: _term_codes(frame, column, items, "significance", where) for rater, column in graded.items()}
+    significance = {rater: _term_codes(frame, column, items, SIGNIFICANCE_VOCABULARY, where) for rater, column in graded.items()}
     design = design_from(frame, labels[JUDGE], where, pairs)
     seconds, order = (_annotator_numbers(frame, prefix, annotators, where) for prefix in ("seconds", "order"))
-    return Ratings(items, labels, significance, design, seconds, order)
+    return Ratings(items, labels, significance, design, seconds, order, scheme)
 
 
 def _check_columns(frame: pd.DataFrame, where: str) -> None:
@@ -155,9 +159,9 @@ def _check_items(items: Texts, where: str) -> None:
     )
 
 
-def _term_codes(frame: pd.DataFrame, column: str, items: Texts, kind: str, where: str) -> Codes:
-    """Indices in the declared order of labels or of significances (`kind`); MISSING for an empty cell."""
-    order, spellings = VOCABULARIES[kind]
+def _term_codes(frame: pd.DataFrame, column: str, items: Texts, vocabulary: Vocabulary, where: str) -> Codes:
+    """Indices in the declared order of a vocabulary; MISSING for an empty cell."""
+    order, spellings = vocabulary
     codes_by_spelling = {spelling: order.index(term) for spelling, term in spellings.items()}
     codes_by_spelling |= dict.fromkeys(EMPTY_WORDS, MISSING)
     # Looked up in one pass; what is in neither table becomes NaN and is reported with its row.
@@ -166,7 +170,7 @@ def _term_codes(frame: pd.DataFrame, column: str, items: Texts, kind: str, where
     if len(unknown):
         row = int(unknown[0])
         cell = f"{where}, row {row + FIRST_ROW} (item '{items[row]}'), {column}"
-        raise AuditError(_unknown_term(frame[column].iloc[row], cell, kind, order))
+        raise AuditError(_unknown_term(frame[column].iloc[row], cell, order))
     return np.asarray(codes, dtype=np.intp)
 
 
@@ -174,8 +178,9 @@ def _cell_texts(frame: pd.DataFrame, column: str) -> pd.Series:
     return frame[column].astype("object").fillna("").astype(str).str.strip()
 
 
-def _unknown_term(word: object, cell: str, kind: str, order: Sequence[StrEnum]) -> str:
-    allowed = tuple(term.value for term in order)
+def _unknown_term(word: object, cell: str, order: Sequence[str]) -> str:
+    allowed = tuple(map(str, order))
+    kind = "significance" if allowed == SIGNIFICANCES else "label"
     # In the case of the vocabulary, because `nearest` compares letter by letter.
     suggestion = nearest(str(word).strip().upper() if kind == "label" else str(word).strip().lower(), allowed)
     return (

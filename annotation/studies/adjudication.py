@@ -34,7 +34,8 @@ class Dispute:
     """One item with two different labels.
 
     The order of the answers and the order of the ratings are randomised per item, so that neither reveals a handbook or an
-    annotator. `decision` is None until somebody has decided.
+    annotator. `swapped`: answer b is shown first; labels are about answers a and b (`Scheme.turned`). `decision` is None
+    until somebody has decided.
     """
 
     item_id: str
@@ -43,6 +44,8 @@ class Dispute:
     second: str
     ratings: tuple[BlindRating, BlindRating]
     decision: Decision | None
+    swapped: bool
+    reference: str | None
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,11 @@ def _dispute_of(rows: list[dict[str, Any]], decision: Decision | None) -> Disput
     item = rows[0]
     answers = (item["answer_a"], item["answer_b"])
     ratings = tuple(BlindRating(row["label"], row["significance"], row["flagged"], row["comment"]) for row in rows)
-    first, second = answers if _random_number(item["item_id"], "answers") % 2 else answers[::-1]
+    swapped = _random_number(item["item_id"], "answers") % 2 == 0
+    first, second = answers[::-1] if swapped else answers
     first_rating, second_rating = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
-    return Dispute(item["item_id"], item["question"], first, second, (first_rating, second_rating), decision)
+    shown = item["item_id"], item["question"], first, second, (first_rating, second_rating)
+    return Dispute(*shown, decision, swapped, item["reference"])
 
 
 def _gold_label(item_id: str, rows: list[dict[str, Any]], decision: Decision | None) -> GoldLabel | None:

@@ -12,11 +12,13 @@ from audit.text.blinding import Masker, masker_of
 
 NAME_COLUMNS = ("handbook_id", "organ", "phase", "center", "title", "url", "aliases")
 NAMES = f"select {', '.join(NAME_COLUMNS)} from handbooks order by handbook"
+SYSTEM_NAMES = "select system_id, name, model from systems order by system"
 
 
 def masker_of_run(con: Connection) -> Masker:
-    """What masks the names of a run's handbooks and institutions."""
-    return masker_of(dict(zip(NAME_COLUMNS, row, strict=True)) for row in rows(con, NAMES))
+    """What masks the names of a run's handbooks and institutions, and of its answering systems and their models."""
+    handbooks = (dict(zip(NAME_COLUMNS, row, strict=True)) for row in rows(con, NAMES))
+    return masker_of(handbooks, [name for row in rows(con, SYSTEM_NAMES) for name in row if name])
 
 
 def words_left(answers: Iterable[tuple[str, str, str]], masker: Masker) -> dict[str, list[str]]:

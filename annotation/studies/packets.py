@@ -9,7 +9,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,15 +21,18 @@ from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
 from annotation.label_store.stored_values import MAX_COMMENT_LENGTH, storable_text
+from annotation.label_store.studies import find_study
+from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
 from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
 from audit.formatting import plain_cell, safe_cell
-from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
+from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
-SHOWN_COLUMNS = ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2")
-FILLED_COLUMNS = ("label", "significance", "unsure", "comment")
-COLUMNS = (*SHOWN_COLUMNS, *FILLED_COLUMNS)
-LABEL_WORDS = {spelling: label for spelling, label in LABEL_SPELLINGS.items() if not spelling.isdigit()}
-"""Numbers are refused as ambiguous: in a release 1 is CONSISTENT, on the page key 1 is ABSENT."""
+FILLED_COLUMNS = {PAIRS.name: ("label", "significance", "unsure", "comment"), HEAD_TO_HEAD.name: ("label", "unsure", "comment")}
+COLUMNS = {
+    PAIRS.name: ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2", *FILLED_COLUMNS[PAIRS.name]),
+    HEAD_TO_HEAD.name: ("item", "order", "question", "answer_a", "answer_b", "reference", *FILLED_COLUMNS[HEAD_TO_HEAD.name]),
+}
+"""The columns of a packet, by scheme. On paper nobody can note who opened a reference answer, so it has a column."""
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
 MAX_FAULTS_LISTED = 20
 ENDINGS = (".csv", ".xlsx")
@@ -37,7 +40,8 @@ MAX_XLSX_CELL = 32_767
 """Characters that fit into a cell of a spreadsheet."""
 # A workbook writes control characters as _xHHHH_, so a text that looks like that has to be escaped as well.
 XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-WIDTHS = {"question": 40, "answer_1": 70, "answer_2": 70, "comment": 40, "label": 18, "significance": 14}
+WIDTHS = {"question": 40, **dict.fromkeys(("answer_1", "answer_2", "answer_a", "answer_b", "reference"), 70), "comment": 40}
+WIDTHS |= {"label": 18, "significance": 14}
 
 PacketRows = list[tuple[int, dict[str, str]]]
 """(row number in the file, column -> text)."""
@@ -56,8 +60,10 @@ def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
     """The annotator's packet as UTF-8 CSV with a byte order mark: the open round in their own order, with their ratings."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([safe_cell(value) for value in _packet_row(task)] for task in list_tasks(store, study_id, annotator))
+    columns = COLUMNS[find_study(store, study_id).scheme.name]
+    writer.writerow(columns)
+    for task in list_tasks(store, study_id, annotator):
+        writer.writerow([safe_cell(value) for value in _packet_row(task, columns)])
     return buffer.getvalue().encode("utf-8-sig")
 
 
@@ -70,20 +76,26 @@ def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
     sheet = book.active
     assert sheet is not None
     sheet.title = "packet"
-    sheet.append(COLUMNS)
+    columns = COLUMNS[find_study(store, study_id).scheme.name]
+    sheet.append(columns)
     for task in list_tasks(store, study_id, annotator):
-        sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _packet_row(task)])
+        sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _packet_row(task, columns)])
     _format_sheet(sheet)
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
 
 
-def _packet_row(task: LabellingTask) -> list[str]:
-    names = [task.first_name or "", task.second_name or ""]
+def _packet_row(task: LabellingTask, columns: Sequence[str]) -> list[str]:
     rated = task.rated or Choice()
-    filled = [rated.label or "", rated.significance or "", "yes" if rated.flagged else "", rated.comment]
-    return [task.assignment_id, str(task.position), task.question, task.first, task.second, *names, *filled]
+    cells = {
+        "item": task.assignment_id, "order": str(task.position), "question": task.question,
+        "answer_1": task.first, "answer_2": task.second, "name_1": task.first_name, "name_2": task.second_name,
+        "answer_a": task.first, "answer_b": task.second, "reference": task.reference,
+        "label": rated.label, "significance": rated.significance, "unsure": "yes" if rated.flagged else "",
+        "comment": rated.comment,
+    }  # fmt: skip
+    return [cells[column] or "" for column in columns]
 
 
 def _format_sheet(sheet: Any) -> None:
@@ -122,10 +134,11 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
     Raises StudyError naming file, row and column of every fault (the first twenty), and UnreadablePacketError when the file
     cannot be read at all.
     """
-    rows = _read_rows(name, data)
+    scheme = find_study(store, study_id).scheme
+    rows = _read_rows(name, data, COLUMNS[scheme.name])
     tasks = {task.assignment_id: task for task in list_tasks(store, study_id, annotator)}
     faults: list[str] = []
-    filled = [_new_rating(name, number, row, tasks, faults) for number, row in rows]
+    filled = [_new_rating(name, number, row, tasks, scheme, faults) for number, row in rows]
     faults += _duplicate_items(name, rows)
     if faults:
         more = f"\n... and {len(faults) - MAX_FAULTS_LISTED} more." if len(faults) > MAX_FAULTS_LISTED else ""
@@ -139,17 +152,17 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
     return PacketImport(len(changed), len(ratings) - len(changed), len(filled) - len(ratings))
 
 
-def _read_rows(name: str, data: bytes) -> PacketRows:
+def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
     if not name.lower().endswith(ENDINGS):
         raise StudyError(f"{name} is not a packet. Allowed: {' and '.join(ENDINGS)} files. No rating was stored.")
     if len(data) > MAX_PACKET_BYTES:
         raise StudyError(f"{name} is larger than {MAX_PACKET_BYTES >> 20} MB, so it is not a packet. No rating was stored.")
     lines = read_lines(name, data)
     header = [cell.strip().lower() for cell in lines[0]] if lines else []
-    missing = [column for column in COLUMNS if column not in header]
+    missing = [column for column in columns if column not in header]
     if missing or len(set(header)) != len(header):
         fault = f"column '{missing[0]}' is missing" if missing else "a column name appears twice"
-        raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(COLUMNS)}. No rating was stored.")
+        raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(columns)}. No rating was stored.")
     rows = [(number, _row_of(header, line)) for number, line in enumerate(lines[1:], start=2)]
     return [(number, row) for number, row in rows if any(row.values())]
 
@@ -160,7 +173,7 @@ def _row_of(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
 
 
 def _new_rating(
-    name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], faults: list[str]
+    name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], scheme: Scheme, faults: list[str]
 ) -> NewRating | None:
     """The rating of one row; None where the label is empty, or where a fault was added to `faults`."""
     before = len(faults)
@@ -173,7 +186,7 @@ def _new_rating(
         fault("item", f"'{row['item'][:40]}' is not an item of this packet.")
     elif row["question"].split() != task.question.split():  # a spreadsheet may change line breaks, but not words
         fault("question", "this is not the question of the item; were cells moved?")
-    choice = _filled_choice(row, fault)
+    choice = _filled_choice(row, scheme, fault)
     if task is None or choice is None or len(faults) > before:
         return None
     # The key follows from the content, so two imports of the same packet at the same time store each rating once.
@@ -181,28 +194,28 @@ def _new_rating(
     return NewRating(task.assignment_id, choice, f"packet/{key}", task.revision, PACKET)
 
 
-def _filled_choice(row: dict[str, str], fault: Callable[[str, str], None]) -> Choice | None:
-    label = _vocabulary_word(row, "label", LABEL_WORDS, LABELS, fault)
-    significance = _vocabulary_word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault)
+def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, str], None]) -> Choice | None:
+    label = _vocabulary_word(row, "label", scheme.spellings, scheme.words, fault)
+    significance = _vocabulary_word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault) if scheme.graded else None
     flagged = row["unsure"].strip().casefold()
     if flagged not in ("", *YES, *NO):
         fault("unsure", f"'{row['unsure'][:40]}' is not yes or no.")
     if len(row["comment"]) > MAX_COMMENT_LENGTH:
         fault("comment", f"it has {len(row['comment']):,} characters; at most {MAX_COMMENT_LENGTH:,} are allowed.")
     if label is None:
-        if any(row[column].strip() for column in FILLED_COLUMNS[1:]) and plain(row["label"]) in EMPTY_WORDS:
+        if any(row[column].strip() for column in FILLED_COLUMNS[scheme.name][1:]) and plain(row["label"]) in EMPTY_WORDS:
             fault("label", "it is empty, but another column is filled in.")
         return None
     choice = Choice(label, significance, flagged in YES, storable_text(row["comment"]))
     try:
-        check_choice(choice)
+        check_choice(choice, scheme)
     except StudyError as error:
         fault("significance", str(error).removesuffix(" Nothing was saved."))
     return choice
 
 
 def _vocabulary_word(
-    row: dict[str, str], column: str, spellings: dict[str, Any], allowed: Sequence[str], fault: Callable[[str, str], None]
+    row: dict[str, str], column: str, spellings: Mapping[str, str], allowed: Sequence[str], fault: Callable[[str, str], None]
 ) -> str | None:
     word = plain(row[column])
     if word in EMPTY_WORDS:

@@ -19,24 +19,31 @@ SECOND_CRITERIA = ("organ",)
 
 
 @dataclass(frozen=True)
-class SamplePlan:
-    """What to draw.
+class Plan:
+    """What to draw, whatever a study asks.
 
-    per_label    study items per label of the judge; a stratum with fewer pairs is used in full
-    second       None, or `organ`: each label's items are then spread over the organs in proportion to their pairs, with at
-                 least two from each organ that has any
-    calibration  items of the calibration round, spread over the labels, separate from the study and not counted
+    calibration  items of the calibration round, spread over the strata, separate from the study and not counted
     repeats      study items that are silently shown again, for intra-rater agreement
-    names_shown  whether annotators see which handbook an answer is from; if not, names, contacts and credits are also masked
-                 in the answers
+    names_shown  whether annotators see whose an answer is; if not, names, contacts and credits are also masked in the answers
     """
 
     seed: int = 1
-    per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
-    second: str | None = None
     calibration: int = 15
     repeats: int = 10
     names_shown: bool = False
+
+
+@dataclass(frozen=True)
+class SamplePlan(Plan):
+    """What to draw from the pairs of a run.
+
+    per_label  study items per label of the judge; a stratum with fewer pairs is used in full
+    second     None, or `organ`: each label's items are then spread over the organs in proportion to their pairs, with at
+               least two from each organ that has any
+    """
+
+    per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
+    second: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,12 +67,24 @@ def check_plan(plan: SamplePlan) -> None:
     unknown = [label for label in plan.per_label if label not in LABELS]
     checks = {
         f"'{', '.join(unknown)}' is not a label (allowed: {', '.join(LABELS)})": bool(unknown),
-        "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *plan.per_label.values()]) < 0,
-        f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
-        f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
-        "no items are requested": sum(plan.per_label.values()) == 0,
         f"'{plan.second}' is not a second criterion (allowed: {', '.join(SECOND_CRITERIA)})": plan.second
         not in (None, *SECOND_CRITERIA),
+    }
+    check_counts(plan, list(plan.per_label.values()), checks)
+
+
+def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bool]) -> None:
+    """Raise StudyError where a number of a plan is not possible, or another fault was found.
+
+    items         how many are requested, by whatever the plan counts them
+    faults_found  sentence -> whether it is so
+    """
+    checks = {
+        **faults_found,
+        "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *items]) < 0,
+        f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
+        f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
+        "no items are requested": sum(items) == 0,
     }
     faults = [fault for fault, failed in checks.items() if failed]
     if faults:

@@ -13,7 +13,7 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.studies.names_left import masker_of_run, names_left_text, words_left
-from annotation.studies.sample_plan import MAX_STUDY_ITEMS, SamplePlan, StratumPlan, allocate_items, check_plan, check_size
+from annotation.studies.sample_plan import MAX_STUDY_ITEMS, Plan, SamplePlan, StratumPlan, allocate_items, check_plan, check_size
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
@@ -39,7 +39,7 @@ with wanted as (
 )
 select n.label, n.second, n.position, q.question_id, q.text, a.handbook_id, b.handbook_id,
        coalesce(a.title, a.handbook_id), coalesce(b.title, b.handbook_id),
-       answer_a.answer, answer_b.answer,
+       answer_a.answer, answer_b.answer, null,
        p.significance::varchar, p.divergence_topic, p.reasoning
 from wanted w
 join numbered n on n.label = w.label and n.second is not distinct from w.second and n.position = w.position
@@ -69,6 +69,13 @@ class DrawnSample:
     origin: SampleOrigin
     names_left: Mapping[str, list[str]] = field(default_factory=dict)
 
+    def not_drawn_text(self) -> str:
+        """How much of the run is in no stratum, and why, in words."""
+        unscored, pairs = f"{self.origin.unscored:,}", f"{self.origin.pairs:,}"
+        if "systems" in self.origin.plan:
+            return f"{unscored} of {pairs} comparisons lack an answer that could be read, and are in no stratum."
+        return f"{unscored} of {pairs} pairs have no verdict and are in no stratum."
+
     def names_left_text(self) -> str:
         """What is left of names in the answers, in words for the principal investigator; "" where names are shown."""
         return names_left_text(self.names_left, names_shown=bool(self.origin.plan["names_shown"]))
@@ -90,11 +97,16 @@ def draw_study(
     Raises StudyError when the plan is not possible, the run has no answers, or the study cannot be created.
     """
     drawn = draw_sample(run, plan, study_id, max_items)
-    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, plan.names_shown, dict(run.terms), run.synthetic)
+    create_drawn_study(store, run, plan, drawn, NewStudy(study_id, title, annotators, drawn.items, plan.seed), now)
+    return drawn
+
+
+def create_drawn_study(store: LabelStore, run: Run, plan: Plan, drawn: DrawnSample, new: NewStudy, now: datetime) -> None:
+    """Create a study from a sample of a run, in one transaction. Raises StudyError when it cannot be created."""
+    new = replace(new, names_shown=plan.names_shown, terms=dict(run.terms), synthetic=run.synthetic)
     with store.begin() as tx:
         create_study(tx, new, now)
-        store_sample(tx, study_id, drawn.origin, drawn.strata, drawn.verdicts)
-    return drawn
+        store_sample(tx, new.study_id, drawn.origin, drawn.strata, drawn.verdicts)
 
 
 def draw_sample(run: Run, plan: SamplePlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS) -> DrawnSample:
@@ -115,20 +127,40 @@ def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items:
     ((has_answers, pairs, unscored),) = rows(con, RUN_COUNTS)
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
-    rng = np.random.default_rng(plan.seed)
-    sizes = {(label, second): int(n) for label, second, n in rows(con, POPULATION, {"organ": plan.second == "organ"})}
+    organ = {"organ": plan.second == "organ"}
+    sizes = {(label, second): int(n) for label, second, n in rows(con, POPULATION, organ)}
     strata = allocate_items(sizes, plan)
     check_size(sum(stratum.study for stratum in strata), max_items)
+    requested = {**asdict(plan), "per_label": dict(plan.per_label)}
+    origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)
+    return draw_from_strata(con, plan, study_id, strata, origin, CHOSEN_PAIRS, organ)
+
+
+def draw_from_strata(
+    con: Connection,
+    plan: Plan,
+    study_id: str,
+    strata: Sequence[StratumPlan],
+    origin: SampleOrigin,
+    query: str,
+    values: Mapping[str, Any],
+) -> DrawnSample:
+    """Draw the items of each stratum, with their texts, in an order that reveals no stratum, and their silent repeats.
+
+    query   label, second and position of the items wanted ($labels, $seconds, $positions), then what an item shows (question
+            id and text; whose two answers, by id and by name; the two answers; the reference answer) and the judge's
+            significance, topic and reasoning
+    values  its other parameters
+    """
+    rng = np.random.default_rng(plan.seed)
     positions = [_draw_positions(stratum, rng) for stratum in strata]
-    texts = _pair_texts(con, plan, strata, positions)
+    texts = _texts(con, query, values, strata, positions)
     order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so that none reveals a stratum
     masker = None if plan.names_shown else masker_of_run(con)
     items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), masker)
     names_left = words_left(((item.item_id, item.answer_a, item.answer_b) for item in items), masker) if masker else {}
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
-    requested = {**asdict(plan), "per_label": dict(plan.per_label)}
-    origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)
     return DrawnSample(items, verdicts, drawn, origin, names_left)
 
 
@@ -138,13 +170,17 @@ def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]
     return drawn
 
 
-def _pair_texts(
-    con: Connection, plan: SamplePlan, strata: Sequence[StratumPlan], positions: Sequence[Sequence[int]]
+def _texts(
+    con: Connection,
+    query: str,
+    values: Mapping[str, Any],
+    strata: Sequence[StratumPlan],
+    positions: Sequence[Sequence[int]],
 ) -> dict[PairKey, tuple[Any, ...]]:
     keys = [(stratum.label, stratum.second, position) for stratum, own in zip(strata, positions, strict=True) for position in own]
     labels, seconds, numbers = ([key[i] for key in keys] for i in range(3))
-    values = {"labels": labels, "seconds": seconds, "positions": numbers, "organ": plan.second == "organ"}
-    return {(row[0], row[1], row[2]): tuple(row[3:]) for row in rows(con, CHOSEN_PAIRS, values)}
+    wanted = {"labels": labels, "seconds": seconds, "positions": numbers}
+    return {(row[0], row[1], row[2]): tuple(row[3:]) for row in rows(con, query, {**wanted, **values})}
 
 
 def _items_and_verdicts(
@@ -168,11 +204,12 @@ def _items_and_verdicts(
 
 
 def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], masker: Masker | None) -> NewItem:
-    question_id, question, handbook_a, handbook_b, name_a, name_b, *answers = shown
+    question_id, question, handbook_a, handbook_b, name_a, name_b, *answers, reference = shown
     # A generator may omit the text of an absent answer; annotators then read the words that mark absence.
-    texts = (answer or f"{NOT_ADDRESSED}." for answer in answers)
-    first, second = (masker.mask(text) if masker else text for text in texts)
-    return NewItem(item_id, kind, question_id, question, handbook_a, handbook_b, name_a, name_b, first, second)
+    texts = [answer or f"{NOT_ADDRESSED}." for answer in answers] + ([reference] if reference else [])
+    first, second, *known = (masker.mask(text) if masker else text for text in texts)
+    names = handbook_a, handbook_b, name_a, name_b
+    return NewItem(item_id, kind, question_id, question, *names, first, second, reference=known[0] if known else None)
 
 
 def _with_repeats(

@@ -6,6 +6,7 @@ For PIs only: the tables contain the judge's labels. Nothing that annotators can
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import Ratings, ratings_from
+from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
 from annotation.studies.adjudication import GoldLabel, gold_labels
 from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
 from audit.tables import Column, TableSpec
@@ -52,7 +54,25 @@ CODEBOOK: dict[str, str] = {
     "adjudicator": "who decided; empty where the annotators agreed",
     "adjudication_reason": "the adjudicator's reason",
 }
-"""Column of `ratings_table` -> its meaning, in column order."""
+"""Column of the ratings table of a study of pairs -> its meaning, in column order."""
+
+_ONLY_OF_PAIRS = ("significance", "judge", "judge_significance", "design_weight", "gold_significance")
+HEAD_TO_HEAD_CODEBOOK = {name: meaning for name, meaning in CODEBOOK.items() if name not in _ONLY_OF_PAIRS} | {
+    "handbook_a": "the system that gave answer a, as in the release",
+    "handbook_b": "the system that gave answer b",
+    "shown_first": "a or b: the answer that this annotator saw as answer A; labels are already turned back to a and b",
+    "label": "the current revision of the choice: A (answer a is better), B (answer b), tie, both_bad; empty: not rated",
+    "reference_opened": "UTC time when the annotator first opened the reference answer on the page; empty: never (a packet has "
+    "it in a column)",
+    "stratum": "the two systems, and the type of question after a slash",
+    "stratum_population": "N_h: questions of the run in the stratum that both systems answered",
+}
+"""The same for a head-to-head study. The columns of systems are called system_a and system_b."""
+CODEBOOKS = {
+    PAIRS: CODEBOOK,
+    HEAD_TO_HEAD: {name.replace("handbook_", "system_"): meaning for name, meaning in HEAD_TO_HEAD_CODEBOOK.items()},
+}
+"""Scheme -> column of `ratings_table` -> its meaning."""
 
 STRATA_TABLE = TableSpec(
     "How the validation sample was drawn",
@@ -63,6 +83,17 @@ STRATA_TABLE = TableSpec(
     ),
     ("Drawn without replacement inside each stratum; calibration items and silent repeats are excluded.",),
 )  # fmt: skip
+TYPES_TABLE = replace(
+    STRATA_TABLE,
+    title="How the questions were drawn",
+    columns=(
+        Column.text("stratum", "Stratum", "systems, type of question"),
+        Column.count("population", "N_h", "questions of the run"),
+        *STRATA_TABLE.columns[2:-1],
+        Column.share("share", "Share", "of the questions"),
+    ),
+)
+SAMPLE_TABLES = {PAIRS: STRATA_TABLE, HEAD_TO_HEAD: TYPES_TABLE}
 SIDE_COLUMNS = {
     "label": "annotator",
     "significance": "significance",
@@ -81,25 +112,25 @@ def strata_frame(strata: Sequence[Stratum]) -> pd.DataFrame:
 
 
 def ratings_table(store: LabelStore, study_id: str) -> pd.DataFrame:
-    """One row per (item, annotator), rated or not, by item and seat; the columns are those of CODEBOOK.
+    """One row per (item, annotator), rated or not, by item and seat; the columns are those of the scheme in CODEBOOKS.
 
     Every figure of a study can be computed from it. It has study, calibration and repeat items: filter by `kind`.
 
     Raises StudyError when there is no such study.
     """
-    find_study(store, study_id)
+    columns = list(CODEBOOKS[find_study(store, study_id).scheme])
     verdicts, gold = verdicts_by_item(store, study_id), gold_labels(store, study_id)
     strata = {stratum.stratum: stratum for stratum in list_strata(store, study_id)}
     rows = [
         {"study_id": study_id, **_rating_part(row), **_design_part(row, verdicts, strata), **_gold_part(gold.get(row["item_id"]))}
         for row in assignment_rows(store, study_id)
     ]
-    return pd.DataFrame(rows, columns=list(CODEBOOK))
+    return pd.DataFrame(rows, columns=columns)
 
 
-def codebook() -> pd.DataFrame:
+def codebook(scheme: Scheme = PAIRS) -> pd.DataFrame:
     """The columns of `ratings_table` and their meanings: column, meaning."""
-    return pd.DataFrame(list(CODEBOOK.items()), columns=["column", "meaning"])
+    return pd.DataFrame(list(CODEBOOKS[scheme].items()), columns=["column", "meaning"])
 
 
 def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
@@ -113,19 +144,26 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
         annotator_b, ...             seat B
         gold, gold_significance, gold_source, adjudicator, adjudication_reason   str or None
 
+    A head-to-head study has systems instead of handbooks, and neither a judge, nor weights, nor significances.
+
     Raises StudyError when there is no such study.
     """
     table = ratings_table(store, study_id)
     table = table[table["kind"] == ItemKind.STUDY]
-    item = ["item_id", "question_id", "handbook_a", "handbook_b", "stratum", "design_weight", "judge", "judge_significance"]
+    item = [
+        "item_id", "question_id", "handbook_a", "handbook_b", "system_a", "system_b", "stratum", "design_weight", "judge",
+        "judge_significance",
+    ]  # fmt: skip
     end = ["gold", "gold_significance", "gold_source", "adjudicator", "adjudication_reason"]
+    item, end = ([name for name in names if name in table] for names in (item, end))
+    shown_names = {name: shown for name, shown in SIDE_COLUMNS.items() if name in table}
     # The columns about the item, the judge and gold are the same in both rows of an item.
     wide = table[item + end].drop_duplicates("item_id").set_index("item_id")
     for seat in "AB":
         own = table[table["seat"] == seat].set_index("item_id")
-        for name, shown in SIDE_COLUMNS.items():
+        for name, shown in shown_names.items():
             wide[f"{shown}_{seat.lower()}"] = own[name]
-    sides = [f"{shown}_{seat}" for seat in "ab" for shown in SIDE_COLUMNS.values()]
+    sides = [f"{shown}_{seat}" for seat in "ab" for shown in shown_names.values()]
     return wide.reset_index()[[*item, *sides, *end]]
 
 
@@ -134,9 +172,12 @@ def study_ratings(store: LabelStore, study_id: str) -> Ratings:
 
     Raises StudyError when there is no such study, AuditError when it has no rated study items.
     """
+    scheme, labels = find_study(store, study_id).scheme, labels_table(store, study_id)
+    if scheme is not PAIRS:  # there is no judge, so that only its column is missing
+        return ratings_from(labels.assign(judge=None), f"Study {study_id}", scheme=scheme)
     # Known exactly, while sums of weights would miss strata from which nothing was drawn.
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
-    return ratings_from(labels_table(store, study_id), f"Study {study_id}", pairs)
+    return ratings_from(labels, f"Study {study_id}", pairs)
 
 
 def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
@@ -162,7 +203,7 @@ def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
 
 def _rating_part(row: dict[str, Any]) -> dict[str, Any]:
     renamed = {"unsure": row["flagged"], "shown_first": "b" if row["swapped"] else "a"}
-    return {name: row[name] for name in CODEBOOK if name in row} | renamed
+    return {**row, **renamed, "system_a": row["handbook_a"], "system_b": row["handbook_b"]}
 
 
 def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata: dict[str, Stratum]) -> dict[str, Any]:

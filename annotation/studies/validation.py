@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -168,26 +169,32 @@ TABLES = (sample_table, agreement_table, by_label_table, errors_table, significa
 # -- the part of an export ---------------------------------------------------------------------------------------------
 
 
-def study_part(store: LabelStore, study_id: str) -> StudyPart:
+def validation_part(store: LabelStore, study_id: str) -> StudyPart:
     """The validation tables and figures of a study in its current state, and facts about it.
 
     Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
     """
     data = validation_data(store, study_id)
-    tables = [make(data).noted(_provisional_note(data)) for make in TABLES]
+    note = provisional_note(data.study)
+    tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
-    tables[4:4] = [table.noted(_provisional_note(data)) for table in matrix_tables(data)]
-    facts = {
-        "title": data.study.title, "state": data.study.state.value, "run": data.origin.run_key,
-        "plan": dict(data.origin.plan), "seed_of_order": data.study.seed, "seed_of_baseline_bootstrap": SEED,
-        "ledgers": heads_record(store, study_id),
-    }  # fmt: skip
+    tables[4:4] = [table.noted(note) for table in matrix_tables(data)]
+    facts = {**study_facts(store, data.study, data.origin), "seed_of_baseline_bootstrap": SEED}
     chapter = Chapter(TITLE, tables, list(study_pictures(data)))
     return StudyPart(study_id, data.origin.digest, chapter, _published_figures(data), facts)
 
 
-def _provisional_note(data: ValidationData) -> str:
-    state = data.study.state.value
+def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:
+    """What a study is, for the manifest of an export: its plan, its state, and where its ledgers end."""
+    return {
+        "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,
+        "plan": dict(origin.plan), "seed_of_order": study.seed, "ledgers": heads_record(store, study.study_id),
+    }  # fmt: skip
+
+
+def provisional_note(study: Study) -> str:
+    """What a table of a study that is not closed says of itself; "" where it is closed."""
+    state = study.state.value
     return "" if state == "closed" else f"The study is in the state {state}: its figures are not final."
 
 

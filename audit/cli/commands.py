@@ -35,7 +35,7 @@ class Command:
 GROUPS = {
     "themes": "Group the disagreements of a run into named themes, and read what people changed about them.",
     "systems": "Answering systems: measures of their answers.",
-    "study": "Studies: blinded samples of pairs that people label.",
+    "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
     "account": "Accounts of the people who sign in.",
     "example": "Examples that come with the program.",
     "jobs": "Background work that the dashboard started.",
@@ -105,8 +105,12 @@ COMMANDS = (
         "audit.cli.systems:score",
     ),
     Command(
-        "study sample", "Draw a stratified sample from a run and make a study of it.",
-        "annotation.cli.study:sample",
+        "study create", "Draw a stratified sample from a run and make a study of it: of pairs, or of two systems head-to-head.",
+        "annotation.cli.study_creation:create",
+    ),
+    Command(
+        "study sample", "The same for a study of pairs.",
+        "annotation.cli.study_creation:sample",
     ),
     Command(
         "study advance", "Move a study to its next state: calibration, labelling, adjudication, closed.",

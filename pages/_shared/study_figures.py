@@ -18,6 +18,7 @@ from annotation.label_store.studies import Study, list_annotators, list_studies
 from annotation.prevalence.estimates import prevalence
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
@@ -34,11 +35,11 @@ from pages._shared.widgets import table
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
 
-def pick_study_or_stop() -> Study:
-    """The study to look at, newest first; without any, the page says so and stops."""
-    studies = {study.study_id: study for study in list_studies(label_store())}
+def pick_study_or_stop(*schemes: Scheme) -> Study:
+    """The study of one of these schemes to look at, newest first; without any, the page says so and stops."""
+    studies = {study.study_id: study for study in list_studies(label_store()) if study.scheme in schemes}
     if not studies:
-        st.info("There is no study yet.")
+        st.info("There is no study yet." if len(schemes) > 1 else "There is no study of pairs yet.")
         st.stop()
     chosen = st.selectbox("Study", list(studies), format_func=lambda key: f"{studies[key].title} ({key})", key="study_seen")
     synthetic_notice(studies[chosen])
@@ -77,6 +78,7 @@ def _cached_ratings(url: str, study_id: str, heads: LedgerHeads, _store: LabelSt
 def _cached_report(
     url: str, study_id: str, heads: LedgerHeads, judged: bool, _ratings: Ratings, _store: LabelStore
 ) -> AgreementReport:
+    judged = judged and _ratings.scheme is PAIRS  # nothing judges a preference here
     return (agreement_report if judged else report_without_judge)(_ratings, repeats_table(_store, study_id))
 
 

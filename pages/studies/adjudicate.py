@@ -9,9 +9,10 @@ import streamlit as st
 
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.schemes import Scheme
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import BlindRating, Dispute, list_disputes
-from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
+from audit.vocabulary import SIGNIFICANCES
 from pages._blinded.access import label_store, now
 from pages._blinded.frame import study_page, synthetic_notice
 from pages._blinded.labelling import rubric_html
@@ -25,26 +26,28 @@ CSS = """<style>
 .dispute .two > div { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.6rem 0.85rem; min-width: 0;
   line-height: 1.55; white-space: pre-wrap; overflow-wrap: anywhere; }
 .dispute .ratings > div { background: light-dark(#f6f7f8, #1a1f26); line-height: 1.4; }
-.dispute .ratings span { color: var(--quiet); font-size: 0.85rem; }
+.dispute span { color: var(--quiet); font-size: 0.85rem; }
 .rubric { font-size: 0.85rem; } .rubric td { vertical-align: top; }
 </style>"""
 
 
-def dispute_html(dispute: Dispute) -> str:
+def dispute_html(dispute: Dispute, scheme: Scheme) -> str:
     """Question, both answers, and both ratings with their comments."""
-    answers = "".join(f"<div>{escape(text)}</div>" for text in (dispute.first, dispute.second))
+    sides = zip(scheme.sides, (dispute.first, dispute.second), strict=True)
+    answers = "".join(f"<div><span>Answer {side}</span>\n{escape(text)}</div>" for side, text in sides)
     # Neutral headings, because a rating is about both answers and not about the one above it.
     headed = zip(("One annotator's label for the pair:", "The other annotator's label:"), dispute.ratings, strict=True)
-    ratings = "".join(f"<div><span>{heading}</span> {_rating_html(rating)}</div>" for heading, rating in headed)
+    ratings = "".join(f"<div><span>{heading}</span> {_rating_html(rating, dispute, scheme)}</div>" for heading, rating in headed)
     return (
         f'<div class="dispute"><h2>{escape(dispute.question)}</h2><div class="two">{answers}</div>'
         f'<div class="two ratings">{ratings}</div></div>'
     )
 
 
-def _rating_html(rating: BlindRating) -> str:
+def _rating_html(rating: BlindRating, dispute: Dispute, scheme: Scheme) -> str:
+    label = str(scheme.turned(rating.label, dispute.swapped))
     parts = [
-        f"<b>{escape(rating.label.capitalize())}</b>",
+        f"<b>{escape(scheme.names[label])}</b>",
         escape(f"{rating.significance} significance") if rating.significance else "",
         "unsure" if rating.flagged else "",
         f"<i>{escape(rating.comment)}</i>" if rating.comment else "",
@@ -52,16 +55,16 @@ def _rating_html(rating: BlindRating) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def decision_form(dispute: Dispute, account: Account) -> None:
+def decision_form(dispute: Dispute, scheme: Scheme, account: Account) -> None:
     """The form for the final label, the significance where the label has one, and the reason."""
     name = dispute.item_id
     before = dispute.decision
     label = st.segmented_control(
-        "Final label", list(map(str, LABELS)), key=f"label_{name}", format_func=str.capitalize,
-        default=before.label if before else None,
+        "Final label", scheme.words, key=f"label_{name}", format_func=scheme.names.__getitem__,
+        default=scheme.turned(before.label, dispute.swapped) if before else None,
     )  # fmt: skip
     significance = None
-    if label in DISAGREEING:
+    if label in scheme.graded:
         significance = st.segmented_control(
             "Clinical significance", list(map(str, SIGNIFICANCES)), key=f"significance_{name}",
             default=before.significance if before else None,
@@ -72,7 +75,8 @@ def decision_form(dispute: Dispute, account: Account) -> None:
         revises = before.revision if before else 0
         # One key per revision: a double click stores one decision, and a later revision is not mistaken for a repetition.
         key = f"{click}/{revises}"
-        submit_decision(label_store(), account.username, NewDecision(name, str(label), significance, reason, key, revises), now())
+        chosen = str(scheme.turned(label, dispute.swapped))
+        submit_decision(label_store(), account.username, NewDecision(name, chosen, significance, reason, key, revises), now())
         st.rerun()
 
 
@@ -89,10 +93,13 @@ def queue(study: Study, account: Account) -> None:
         return
     number = st.pagination(len(shown), key=f"dispute_{study.study_id}_{revising}") if len(shown) > 1 else 1
     dispute = shown[min(number, len(shown)) - 1]
-    st.html(dispute_html(dispute))
-    decision_form(dispute, account)
+    st.html(dispute_html(dispute, study.scheme))
+    if dispute.reference is not None:
+        with st.expander("Reference answer"):
+            st.text(dispute.reference)
+    decision_form(dispute, study.scheme, account)
     with st.expander("Rubric"):
-        st.html(f'<div class="rubric">{rubric_html()}</div>')
+        st.html(f'<div class="rubric">{rubric_html(study.scheme)}</div>')
 
 
 with study_page("Adjudicate", LEAD, Role.ADJUDICATOR, Role.PI) as account:

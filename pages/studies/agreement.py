@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.report import HEADLINE, AgreementReport
+from annotation.agreement.report import AgreementReport
 from annotation.agreement.tables import (
     BY_LABEL_TABLE,
     DRIFT_TABLE,
@@ -23,18 +23,24 @@ from annotation.agreement.tables import (
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.ratings.table import JUDGE
+from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import list_disputes
+from annotation.studies.preference_results import COUPLES_TABLE
 from annotation.studies.verdict_store import verdicts_by_item
 from audit.charts.style import coefficient_interval
 from audit.errors import AuditError
 from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
+from pages._shared.preference_tables import preference_tables
 from pages._shared.study_figures import baseline_section, current_report, pick_study_or_stop, rater_names
 from pages._shared.widgets import clicked_row, csv_button, table
 
-LEAD = "How far annotators agree with each other and with the judge. Labels are ordered, so the headline is the weighted kappa."
+LEAD = (
+    "How far annotators agree with each other and with the judge. Labels of pairs are ordered, so the headline is the weighted "
+    "kappa; choices between two systems have no order, so there it is the plain one."
+)
 JUDGE_HIDDEN = (
     "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
     "dispute is decided."
@@ -73,9 +79,9 @@ def rows_of(frame: pd.DataFrame, comparison: Comparison, scope: str) -> pd.DataF
     return frame[(frame[["about", "first", "second", "scope"]] == [about, first, second, scope]).all(axis=1)]
 
 
-def headline(rows: pd.DataFrame) -> None:
-    """The weighted kappa and the raw agreement, each with interval and count."""
-    for column, name in zip(st.columns(2), (HEADLINE, "agreement"), strict=True):
+def headline(rows: pd.DataFrame, coefficient: str) -> None:
+    """The headline coefficient and the raw agreement, each with interval and count."""
+    for column, name in zip(st.columns(2), (coefficient, "agreement"), strict=True):
         for row in rows[(rows["name"] == name) & (rows["label"] == "")].to_dict("records"):
             value = "undefined" if math.isnan(row["value"]) else fixed(row["value"], DIGITS)
             column.metric(escaped(_capitalised(FIGURE.display(name))), value)
@@ -99,8 +105,12 @@ def matrix(report: AgreementReport, comparison: Comparison, scope: str, names: d
     unit = "items" if scope == SAMPLE else "estimated pairs of the run"
     first, second = names.get(comparison[1], comparison[1]), names.get(comparison[2], comparison[2])
     st.markdown(escaped(f"Rows: {first}. Columns: {second}. Cells: {unit}."))
-    shown = wide.rename_axis(None).rename_axis(None, axis=1).rename(index=str.capitalize, columns=str.capitalize)
+    shown = wide.rename_axis(None).rename_axis(None, axis=1).rename(index=_in_title_case, columns=_in_title_case)
     st.dataframe(shown, key=f"matrix_{scope}", width="stretch")
+
+
+def _in_title_case(word: str) -> str:
+    return HEAD_TO_HEAD.names.get(word, word.capitalize())
 
 
 def errors(report: AgreementReport, study: Study, names: dict[str, str]) -> None:
@@ -176,7 +186,7 @@ def figures(study_id: str) -> None:
         return
     counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
     st.caption(escaped(f"{counts}. State: {study.state}."))
-    if not judged:
+    if not judged and study.scheme is PAIRS:
         st.info(JUDGE_HIDDEN)
     comparison, scope = pick_comparison(report, names)
     rows = rows_of(report.figures, comparison, scope)
@@ -184,7 +194,7 @@ def figures(study_id: str) -> None:
     if rows.empty:
         st.caption("For all raters together there are figures for these items only.")
         rows = rows_of(report.figures, comparison, SAMPLE)
-    headline(rows)
+    headline(rows, report.scheme.headline)
     overall, of_labels = rows[rows["label"] == ""], rows[rows["label"] != ""]
     columns = FIGURES_TABLE.named("figure", shown, "n", "word", "note")
     table(with_interval(overall, shown), "figures", columns, rows=14, decimals=DIGITS)
@@ -195,15 +205,18 @@ def figures(study_id: str) -> None:
     csv_button(rows, "figures", f"{study.study_id}_agreement.csv")
     matrix(report, comparison, scope, names)
     prevalence(report, scope, names)
-    if judged:
+    if judged and study.scheme is PAIRS:
         errors(report, study, names)
         judged_by = comparison[1] if comparison[2] == JUDGE and comparison[0] == "label" else ""
         baseline_section(study.study_id, judged_by, scope, names)
+    if judged and study.scheme is HEAD_TO_HEAD:
+        st.header(COUPLES_TABLE.title, anchor=False)
+        preference_tables(label_store(), study.study_id)
     intra_rater(report)
     effort(report, names)
 
 
 with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
-    study = pick_study_or_stop()
+    study = pick_study_or_stop(*SCHEMES.values())
     # A closed study does not change, so it needs no refresh.
     st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else REFRESH_S)(study.study_id)

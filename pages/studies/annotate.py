@@ -1,4 +1,4 @@
-"""Annotate: label a study's items by keyboard, blind to the judge and to the other annotator."""
+"""Annotate: label a study's items by keyboard, blind to the judge or the systems, and to the other annotator."""
 
 import streamlit as st
 
@@ -53,7 +53,7 @@ def labelling(study: Study) -> None:
         account = require_role(Role.ANNOTATOR)
         session, events = labelling_session(study, account.username), pending_events()
         session.handle(label_store(), events)
-        labelling_widget({**session.view(events), "title": study.title, "done": DONE[study.state]})
+        labelling_widget(study.scheme, {**session.view(events), "title": study.title, "done": DONE[study.state]})
     except AuditError as error:
         explain(error)
 

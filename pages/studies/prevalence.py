@@ -22,6 +22,7 @@ from annotation.prevalence.estimates import (
     sample_size_plan,
 )
 from annotation.ratings.table import GOLD
+from annotation.schemes import PAIRS
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import study_page
@@ -82,7 +83,7 @@ def planner(study: Study, human: str) -> None:
 
 
 with study_page("Prevalence", LEAD, Role.PI):
-    study = pick_study_or_stop()
+    study = pick_study_or_stop(PAIRS)
     names = {
         GOLD: "gold: agreed or adjudicated; undecided items are split between both labels",
         **rater_names(study.study_id),

@@ -12,7 +12,6 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import (
     RATINGS_PER_ITEM,
     STUDY_STATES,
-    ItemKind,
     Study,
     StudyState,
     advance_study,
@@ -20,25 +19,29 @@ from annotation.label_store.studies import (
     list_studies,
     study_progress,
 )
-from annotation.studies.accounts import Role, list_accounts
+from annotation.schemes import HEAD_TO_HEAD
+from annotation.studies.accounts import Role
 from annotation.studies.adjudication import close_study, list_disputes
 from annotation.studies.names_left import names_left_in_study, names_left_text
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.sample_plan import SECOND_CRITERIA, SamplePlan
-from annotation.studies.sampling import draw_sample, draw_study
-from annotation.studies.study_tables import STRATA_TABLE, codebook, ratings_table, strata_frame
+from annotation.studies.preference_results import preferences_jsonl
+from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
 from annotation.studies.verdict_store import list_strata, sample_digest
 from annotation.studies.verification import verify_study
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
-from audit.vocabulary import LABELS
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
+from pages._shared.preference_tables import preference_tables
+from pages._shared.study_forms import new_study, rerun_with_message, show_message
 from pages._shared.widgets import csv_button, table
 
-LEAD = "Draw a sample from a run, assign it to two annotators, watch their progress, and export the results."
+LEAD = (
+    "Draw a sample from a run, of pairs of handbooks or of two systems' answers, assign it to two annotators, watch their "
+    "progress, and export the results."
+)
 OPEN_BROWSING = (
     "Anybody can browse runs here without signing in. Annotators could see verdicts, which unblinds them. "
     "Set AUDIT_BROWSING=signed-in before a real study begins."
@@ -55,7 +58,8 @@ RELEASE = (
 MEANINGS = {
     StudyState.CALIBRATION: "All annotators rate the calibration items, which enter no figure, and then discuss them. Nobody "
     "has seen an item of the study itself.",
-    StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other. Ratings can be revised.",
+    StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other, and in a head-to-head "
+    "study to the systems. Ratings can be revised.",
     StudyState.ADJUDICATION: "Rating has ended. A third person decides the items on which the two labels differ.",
     StudyState.CLOSED: "The study has ended. Tables and figures are final.",
 }
@@ -72,14 +76,6 @@ RUN_GONE = (
 )
 PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-SUCCESS = "success message for the next run of the page"
-
-
-def rerun_with_message(message: str) -> None:
-    """Rerun the page, so that it shows the new state, and show the message on it."""
-    # A message that is drawn before a rerun disappears with it.
-    st.session_state[SUCCESS] = message
-    st.rerun()
 
 
 def progress_section(store: LabelStore, study: Study) -> None:
@@ -100,7 +96,7 @@ def sample_section(store: LabelStore, study: Study) -> None:
     """The strata that the sample was drawn from, and the names that masking left in its answers."""
     st.caption(SNAPSHOT)
     strata = strata_frame(list_strata(store, study.study_id))
-    table(strata, "strata", STRATA_TABLE.columns)
+    table(strata, "strata", SAMPLE_TABLES[study.scheme].columns)
     csv_button(strata, "strata", f"{study.study_id}_strata.csv")
     st.caption(escaped(_names_left(store, study)))
 
@@ -151,7 +147,7 @@ def advance_section(store: LabelStore, study: Study) -> None:
 def state_section(study: Study) -> None:
     """The four states with the current one marked, what it means, and what the next one brings."""
     path = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STUDY_STATES)
-    st.markdown(f"{path} · created {study.created_at[:10]} · {escaped(study.study_id)}")
+    st.markdown(f"{path} · created {study.created_at[:10]} · {escaped(study.study_id)} · {study.scheme.name}")
     st.markdown(MEANINGS[study.state])
     if study.state in ADVANCE_EFFECTS:
         st.caption(f"{ADVANCE_EFFECTS[study.state]} A study only moves forward.")
@@ -178,11 +174,16 @@ def packets_section(store: LabelStore, study: Study) -> None:
 
 
 def export_section(store: LabelStore, study: Study) -> None:
-    """Everything that figures are computed from. It names annotators and contains the judge's labels."""
+    """Everything that figures are computed from. It names annotators, and contains the judge's labels or the systems."""
     with st.container(horizontal=True):
         ratings = f"{study.study_id}_ratings.csv"
         download_button("Ratings as CSV", lambda: csv_bytes(ratings_table(store, study.study_id)), ratings, "text/csv", "ratings")
-        download_button("Codebook as CSV", lambda: csv_bytes(codebook()), "codebook.csv", "text/csv", "codebook")
+        download_button("Codebook as CSV", lambda: csv_bytes(codebook(study.scheme)), "codebook.csv", "text/csv", "codebook")
+        if study.scheme is HEAD_TO_HEAD:
+            download_button(
+                "Choices as preferences.jsonl", lambda: preferences_jsonl(store, study.study_id), "preferences.jsonl",
+                "application/jsonl", "preferences",
+            )  # fmt: skip
         if st.button("Verify study", key="verify"):
             faults = verify_study(store, study.study_id)
             st.toast(
@@ -203,63 +204,14 @@ def one_study(store: LabelStore, study: Study) -> None:
         advance_section(store, study)
     progress_section(store, study)
     release_section(store, study)
+    if study.scheme is HEAD_TO_HEAD:
+        with st.expander("What the annotators preferred"):
+            preference_tables(store, study.study_id)
     with st.expander("Sample"):
         sample_section(store, study)
     with st.expander("Packets, for offline work"):
         packets_section(store, study)
     export_section(store, study)
-
-
-def plan_fields() -> SamplePlan:
-    """The sample plan, as filled in."""
-    columns = st.columns(len(LABELS))
-    per_label = {
-        str(label): int(column.number_input(label.capitalize(), 0, 1000, 40, key=f"items_{label}"))
-        for label, column in zip(LABELS, columns, strict=True)
-    }
-    seed, second, calibration, repeats = st.columns(4)
-    return SamplePlan(
-        seed=int(seed.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
-        per_label=per_label,
-        second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
-        calibration=int(calibration.number_input("Calibration items", 0, 100, SamplePlan.calibration, key="calibration")),
-        repeats=int(repeats.number_input("Silent repeats", 0, 100, SamplePlan.repeats, key="repeats")),
-        names_shown=st.checkbox("Show annotators which handbook an answer is from", key="names_shown"),
-    )
-
-
-def new_study(store: LabelStore) -> None:
-    """The form that draws a sample and creates a study."""
-    by_key = {run.key: run for run in loaded_runs()}
-    people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
-    if not by_key or len(people) < 2:
-        st.info("A study needs a loaded run (`audit load PATH`) and two annotators (`audit account add NAME --role annotator`).")
-        return
-    with st.form("new_study", border=False):
-        left, right = st.columns(2)
-        study_id = left.text_input("Id (letters, digits, . _ and -)", key="study_id", placeholder="validation-1", max_chars=64)
-        title = right.text_input("Title", key="study_title", max_chars=120)
-        key = left.selectbox("Run", list(by_key), format_func=lambda name: f"{by_key[name].title} ({name})", key="study_run")
-        chosen = right.multiselect(
-            "Annotators (two both rate every item; more share the items)", people, people[:2], key="annotators"
-        )
-        st.markdown("Items per label of the judge")
-        plan = plan_fields()
-        preview = st.form_submit_button("Preview strata")
-        create = st.form_submit_button("Draw sample and create study", type="primary")
-    if preview:
-        drawn = draw_sample(by_key[key], plan, study_id)
-        table(strata_frame(drawn.strata), "would_be", STRATA_TABLE.columns)
-        kinds = [item.kind for item in drawn.items]
-        st.caption(
-            f"{kinds.count(ItemKind.STUDY)} study items, {kinds.count(ItemKind.REPEAT)} repeats, "
-            f"{kinds.count(ItemKind.CALIBRATION)} calibration items. {drawn.origin.unscored:,} unscored pairs are in no "
-            "stratum. Nothing was created."
-        )
-        st.caption(escaped(drawn.names_left_text()))
-    if create:
-        drawn = draw_study(store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now())
-        rerun_with_message(f"The study was created; its annotators can see it now. {drawn.names_left_text()}")
 
 
 def guarded(section: Callable[..., None], *arguments: object) -> None:
@@ -271,8 +223,7 @@ def guarded(section: Callable[..., None], *arguments: object) -> None:
 
 
 with study_page("Studies", LEAD, Role.PI):
-    if message := st.session_state.pop(SUCCESS, None):
-        st.success(escaped(message))
+    show_message()
     if browsing_is_open():
         st.warning(OPEN_BROWSING)
     studies = {study.study_id: study for study in list_studies(label_store())}

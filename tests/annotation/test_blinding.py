@@ -14,10 +14,11 @@ from annotation.label_store.assignments import list_tasks, next_task
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, list_studies, study_progress
+from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.packets import packet_csv, packet_xlsx
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
-from tests.support.studies import NOW, item, rate, study_of
+from tests.support.studies import NOW, compared, item, prefer, rate, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CANARY = "CANARY7F3A"
@@ -26,6 +27,7 @@ ANNOTATORS_MODULES = (
     "studies.packets",
     "label_store.assignments",
     "label_store.ratings",
+    "label_store.reference_answers",
     "label_store.studies",
     "label_store.study_creation",
 )
@@ -67,14 +69,29 @@ def test_nothing_an_annotator_can_request_contains_a_planted_word(planted: Label
 
 
 def test_no_packet_contains_a_planted_word(planted: LabelStore) -> None:
-    book = packet_xlsx(planted, "s", "ana")
-    parts = [
-        part for name in zipfile.ZipFile(io.BytesIO(book)).namelist() for part in [zipfile.ZipFile(io.BytesIO(book)).read(name)]
-    ]
-    written = packet_csv(planted, "s", "ana") + b"".join(parts)
+    written = packet_csv(planted, "s", "ana") + b"".join(parts_of(packet_xlsx(planted, "s", "ana")))
     assert b"my own words" in written
     assert CANARY.encode() not in written
     assert b"i001" not in written  # an item's own id would let two annotators put their packets side by side
+
+
+def test_no_system_of_a_head_to_head_study_reaches_an_annotator(store: LabelStore) -> None:
+    hidden = {name: f"{CANARY}{name}" for name in ("handbook_a", "handbook_b", "name_a", "name_b")}
+    study_of(store, [compared(number, **hidden) for number in range(1, 7)], scheme=HEAD_TO_HEAD)
+    for number in range(1, 7):
+        prefer(store, "ben", number, "A", comment=f"{CANARY} by ben")
+    prefer(store, "ana", 1, "B", comment="my own words")
+    everything = repr([list_tasks(store, "s", "ana"), next_task(store, "s", "ana", NOW, "v"), list_studies(store, "ana")])
+    packets = packet_csv(store, "s", "ana") + b"".join(parts_of(packet_xlsx(store, "s", "ana")))
+    assert "my own words" in everything
+    assert (CANARY in everything, "ben" in everything, "swapped" in everything) == (False, False, False)
+    assert (b"my own words" in packets, CANARY.encode() in packets, b"i001" in packets) == (True, False, False)
+
+
+def parts_of(book: bytes) -> list[bytes]:
+    """The files inside a workbook."""
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        return [archive.read(name) for name in archive.namelist()]
 
 
 def test_the_export_for_pis_contains_them_so_the_canary_can_be_found(planted: LabelStore) -> None:

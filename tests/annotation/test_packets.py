@@ -17,11 +17,13 @@ from annotation.label_store.engine import LabelStore, StudyError, open_label_sto
 from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.stored_values import storable_text
+from annotation.schemes import PAIRS
 from annotation.studies.packets import COLUMNS, MAX_XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
 from audit.errors import AuditError
 from audit.formatting import plain_cell, safe_cell
 from tests.support.studies import NOW, history, item, rate, rating_history, seat_at, study_of
 
+PACKET_COLUMNS = COLUMNS[PAIRS.name]
 MAKERS = {"p.csv": packet_csv, "p.xlsx": packet_xlsx}
 NASTY = [
     '=HYPERLINK("http://x","y")',
@@ -47,7 +49,7 @@ def fill(data: bytes, change: Callable[[dict[str, str]], None]) -> bytes:
     for row in rows:
         change(row)
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, COLUMNS)
+    writer = csv.DictWriter(out, rows[0])
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue().encode()
@@ -198,7 +200,7 @@ def test_a_duplicate_item_is_a_fault(lite: LabelStore) -> None:
     [
         ("p.csv", b"", "row 1: column 'item' is missing"),
         ("p.csv", b"item,label\n", "row 1: column 'order' is missing"),
-        ("p.csv", ",".join([*COLUMNS, "label"]).encode(), "row 1: a column name appears twice"),
+        ("p.csv", ",".join([*PACKET_COLUMNS, "label"]).encode(), "row 1: a column name appears twice"),
         ("p.csv", b"item\n\xff\xfe", "near row 2: the text is not UTF-8"),
         ("p.ods", b"", "Allowed: .csv and .xlsx"),
         ("p.xlsx", b"not a zip", "cannot be read as a workbook"),
@@ -213,7 +215,7 @@ def test_a_file_that_is_not_a_packet_is_refused(lite: LabelStore, name: str, dat
 def test_semicolons_as_separators_are_read(lite: LabelStore) -> None:
     study_of(lite, 1)
     (header, row) = csv.reader(io.StringIO(packet_csv(lite, "s", "ana").decode("utf-8-sig"), newline=""))
-    row[COLUMNS.index("label")] = "complementary"
+    row[PACKET_COLUMNS.index("label")] = "complementary"
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=";").writerows([header, row])
     assert imported(lite, out.getvalue().encode()).stored == 1

@@ -6,16 +6,20 @@ import ast
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Connection, MetaData, Table, insert, select, text
+from sqlalchemy.exc import DatabaseError, IntegrityError
 
 from annotation.label_store import schema
 from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import list_studies
+from annotation.schemes import PAIRS
 from annotation.studies import verdict_store
 from annotation.studies.accounts import list_account_states
 from annotation.studies.verification import unsealed_until, verify_study
@@ -94,7 +98,8 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
         for column in ("disabled_at", "one_time_until", "last_sign_in_at", "signed_out_at"):
             tx.execute(text(f"alter table users drop column {column}"))
         tx.execute(text("alter table attempts drop column address"))
-        tx.execute(text("alter table studies drop column synthetic"))
+        for table, column in (("studies", "synthetic"), ("studies", "scheme"), ("items", "reference")):
+            tx.execute(text(f"alter table {table} drop column {column}"))
         tx.execute(text("update alembic_version set version_num = '0001'"))
     again = open_label_store(url)
     assert [(study.study_id, study.synthetic) for study in list_studies(again)] == [("s", False)]
@@ -108,3 +113,55 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
     (fault,) = verify_study(again, "s")
     assert fault.startswith("seats: 4 rows were changed after the study was sealed")
     again.close()
+
+
+def as_of_version(version: str, store: LabelStore) -> None:
+    """Put the rows of a store into tables of an older version, which have fewer columns."""
+    tables = schema.metadata.sorted_tables
+    with store.read() as con:
+        rows = {table.name: [dict(row) for row in con.execute(select(table)).mappings()] for table in tables}
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with store.begin() as tx:
+        old = MetaData()
+        old.reflect(tx)
+        tx.execute(text("pragma defer_foreign_keys = on" if store.sqlite else "drop schema public cascade"))
+        if store.sqlite:
+            old.drop_all(tx)
+        else:
+            tx.execute(text("create schema public"))
+        config.attributes["connection"] = tx
+        command.upgrade(config, version)
+        for table in tables:
+            there = Table(table.name, MetaData(), autoload_with=tx)
+            kept = [{name: value for name, value in row.items() if name in there.c} for row in rows[table.name]]
+            if kept:
+                tx.execute(insert(there), kept)
+
+
+def test_ratings_from_before_there_were_schemes_keep_their_hashes_and_stay_append_only(store: LabelStore, url: str) -> None:
+    study_of(store, 2)
+    rate(store, "ana", 1, "DIVERGENT", "high")
+    as_of_version("0007", store)
+    with store.begin() as tx, pytest.raises(IntegrityError), tx.begin_nested():
+        _insert_rating(tx, "tie")
+    again = open_label_store(url)
+    assert [study.scheme for study in list_studies(again)] == [PAIRS]
+    assert [row["label"] for row in assignment_rows(again, "s") if row["label"]] == ["DIVERGENT"]
+    assert verify_study(again, "s") == []
+    with again.begin() as tx:
+        _insert_rating(tx, "tie")
+    for change in ("update ratings set comment = 'x'", "delete from ratings"):
+        with pytest.raises(DatabaseError), again.begin() as tx:  # refused by the triggers, which were made again
+            tx.execute(text(change))
+    with pytest.raises(IntegrityError), again.begin() as tx:
+        _insert_rating(tx, "better")
+    again.close()
+
+
+def _insert_rating(tx: Connection, label: str) -> None:
+    """A second rating of the first annotator's item, as somebody would write it by hand."""
+    row = dict(tx.execute(select(schema.ratings)).mappings().first() or {})
+    tx.execute(
+        insert(schema.ratings).values({**row, "seq": 2, "revision": 2, "key": "by hand", "label": label, "significance": None})
+    )

@@ -12,9 +12,11 @@ from sqlalchemy import select
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks, next_task
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.ratings import NewRating, Rating, rating_of, submit_rating
+from annotation.label_store.results import assignment_rows
 from annotation.label_store.schema import ratings
 from annotation.label_store.studies import ItemKind, StudyState, advance_study
 from annotation.label_store.study_creation import NewItem, NewStudy, create_study
+from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.accounts import add_account
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -55,6 +57,33 @@ def study_of(
     with store.begin() as tx:
         create_study(tx, NewStudy(study_id, "A study", annotators, made, **{"seed": 5, **other}), NOW)
     return study_id
+
+
+def head_to_head_of(
+    store: LabelStore, count: int, annotators: Sequence[str] = ("ana", "ben"), *, more: Sequence[NewItem] = (), **other: Any
+) -> str:
+    """A head-to-head study of so many questions: `plain` (Plain model) and `found` (Model with retrieval), and a reference."""
+    items = [compared(number) for number in range(1, count + 1)]
+    return study_of(store, [*items, *more], annotators, scheme=HEAD_TO_HEAD, **other)
+
+
+def compared(number: int, *where: Any, **other: Any) -> NewItem:
+    """An item of a head-to-head study."""
+    told = {
+        "handbook_a": "plain", "handbook_b": "found", "name_a": "Plain model", "name_b": "Model with retrieval",
+        "answer_a": f"Plain says {number}.", "answer_b": f"Found says {number}.", "reference": f"Reference {number}.",
+    }  # fmt: skip
+    return item(number, *where, **{**told, **other})
+
+
+def prefer(store: LabelStore, annotator: str, item_number: int, system: str, **other: Any) -> Rating:
+    """A choice in terms of systems (A: answer a of the item), made on the side where this annotator sees that system."""
+    swapped = next(
+        row["swapped"]
+        for row in assignment_rows(store, "s")
+        if row["annotator"] == annotator and row["question"] == f"Question {item_number}?"
+    )
+    return rate(store, annotator, item_number, str(HEAD_TO_HEAD.turned(system, swapped)), **other)
 
 
 def seat_at(store: LabelStore, annotator: str, item_number: int) -> LabellingTask:

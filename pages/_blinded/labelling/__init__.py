@@ -1,4 +1,4 @@
-"""Labelling by keyboard: session on the server, widget in the browser, and here the rubric, taken from PROTOCOL.md."""
+"""Labelling by keyboard: session on the server, widget in the browser, and here the rubrics, taken from PROTOCOL.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 import annotation
+from annotation.schemes import PAIRS, Scheme
 
 # Page and protocol share one text, so that they cannot differ.
 PROTOCOL = Path(annotation.__file__).with_name("PROTOCOL.md")
@@ -19,11 +20,11 @@ def protocol_text() -> str:
 
 
 @cache
-def rubric_html() -> str:
-    """The tables of the sections on labels and on significance."""
-    text = protocol_text()
-    sections = text[text.index("## 4. Labels") : text.index("## 6. ")]
-    tables = re.findall(r"(?:^\|.*\n)+", sections, flags=re.MULTILINE)
+def rubric_html(scheme: Scheme = PAIRS) -> str:
+    """The tables of the protocol's sections on what a study of this scheme asks."""
+    sections = re.split(r"^(?=## )", protocol_text(), flags=re.MULTILINE)
+    own = "".join(section for section in sections if section.startswith(scheme.rubric))
+    tables = re.findall(r"(?:^\|.*\n)+", own, flags=re.MULTILINE)
     return "".join(_table_html(table) for table in tables)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks, next_task, prefetch_tasks, restart_clock
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_and_next
+from annotation.label_store.reference_answers import open_reference
 from audit.errors import AuditError
 from pages._blinded.access import now
 
@@ -35,6 +36,7 @@ class LabellingSession:
     total       tasks in this round; None where annotators claim unassigned slots
     next        id of the first task without a rating; None when the round is done
     opened      id of a task that the annotator went back to
+    references  ids of tasks whose reference answer the annotator has opened in this session
     handled     key of an event -> its error message, or an empty text
     """
 
@@ -46,6 +48,7 @@ class LabellingSession:
     total: int | None = None
     next: str | None = None
     opened: str | None = None
+    references: set[str] = field(default_factory=set)
     handled: dict[str, str] = field(default_factory=dict)
 
     def refresh(self, store: LabelStore) -> None:
@@ -80,6 +83,9 @@ class LabellingSession:
             self._submit(store, assignment_id, event)
         elif event["kind"] == "draft":
             self._save_draft(store, assignment_id, event)
+        elif event["kind"] == "reference":
+            open_reference(store, assignment_id, self.annotator, now())
+            self.references.add(assignment_id)
         else:
             restart_clock(store, assignment_id, self.annotator, now(), self.session_id)
             self.opened = assignment_id
@@ -121,7 +127,7 @@ class LabellingSession:
         keys = [str(event["key"]) for event in events]
         return {
             "study": self.study_id,
-            "tasks": [task_view(task) for task in self._window()],
+            "tasks": [task_view(task, task.assignment_id in self.references) for task in self._window()],
             "current": self.opened or self.next,
             "next": self.next,
             "rated": len(self.rated),
@@ -146,8 +152,8 @@ def choice_of(event: Event) -> Choice:
     return Choice(label or None, significance or None, bool(event.get("flagged")), str(event.get("comment") or ""))
 
 
-def task_view(task: LabellingTask) -> dict[str, Any]:
-    """A task as the browser gets it."""
+def task_view(task: LabellingTask, reference_opened: bool = False) -> dict[str, Any]:
+    """A task as the browser gets it; the reference answer only once it has been asked for."""
     # Blinding: what is on the screen and nothing else, because a browser shows its user everything that it was sent.
     choice = task.choice
     return {
@@ -155,4 +161,5 @@ def task_view(task: LabellingTask) -> dict[str, Any]:
         "question": task.question, "first": task.first, "second": task.second, "first_name": task.first_name,
         "second_name": task.second_name, "revision": task.revision, "label": choice.label,
         "significance": choice.significance, "flagged": choice.flagged, "comment": choice.comment,
+        "has_reference": task.reference is not None, "reference": task.reference if reference_opened else None,
     }  # fmt: skip

@@ -38,6 +38,7 @@ class LabellingWidget {
       // What the annotator is typing is newer than what the server knows.
       const typing = task.assignment === this.current && this.tasks.has(task.assignment)
       if (!unconfirmed.has(task.assignment) && !typing) this.tasks.set(task.assignment, task)
+      else if (task.reference && this.tasks.has(task.assignment)) this.tasks.get(task.assignment).reference = task.reference
     }
     if (failed.length) { this.showProblem(failed[0][1]); this.current = null }
     if (!this.tasks.has(this.current)) this.current = this.unrated() ?? (this.outbox.length ? null : data.current)
@@ -98,6 +99,14 @@ class LabellingWidget {
 
   flag() { if (this.task) { this.task.flagged = !this.task.flagged; this.draft(); this.draw() } }
 
+  // The server sends a reference answer when it is asked for, and notes that it was.
+  reference() {
+    if (!this.task?.has_reference) return
+    this.task.reading = !this.task.reading
+    if (this.task.reading && !this.task.reference) this.post("reference", this.task)
+    this.draw()
+  }
+
   back() {
     const tasks = this.sorted(), at = this.task ? this.task.position : Infinity
     const before = tasks.filter((task) => task.position < at).at(-1)
@@ -125,13 +134,12 @@ class LabellingWidget {
   // -- keys and clicks ------------------------------------------------------------------------------------------------
 
   listen() {
-    const labels = this.all("button.label").map((button) => button.dataset.label)
     const keys = {
       l: () => this.significance("low"), m: () => this.significance("medium"), h: () => this.significance("high"),
       u: () => this.back(), n: () => this.forward(), f: () => this.flag(), c: () => this.one("textarea").focus(),
-      "?": () => this.rubric(), enter: () => this.submit(),
+      "?": () => this.rubric(), r: () => this.reference(), enter: () => this.submit(),
     }
-    labels.forEach((label, i) => { keys[i + 1] = () => this.label(label) })
+    for (const { dataset } of this.all("button.label")) keys[dataset.key] = () => this.label(dataset.label)
     this.onKey = (event) => {
       if (!this.root.isConnected || event.ctrlKey || event.metaKey || event.altKey) return
       const target = event.composedPath()[0], key = event.key.toLowerCase()
@@ -195,10 +203,11 @@ class LabellingWidget {
     this.one(".count").textContent += ` · ${kind.toLowerCase()} ${task.position}${task.revision ? " (revising)" : ""}`
     this.all("article").forEach((article, i) => {
       const name = i ? task.second_name : task.first_name
-      article.querySelector("h3").textContent = name ? `Answer ${i + 1}: ${name}` : `Answer ${i + 1}`
+      article.querySelector("h3").textContent = name ? `${article.dataset.side}: ${name}` : article.dataset.side
       article.querySelector("p").textContent = i ? task.second : task.first
     })
     this.all("button.label").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.label === task.label)))
+    this.drawReference(task)
     const disagrees = this.disagreeing.has(task.label)
     this.one(".significances").classList.toggle("required", disagrees)
     this.all("button.significance").forEach((b) => {
@@ -208,6 +217,14 @@ class LabellingWidget {
     this.one('[data-tool="flag"]').setAttribute("aria-pressed", String(task.flagged))
     const text = this.one("textarea")
     if (this.drawn !== task.assignment) { text.value = task.comment; this.drawn = task.assignment }
+  }
+
+  drawReference(task) {
+    const open = Boolean(task.reading), button = this.one('[data-tool="reference"]')
+    button.hidden = !task.has_reference
+    button.setAttribute("aria-expanded", String(open))
+    this.one(".reference").hidden = !open
+    this.one(".reference p").textContent = task.reference ?? "Loading ..."
   }
 
   drawSaved() {

@@ -121,7 +121,7 @@ def test_an_annotator_who_is_not_in_the_study_is_reported_with_those_who_are(typ
 
 
 def test_a_sample_too_large_to_rate_is_drawn_only_on_purpose(typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.cli.study.MAX_STUDY_ITEMS", 13)
+    monkeypatch.setattr("annotation.cli.study_creation.MAX_STUDY_ITEMS", 13)
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     line = "sample v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
     with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 need confirmation.* --yes"):

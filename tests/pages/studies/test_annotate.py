@@ -10,12 +10,13 @@ import pytest
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState
+from annotation.schemes import HEAD_TO_HEAD
 from audit.vocabulary import LABELS
 from pages._blinded.labelling import rubric_html
 from pages._blinded.labelling.session import TASKS_AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import history, item, people, rate, rate_all, step, study_of
+from tests.support.studies import compared, history, item, people, prefer, rate, rate_all, step, study_of
 
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def test_the_browser_gets_the_next_items_and_only_what_is_on_screen(session, sto
     assert [task["position"] for task in tasks] == list(range(1, TASKS_AHEAD + 1))
     assert set(tasks[0]) == {
         "assignment", "position", "calibration", "question", "first", "second", "first_name", "second_name", "revision",
-        "label", "significance", "flagged", "comment",
+        "label", "significance", "flagged", "comment", "has_reference", "reference",
     }  # fmt: skip
     assert (tasks[0]["first_name"], tasks[0]["second_name"]) == (None, None)
 
@@ -164,6 +165,24 @@ def test_the_session_on_the_server_contains_no_name_and_nothing_of_the_other_ann
     assert [word for word in ("NAMEOFA", "CODEOFA", "SAIDBYBEN", "ben") if word in state] == []
 
 
+def test_a_head_to_head_study_sends_no_system_and_the_reference_answer_only_when_it_is_opened(store, as_user: SignIn):
+    hidden = {"handbook_a": "IDOFA", "handbook_b": "IDOFB", "name_a": "NAMEOFA", "name_b": "NAMEOFB"}
+    study_of(store, [compared(number, **hidden) for number in (1, 2, 3)], scheme=HEAD_TO_HEAD)
+    prefer(store, "ben", 1, "A", comment="SAIDBYBEN")
+    at = as_user("ana", "annotate")
+    sent = json.dumps(widget_data(at)) + repr(at.session_state.to_dict())
+    assert [word for word in (*hidden.values(), "SAIDBYBEN", "swapped") if word in sent] == []
+    session = LabellingSession("s", "ana")
+    session.refresh(store)
+    task = current(session, store)
+    assert (task["has_reference"], task["reference"], "Reference" in json.dumps(widget_data(at))) == (True, None, False)
+    session.handle(store, [key("reference", task, "a/1"), key("submit", task, "a/2", label="B")])
+    opened = next(sent for sent in session.view([])["tasks"] if sent["assignment"] == task["assignment"])
+    assert (opened["reference"].startswith("Reference "), opened["label"]) == (True, "B")
+    (row,) = (row for row in assignment_rows(store, "s") if row["seat_id"] == task["assignment"])
+    assert (row["label"], row["reference_opened"] is not None) == ("A" if row["swapped"] else "B", True)
+
+
 def test_a_finished_round_thanks_the_annotator_and_a_closed_study_has_nothing_to_do(store, as_user: SignIn):
     study_of(store, 3)
     rate_all(store, "ana")
@@ -199,5 +218,6 @@ def test_the_protocol_opens_and_the_rubric_is_taken_from_it(store, as_user: Sign
     people(store, "ana")
     at = as_user("ana", "protocol")
     assert "Tie-breakers" in words_on(at)
-    assert rubric_html().count("<table>") == 3
+    assert (rubric_html().count("<table>"), rubric_html(HEAD_TO_HEAD).count("<table>")) == (3, 2)
+    assert "The answer is better than the refusal." in rubric_html(HEAD_TO_HEAD)
     assert "Can one patient follow both answers completely at the same time?" in rubric_html()

@@ -1,0 +1,165 @@
+"""`audit study create | sample`: draw a sample from a run and make a study of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from annotation.label_store.engine import StudyError, open_label_store
+from annotation.label_store.studies import ItemKind
+from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
+from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
+from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
+from annotation.studies.sampling import DrawnSample, draw_sample, draw_study
+from audit.cli.conventions import OK, add_json, add_run, print_result
+from audit.settings import Settings
+from audit.store.runs import find_run
+from audit.vocabulary import LABELS
+
+
+def sample_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study sample`, a study of pairs."""
+    _common_options(parser)
+    _pair_options(parser)
+
+
+def create_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study create`, a study of either scheme."""
+    parser.add_argument(
+        "--scheme", choices=SCHEMES, default=PAIRS.name,
+        help="pairs: how do two handbooks' answers relate; head-to-head: which system's answer is better (default: %(default)s)",
+    )  # fmt: skip
+    _common_options(parser)
+    _pair_options(parser.add_argument_group("pairs"))
+    group = parser.add_argument_group("head-to-head")
+    group.add_argument("--systems", nargs="+", default=[], metavar="SYSTEM", help="ids of two systems of the run, or more")
+    group.add_argument(
+        "--questions", type=int, default=QUESTIONS_PER_COUPLE, metavar="N",
+        help="questions for each two systems, spread over the types of question (default: %(default)s)",
+    )  # fmt: skip
+
+
+def _common_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", metavar="STUDY", help="id of the new study, such as validation-1")
+    parser.add_argument(
+        "--annotators", required=True, metavar="NAME,NAME", help="two accounts; more, and any two of them rate each item"
+    )
+    add_run(parser)
+    parser.add_argument("--title", help="what people see (default: the id)")
+    parser.add_argument(
+        "--calibration", type=int, default=SamplePlan.calibration, metavar="N",
+        help="items to practise on before the study (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
+        help="items shown a second time, without saying so (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed draws another sample")
+    parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
+    parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
+    add_json(parser)
+
+
+def _pair_options(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--per-label", type=int, default=ITEMS_PER_LABEL, metavar="N", help="items for each label (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--items", action="append", default=[], metavar="LABEL=N", help="a different number for one label, such as ABSENT=20"
+    )
+    parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
+    parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
+
+
+def sample(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study sample STUDY --annotators A,B`"""
+    plan = _plan(arguments)
+    return _create(arguments, settings, partial(draw_sample, plan=plan), partial(draw_study, plan=plan))
+
+
+def create(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study create STUDY --scheme SCHEME --annotators A,B`"""
+    if arguments.scheme == PAIRS.name:
+        if arguments.systems:
+            raise StudyError(f"--systems goes with --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
+        return sample(arguments, settings)
+    if arguments.items or arguments.by or arguments.show_names:
+        raise StudyError(f"--items, --by and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
+    plan = HeadToHeadPlan(
+        systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
+        calibration=arguments.calibration, repeats=arguments.repeats,
+    )  # fmt: skip
+    return _create(arguments, settings, partial(draw_head_to_head, plan=plan), partial(draw_head_to_head_study, plan=plan))
+
+
+def _create(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    draw: Callable[..., DrawnSample],
+    draw_and_create: Callable[..., DrawnSample],
+) -> int:
+    run = find_run(settings.store_dir, arguments.run)
+    max_items = None if arguments.yes else MAX_STUDY_ITEMS
+    # Before the label store is opened, which would create it.
+    if arguments.dry_run:
+        drawn = draw(run, study_id=arguments.study, max_items=max_items)
+        print_result(arguments, _strata_text(drawn), _strata_record(drawn))
+        return OK
+    annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
+    drawn = draw_and_create(
+        open_label_store(settings.studies_url), run, study_id=arguments.study, title=arguments.title or arguments.study,
+        annotators=annotators, now=datetime.now(UTC), max_items=max_items,
+    )  # fmt: skip
+    created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
+    record = {"study": arguments.study, "run": run.key, "annotators": annotators, **_strata_record(drawn)}
+    print_result(arguments, f"{_strata_text(drawn)}\n\n{created}", record)
+    return OK
+
+
+def _plan(arguments: argparse.Namespace) -> SamplePlan:
+    per_label = dict.fromkeys(map(str, LABELS), arguments.per_label)
+    for text in arguments.items:
+        label, _, count = text.partition("=")
+        if not count.strip().isdigit():
+            raise StudyError(f"--items {text}: expected LABEL=NUMBER, such as ABSENT=20. Nothing was drawn.")
+        per_label[label.strip().upper()] = int(count)
+    return SamplePlan(
+        seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
+        repeats=arguments.repeats, names_shown=arguments.show_names,
+    )  # fmt: skip
+
+
+def _strata_text(drawn: DrawnSample) -> str:
+    pairs = "per_label" in drawn.origin.plan
+    width = max(32, *(len(stratum.stratum) + 2 for stratum in drawn.strata))
+    lines = [f"{'stratum':<{width}}{'pairs N_h' if pairs else 'N_h':>12}{'items n_h':>12}{'weight':>12}"]
+    lines += [
+        f"{stratum.stratum:<{width}}{stratum.population:>12,}{stratum.sampled:>12,}{stratum.weight:>12,.2f}"
+        for stratum in drawn.strata
+    ]
+    study, calibration, repeats = _items_by_kind(drawn)
+    lines.append(f"{study} study items, {calibration} for calibration, {repeats} repeats.")
+    if pairs:
+        empty = [label for label in LABELS if label not in {stratum.label for stratum in drawn.strata}]
+        lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
+    lines.append(drawn.not_drawn_text())
+    lines += [drawn.names_left_text()] if drawn.names_left_text() else []
+    return "\n".join(lines)
+
+
+def _items_by_kind(drawn: DrawnSample) -> list[int]:
+    kinds = [item.kind for item in drawn.items]
+    return [kinds.count(kind) for kind in (ItemKind.STUDY, ItemKind.CALIBRATION, ItemKind.REPEAT)]
+
+
+def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
+    strata = [
+        {"stratum": stratum.stratum, "pairs": stratum.population, "items": stratum.sampled, "weight": stratum.weight}
+        for stratum in drawn.strata
+    ]
+    counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
+    run = {"unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
+    return {"strata": strata, **counts, **run, "names_left": dict(drawn.names_left)}
