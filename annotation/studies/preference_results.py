@@ -24,6 +24,7 @@ from audit.release.write import write_jsonl
 from audit.tables import Column, TableSpec
 from audit.vocabulary import SIDES, Preference, RaterKind
 
+SMALLEST_P = 0.001
 COMPARISON_COLUMNS = ["question", "system_a", "system_b", "preference", "shown_first"]
 COUPLES_TABLE = TableSpec(
     "What the annotators preferred",
@@ -34,7 +35,7 @@ COUPLES_TABLE = TableSpec(
     ),
     (
         "One choice per annotator and item; calibration items and silent repeats are excluded.",
-        "Decided: neither a tie nor both bad. In brackets: 95 % intervals, questions resampled.",
+        "Decided: neither a tie nor both bad. Intervals: 95 %, questions resampled.",
     ),
 )  # fmt: skip
 COUPLE_COLUMNS = [column.name for column in COUPLES_TABLE.columns]
@@ -46,7 +47,7 @@ STRENGTHS_TABLE = TableSpec(
     ),
     (
         "The log odds that a system is preferred to another are the difference of their strengths; a tie, and both bad, count "
-        "half for each. In brackets: 95 % intervals, questions resampled. A dash: no finite strength fits, or too few questions.",
+        "half for each. Intervals: 95 %, questions resampled. A dash: no finite strength fits, or too few questions.",
     ),
 )  # fmt: skip
 
@@ -119,4 +120,5 @@ def side_sentence(comparisons: pd.DataFrame) -> str:
     if math.isnan(effect.p_value):
         return f"{won}; each system was on one side only, so the effect of the side is not known."
     adjusted = f"With the systems held equal: {fixed(100 * effect.adjusted, 0)} %, where 50 % means that the side has no effect"
-    return f"{won}. {adjusted} (p = {fixed(effect.p_value, 2)})."
+    p_value = "p < 0.001" if effect.p_value < SMALLEST_P else f"p = {fixed(effect.p_value, 3)}"
+    return f"{won}. {adjusted} ({p_value})."

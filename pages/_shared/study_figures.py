@@ -14,7 +14,7 @@ from annotation.agreement.tables import BASELINE_TABLE
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import Study, list_annotators, list_studies
+from annotation.label_store.studies import Study, find_study, list_annotators, list_studies
 from annotation.prevalence.estimates import prevalence
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.table import GOLD, JUDGE, Ratings
@@ -97,9 +97,12 @@ def current_report(study_id: str, *, judged: bool = True) -> AgreementReport:
 def rater_names(study_id: str) -> dict[str, str]:
     """Rater column -> name for a reader: `annotator_a` -> `A (ana)`."""
     people = list_annotators(label_store(), study_id)
+    lettered = find_study(label_store(), study_id).scheme is PAIRS  # elsewhere A and B are systems
     named = {f"annotator_{letter}": letter.upper() for letter in "ab"}
     if len(people) == len(named):
-        named = {rater: f"{letter} ({name})" for (rater, letter), name in zip(named.items(), people, strict=True)}
+        named = {
+            rater: f"{letter} ({name})" if lettered else name for (rater, letter), name in zip(named.items(), people, strict=True)
+        }
     return {**named, JUDGE: "the judge"}
 
 

@@ -45,6 +45,7 @@ JUDGE_HIDDEN = (
     "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
     "dispute is decided."
 )
+SIDES_TURNED = "A and B are the first and the second system of the study, whatever side of the screen their answers were on."
 REFRESH_S = 5
 DIGITS = 3
 """Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
@@ -105,6 +106,8 @@ def matrix(report: AgreementReport, comparison: Comparison, scope: str, names: d
     unit = "items" if scope == SAMPLE else "estimated pairs of the run"
     first, second = names.get(comparison[1], comparison[1]), names.get(comparison[2], comparison[2])
     st.markdown(escaped(f"Rows: {first}. Columns: {second}. Cells: {unit}."))
+    if report.scheme is HEAD_TO_HEAD:
+        st.caption(SIDES_TURNED)
     shown = wide.rename_axis(None).rename_axis(None, axis=1).rename(index=_in_title_case, columns=_in_title_case)
     st.dataframe(shown, key=f"matrix_{scope}", width="stretch")
 

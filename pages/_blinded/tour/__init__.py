@@ -53,11 +53,12 @@ TOURS: dict[Role | None, Tour] = {
     None: VIEWER,
     Role.VIEWER: VIEWER,
     Role.ANNOTATOR: Tour(
-        "You read two answers to the same patient question and label how they relate. "
+        "You read two answers to the same patient question, and label how they relate or choose the better one. "
         "The judge's verdict, other annotators' labels and the sources of the answers are hidden.",
         (
             "Read the question and both answers.",
-            "Press 1 to 5 for the label. For divergent and contradictory, also press L, M or H for the clinical significance.",
+            "Press the key on the button: 1 to 5 for how they relate (for divergent and contradictory, also L, M or H for the "
+            "clinical significance), or A, B, T or X for which is better.",
             "The next item appears at once. U goes back, F marks an item as unsure, ? shows the rubric.",
         ),
         "Every label is saved at once: you can stop and come back at any time.",
