@@ -34,7 +34,7 @@ class Command:
 
 GROUPS = {
     "themes": "Group the disagreements of a run into named themes, and read what people changed about them.",
-    "systems": "Answering systems: measures of their answers.",
+    "systems": "Answering systems: judge and measure their answers.",
     "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
     "account": "Accounts of the people who sign in.",
     "example": "Examples that come with the program.",
@@ -99,6 +99,10 @@ COMMANDS = (
     Command(
         "themes replay", "Apply recorded theme edits to a taxonomy, and list those that no longer fit.",
         "annotation.cli.theme_edits:replay",
+    ),
+    Command(
+        "systems judge", "Judge the answers of systems on eight criteria by a model.",
+        "audit.cli.systems_judge:judge",
     ),
     Command(
         "systems score", "Measure the answers of systems against reference answers, and their evidence against gold sections.",

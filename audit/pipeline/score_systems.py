@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from audit.atomic_io import atomic_file, write_atomic
 from audit.evaluation.reference_metrics import ReferenceScorer
 from audit.evaluation.retrieval_measures import retrieval_measures
+from audit.pipeline.release_tables import write_table
 from audit.pipeline.system_records import MEASURES_FILE, Key, SystemAnswer, SystemRecords
 from audit.pipeline.value_cache import ValueCache, key_of
-from audit.release.schema import spelling
-from audit.release.write import write_jsonl
 
 # Answers scored at a time: after each batch, what is done is kept
 BATCH = 64
-MANIFEST = "manifest.json"
 Progress = Callable[[str, int, int], None]
 """(measure, answers done, answers in all)"""
 Values = dict[tuple[str, str, str], float]
@@ -113,26 +108,12 @@ def write_measures(records: SystemRecords, values: Values) -> int:
     """
     replaced = {(system, measure) for _, system, measure in values}
     kept = (record for record in records.measures if (record["system_id"], record["measure"]) not in replaced)
-    with atomic_file(records.folder / MEASURES_FILE) as draft:
-        count = write_jsonl(draft, [*kept, *_as_records(values)])
-    _declare(records.folder / MANIFEST, count)
-    return count
+    return write_table(records.folder, MEASURES_FILE, "measures", [*kept, *_as_records(values)])
 
 
 def _as_records(values: Values) -> Iterator[dict[str, Any]]:
     for (question, system, measure), value in values.items():
         yield {"question_id": question, "system_id": system, "measure": measure, "value": round(value, 6)}
-
-
-def _declare(path: Path, count: int) -> None:
-    try:
-        manifest = json.loads(path.read_text("utf-8-sig"))
-    except (OSError, ValueError):
-        # Without a manifest in JSON nothing declares a count that could be wrong
-        return
-    name = spelling(manifest, "manifest").get("measures") if isinstance(manifest, dict) else None
-    if name and manifest[name] != count:
-        write_atomic(path, json.dumps(manifest | {name: count}, ensure_ascii=False, indent=1) + "\n")
 
 
 def means(values: Values, measures: Sequence[str]) -> Iterable[tuple[str, str, int, float]]:

@@ -21,7 +21,7 @@ ANSWERS = [
 
 
 def task(answers: list[AnswerToScore] = ANSWERS) -> CriteriaTask:
-    return CriteriaTask(load_criteria_prompt(), "judge-1", lambda: answers)
+    return CriteriaTask(load_criteria_prompt(), "judge-1", answers)
 
 
 def reply(key: str, consensus: int = 1) -> Reply:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -74,22 +74,17 @@ def load_criteria_prompt(folder: Path | None = None) -> Prompt:
 
 @dataclass(frozen=True)
 class CriteriaTask:
-    """The answers to judge as calls, a task for `audit.llm`.
-
-    answers    may be called repeatedly, and yields the answers question by question
-    selection  which answers these are, as the journal records it: plain JSON values
-    """
+    """The answers to judge as calls, a task for `audit.llm`. They are in the order of questions."""
 
     prompt: Prompt
     model: str
-    answers: Callable[[], Iterable[AnswerToScore]]
-    selection: dict[str, Any] = field(default_factory=dict)
+    answers: Sequence[AnswerToScore]
     stages: tuple[str, ...] = (FORM.purpose,)
     unit: str = "questions"
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed; the answers may change."""
-        return {"work": FORM.name, "model": self.model, "prompts": {FORM.purpose: self.prompt.title}, **self.selection}
+        return {"work": FORM.name, "model": self.model, "prompts": {FORM.purpose: self.prompt.title}}
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
         """The calls that are still to be asked, question by question."""
@@ -101,7 +96,7 @@ class CriteriaTask:
 
     def calls(self) -> Iterator[tuple[AnswerToScore, Call]]:
         """Each answer with its call."""
-        for item in self.answers():
+        for item in self.answers:
             texts = {"question": item.question, "reference_answer": item.reference or NO_REFERENCE, "answer": item.answer}
             yield item, self.prompt.call(self.model, item.question_id, texts)
 
