@@ -68,7 +68,7 @@ CRITERIA_SCORES = (
     ),
     Field("explanations", "object", "criterion -> the judge's reason", aliases=("reasons",)),
     PARSE,
-    Field("unscored_reason", "text", "why there are no scores, as a short code that recurs"),
+    Field("unscored_reason", "text", "why a score is missing, as a short code that recurs"),
     Field("usage", "usage", "tokens and time of the judge", aliases=("judge_usage", "judge_metadata")),
 )  # fmt: skip
 PREFERENCE = (
