@@ -51,6 +51,22 @@ def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
     return outcomes.assign(outcome=outcomes["how"].map(OUTCOMES).fillna(judged))
 
 
+def answering_systems(run: Run) -> None:
+    """How many systems answered, and what there is to tell their answers apart."""
+    loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
+    st.header("Answering systems", anchor=False)
+    counts(
+        run,
+        "{systems} systems gave {answers} answers to {asked} questions. There are {judged} evaluations on the eight criteria, "
+        "and {preferences} comparisons of two answers.",
+        systems=loaded.get("system", "0"), answers=loaded.get("system_answer", "0"), asked=loaded.get("question", "0"),
+        judged=loaded.get("criteria", "0"), preferences=loaded.get("preference", "0"),
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        link("systems", "See which system answers better", run, icon=":material/balance:")
+        link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")
+
+
 def completeness(run: Run) -> None:
     """What the load report concludes."""
     st.header("Is the data complete?", anchor=False)
@@ -63,6 +79,7 @@ with page("{Run}", LEAD, without_pairs=WITHOUT_PAIRS) as run:
     tour(current_account(), terms(run))
     if not run.has_pairs:
         run_facts(run)
+        answering_systems(run)
         completeness(run)
         st.stop()
     # The last row of `organs` counts the whole run.
@@ -93,4 +110,6 @@ with page("{Run}", LEAD, without_pairs=WITHOUT_PAIRS) as run:
         shares=("share", "share_of_judged"), digits=2,
     )  # fmt: skip
     footer(shown_table, "labels", run, "labels", "organs")
+    if run.has_systems:
+        answering_systems(run)
     completeness(run)

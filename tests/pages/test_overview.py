@@ -6,6 +6,8 @@ import re
 
 from audit.charts.style import NO_VALUE
 from tests.pages.conftest import words_on
+from tests.support.loading import load
+from tests.support.systems import systems_release
 
 
 def test_the_headline_figures_are_those_of_the_whole_run_with_their_denominators(run, open_page):
@@ -34,3 +36,17 @@ def test_an_interval_has_as_many_decimals_as_its_share(run, open_page):
 
 def test_the_verdict_of_the_load_report_is_on_the_first_page(run, open_page):
     assert run.report["verdict"] in words_on(open_page("overview"))
+
+
+def test_a_run_of_answering_systems_alone_says_what_it_has(data_dir, tmp_path, open_page):
+    load(systems_release(tmp_path / "systems"), data_dir)
+    at = open_page("overview")
+    assert (
+        "2 systems gave 6 answers to 3 questions. There are 6 evaluations on the eight criteria, and 3 comparisons"
+        in words_on(at)
+    )
+    assert "How the pairs were labelled" not in words_on(at)
+
+
+def test_a_run_of_pairs_says_nothing_of_systems(run, open_page):
+    assert "Answering systems" not in words_on(open_page("overview"))
