@@ -25,7 +25,7 @@ from pages._shared.themes import current_curation
 from pages._shared.widgets import counts
 
 LEAD = "Every table and figure of this dashboard as files, for a paper, a spreadsheet or a colleague."
-PUBLISHED = "Add the published figures of arXiv:2605.29084 for comparison"
+PUBLISHED = "Add published figures for comparison"
 
 
 def studies_of_run(run: Run, store: LabelStore) -> list[Study]:

@@ -8,7 +8,8 @@ import streamlit as st
 from audit.charts.criteria import criteria_bars
 from audit.charts.systems import difference_dots, mean_dots
 from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete
-from audit.metrics._systems import COMPOSITE, MEASURE_TITLES, REFUSAL, WORDS, in_order
+from audit.exports.system_figures import titles_of
+from audit.metrics._systems import COMPOSITE, MEASURE_TITLES, WORDS
 from audit.metrics.system_criteria import composite, criteria_scores
 from audit.metrics.system_differences import system_differences
 from audit.metrics.system_measures import system_measures
@@ -18,7 +19,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.system_preferences import calibration_section, preferences_section
-from pages._shared.system_retrieval import retrieval_section
+from pages._shared.system_retrieval import retrieval_section, when_to_retrieve_section
 from pages._shared.systems import CSS, QuestionFilter, pick_questions, stop_without_systems, wide_chart
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
@@ -27,7 +28,10 @@ INCOMPLETE_WORDS: dict[str, str] = {Incomplete.EXCLUDE: "Leave out", Incomplete.
 NO_CRITERIA = (
     "No judge has scored these answers on the eight criteria: their quality is not measured, which is not a composite of 0."
 )
-NO_MEASURES = "These answers were not compared with reference answers. This command does it:"
+NO_MEASURES = "These answers were not compared with reference answers. These commands do it, in the folder of the release:"
+SCORE_COMMANDS = """\
+audit systems score RELEASE
+audit load RELEASE"""
 HALVES = (tuple(CRITERIA)[:4], tuple(CRITERIA)[4:])
 """The criteria in the two columns of the page."""
 REPLY_COLUMNS = ("name", "mode", "asked", "answered", "refused", "unread", "refusal", "words", "words_sd", "model", "retriever")
@@ -99,7 +103,7 @@ def against_references(run: Run, chosen: QuestionFilter) -> None:
     measured = frame[frame["measure"] != WORDS]
     if measured.empty:
         counts(run, NO_MEASURES)
-        st.code(f"audit systems score {run.key}", language="bash", wrap_lines=True)
+        st.code(SCORE_COMMANDS, language="bash", wrap_lines=True)
         return
     titles = titles_of(measured)
     wide_chart(mean_dots(measured, "name", titles), "measures", "The mean of each measure per system, with 95 % intervals.")
@@ -108,13 +112,6 @@ def against_references(run: Run, chosen: QuestionFilter) -> None:
     counts(run, "These measures compare words, not correctness: a good answer in other words scores low.")
     footer(ordered, "system-measures", run, "system_measures")
     by_type(run, [*titles, WORDS])
-
-
-def titles_of(frame: pd.DataFrame) -> dict[str, str]:
-    """Measure -> title of every measure of a frame, what a clinician asks for first."""
-    present = in_order(frame["measure"])
-    first = [name for name in (COMPOSITE, REFUSAL, WORDS) if name in present]
-    return {name: MEASURE_TITLES.get(name, name) for name in [*first, *(name for name in present if name not in first)]}
 
 
 def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
@@ -171,4 +168,5 @@ with page("Systems", LEAD, without_pairs=LEAD) as run:
     calibration_section(run, chosen, incomplete)
     against_references(run, chosen)
     retrieval_section(run, chosen)
+    when_to_retrieve_section(run, chosen)
     link("system_answers", "Read the answers, {question} by {question}", run, icon=":material/compare:")

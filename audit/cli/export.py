@@ -31,7 +31,11 @@ def export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", metavar="RUN", help="also compare with this run: what changed from --run to it")
     parser.add_argument("--study", metavar="ID", help="add the validation tables of this study of human labels")
     parser.add_argument("--themes-as-built", action="store_true", help="leave out what people changed about the themes")
-    parser.add_argument("--compare", choices=(PAPER,), help="add the published figures of arXiv:2605.29084 for comparison")
+    parser.add_argument(
+        "--compare",
+        choices=(PAPER,),
+        help="add published figures for comparison: of pairs (arXiv:2605.29084), of answering systems",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
     add_json(parser)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, run_tables, two_run_tables
+from audit.exports import figures, retrieval_tables, run_tables, system_figures, two_run_tables
 from audit.exports.context import ExportContext
 from audit.exports.run_tables import pairs_behind
+from audit.exports.system_tables import SYSTEM_TABLES
 from audit.exports.table_model import Picture, Table
 
 Made = TypeVar("Made")
@@ -32,6 +33,7 @@ def metric(name: str, **options: Any) -> TableMaker:
 class ExportSection:
     """A part of an export: its heading, and what makes its tables and figures.
 
+    about     what a run must have: pairs, answering systems, or nothing in particular
     compares  only where a second run is compared
     curated   only where people changed the themes
     depends_on_labels  whether its figures depend on answers and verdicts, so that those of a preview are preliminary
@@ -40,13 +42,16 @@ class ExportSection:
     title: str
     tables: tuple[TableMaker, ...]
     pictures: tuple[PictureMaker, ...] = ()
+    about: Literal["pairs", "systems", "any run"] = "pairs"
     compares: bool = False
     curated: bool = False
     depends_on_labels: bool = True
 
     def applies_to(self, context: ExportContext) -> bool:
         """Whether the context has what the section is about."""
-        return (context.other is not None or not self.compares) and (context.curation is not None or not self.curated)
+        has_it = {"pairs": context.run.has_pairs, "systems": context.run.has_systems, "any run": True}[self.about]
+        compared = context.other is not None or not self.compares
+        return has_it and compared and (context.curation is not None or not self.curated)
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,8 @@ class Chapter:
 
 
 SECTIONS = (
-    ExportSection(
-        "What was compared", (run_tables.corpus, run_tables.questions, run_tables.load_report), depends_on_labels=False
-    ),
+    ExportSection("What was read", (run_tables.load_report,), about="any run", depends_on_labels=False),
+    ExportSection("What was compared", (run_tables.corpus, run_tables.questions), depends_on_labels=False),
     ExportSection(
         "How pairs were labelled",
         (
@@ -95,6 +99,16 @@ SECTIONS = (
             retrieval_tables.retrieval_missed,
         ),
         (figures.strategies,),
+        depends_on_labels=False,
+    ),
+    ExportSection(
+        "Answering systems compared",
+        SYSTEM_TABLES,
+        (
+            system_figures.composites, system_figures.criteria, system_figures.differences, system_figures.measures,
+            system_figures.preferences, system_figures.retrieval_and_quality,
+        ),
+        about="systems",
         depends_on_labels=False,
     ),
     ExportSection(

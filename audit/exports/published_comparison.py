@@ -41,11 +41,12 @@ NOTES = (
 
 @dataclass(frozen=True)
 class RunFigure:
-    """A figure, and its 95 % interval where it has one."""
+    """A figure, and its 95 % interval where it has one; `population`: what it is over, where that differs from row to row."""
 
     value: float
     low: float = float("nan")
     high: float = float("nan")
+    population: str = ""
 
 
 RunFigures = dict[str, RunFigure | str]
@@ -126,7 +127,8 @@ def _strings(context: ExportContext) -> RunFigures:
 
 def _first_row(table: pd.DataFrame, name: str) -> RunFigure:
     """The figure in the first row."""
-    return RunFigure(*(float(table[name + end].iloc[0]) for end in ("", "_low", "_high")))
+    value, low, high = (float(table[name + end].iloc[0]) for end in ("", "_low", "_high"))
+    return RunFigure(value, low, high)
 
 
 # -- comparison --------------------------------------------------------------------------------------------------------
@@ -153,9 +155,9 @@ class PublishedFigure:
         return ("< " if self.below else "") + (self.value if self.digits else count(float(self.value)))
 
 
-def published_figures() -> tuple[str, list[PublishedFigure]]:
-    """Where the figures come from, and the figures."""
-    content = tomllib.loads(files("audit.exports").joinpath("published.toml").read_text("utf-8"))
+def published_figures(file: str = "published.toml") -> tuple[str, list[PublishedFigure]]:
+    """Where the figures of a file of this package come from, and the figures."""
+    content = tomllib.loads(files("audit.exports").joinpath(file).read_text("utf-8"))
     return str(content["source"]), [PublishedFigure(**figure) for figure in content["figure"]]
 
 
@@ -174,9 +176,14 @@ def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
     return DIFFERS, f"{published.digits} printed digits"
 
 
-def published_comparison(figures_of_run: Mapping[str, RunFigure | str]) -> Table:
-    """Every published figure next to that of this release."""
-    source, figures = published_figures()
+def published_comparison(
+    figures_of_run: Mapping[str, RunFigure | str],
+    published: tuple[str, list[PublishedFigure]] | None = None,
+    name: str = "published",
+    notes: tuple[str, ...] = NOTES,
+) -> Table:
+    """Every published figure next to that of this release; `published`: the source and its figures, by default those of pairs."""
+    source, figures = published or published_figures()
     frame = pd.DataFrame([_comparison_row(figure, figures_of_run) for figure in figures])
     counts = frame["verdict"].value_counts()
     n = "; ".join(f"{counts.get(kind, 0)} {words}" for kind, words in VERDICT_COUNTS.items())
@@ -185,7 +192,7 @@ def published_comparison(figures_of_run: Mapping[str, RunFigure | str]) -> Table
         "where": "Printed in",
     }  # fmt: skip
     columns = tuple(Column.text(name, head) for name, head in headings.items())
-    return Table("published", f"This release compared with the figures of {source}", frame, columns, NOTES, n)
+    return Table(name, f"This release compared with the figures of {source}", frame, columns, notes, n)
 
 
 def _comparison_row(published: PublishedFigure, figures_of_run: Mapping[str, RunFigure | str]) -> dict[str, str]:
@@ -195,4 +202,4 @@ def _comparison_row(published: PublishedFigure, figures_of_run: Mapping[str, Run
         return row | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_AVAILABLE}
     agreement, how = verdict(published, own)
     value = estimate(own.value, own.low, own.high) if published.digits else count(own.value)
-    return row | {"own": value, "verdict": agreement, "how": how}
+    return row | {"own": f"{value}, {own.population}" if own.population else value, "verdict": agreement, "how": how}

@@ -56,7 +56,7 @@ COMPOSITE_COLUMNS = (
 @metric(sql=EVALUATIONS, table=COMPOSITE_TABLE, glossary=COMPOSITE_GLOSSARY)
 def composite(
     con: Connection, incomplete: str = "exclude", judge: str | None = None, question_type: str | None = None,
-    organ: str | None = None, weights: str = "",
+    organ: str | None = None, weights: str = "", shared: bool = False,
 ) -> pd.DataFrame:  # fmt: skip
     """The mean composite of the eight criteria of each system's answers, from 0 to 10.
 
@@ -66,6 +66,7 @@ def composite(
                           have no parse status), the mean over the judges of an answer
     question_type, organ  count only these questions; None: all
     weights               such as 'missing_content=2,empathy=0.5'; a criterion that is not named has weight 1
+    shared                only questions for which every judged system has a composite: a smaller sample, the same for all
 
     One row per judged system in release order, then 'reference' where reference answers were judged:
         system_id, name                            str
@@ -79,11 +80,15 @@ def composite(
     Source: audit.evaluation.criteria.
     """
     table = evaluations(con, judge, question_type, organ, incomplete, weights)
-    rows = [{**row, **_summary(own)} for row, own in _by_system(con, table)]
+    if shared:
+        own = table.dropna(subset=["system", "composite"])
+        systems_with_it = own.groupby("question")["system"].nunique()
+        table = table[table["question"].isin(systems_with_it.index[systems_with_it == own["system"].nunique()])]
+    rows = [{**row, **_summary(own)} for row, own in by_system(con, table)]
     return pd.DataFrame(rows, columns=list(COMPOSITE_COLUMNS))
 
 
-def _by_system(con: Connection, table: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def by_system(con: Connection, table: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """The names of each judged system, the reference answer last, and its evaluations."""
     for system in systems_of(con).to_dict("records"):
         if len(own := table[table["system"] == system["system"]]):
@@ -142,7 +147,7 @@ def criteria_scores(
     Raises NotInRunError for an unknown judge.
     """
     table = evaluations(con, judge, question_type, organ, Incomplete.EXCLUDE, "")
-    rows = [row | score for row, own in _by_system(con, table) for score in _scores(own)]
+    rows = [row | score for row, own in by_system(con, table) for score in _scores(own)]
     scores = pd.DataFrame(rows, columns=list(SCORES_COLUMNS))
     share = scores["answers"].astype(float) / scores["of"].where(scores["of"] > 0).astype(float)
     return with_wilson(scores.assign(share=share), "share", "answers", "of")

@@ -6,6 +6,7 @@ import streamlit as st
 
 from audit.charts.criteria import preference_bars
 from audit.charts.systems import strength_dots
+from audit.exports.system_figures import compared_by
 from audit.metrics.corrected_means import corrected_composite, corrected_preference
 from audit.metrics.judge_calibration import judge_calibration
 from audit.metrics.preference_effects import preference_effects
@@ -16,7 +17,6 @@ from pages._shared.loaders import load
 from pages._shared.systems import QuestionFilter
 from pages._shared.widgets import chart, counts, footer, table
 
-RATERS = {"human": "people", "judge": "a judge"}
 NO_PREFERENCES = "The release has no preferences between two systems' answers, so it is unknown which answers people prefer."
 STRENGTHS = 3
 """With two systems, the share that prefers one says all that a strength could."""
@@ -30,17 +30,13 @@ def preferences_section(run: Run, chosen: QuestionFilter) -> None:
         counts(run, NO_PREFERENCES)
         return
     alt = "How often the first of two systems was preferred, ties, both bad, and the second."
-    chart(preference_bars(frame.assign(name=list(map(_compared, frame.to_dict("records"))))), "preferences", alt)
+    chart(preference_bars(frame.assign(name=frame.apply(compared_by, axis=1))), "preferences", alt)
     table(frame, "preferences_table", preferences.table.pick(run))
     counts(run, "{n} comparisons. Each bar is 100 % of those named above it.", n=f"{frame['comparisons'].sum():,}")
     footer(frame, "preferences", run, "preferences")
     strengths(run, chosen)
     alignment(run, chosen)
     effects(run, chosen)
-
-
-def _compared(row: dict[str, object]) -> str:
-    return f"{row['name_a']} : {row['name_b']}, by {RATERS.get(str(row['rater_kind']), row['rater_kind'])}"
 
 
 def strengths(run: Run, chosen: QuestionFilter) -> None:

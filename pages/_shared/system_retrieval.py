@@ -6,13 +6,15 @@ import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval
 from audit.charts.systems import downstream_bubbles
+from audit.errors import MissingLibraryError
 from audit.metrics._systems import COMPOSITE, MEASURE_TITLES
 from audit.metrics.downstream import downstream, downstream_points
+from audit.metrics.when_to_retrieve import when_to_retrieve
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.systems import QuestionFilter
-from pages._shared.widgets import chart, counts, footer, table
+from pages._shared.widgets import chart, counts, footer, say, table
 
 
 def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
@@ -44,3 +46,22 @@ def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
     table(frame, "downstream_table", downstream.table.pick(run))
     counts(run, "A correlation is no proof: what makes a {question} easy to search may make it easy to answer.")
     footer(frame, "downstream", run, "downstream")
+
+
+def when_to_retrieve_section(run: Run, chosen: QuestionFilter) -> None:
+    """Whether it can be told beforehand for which questions retrieval helps, with what that gains."""
+    st.header("When is it better to retrieve?", anchor=False)
+    try:
+        frame = load(when_to_retrieve, run, **chosen.options)
+    except MissingLibraryError as error:
+        counts(run, "{sentence}", sentence=error)
+        return
+    if frame.empty:
+        counts(run, "Not measured: no two systems, one with and one without retrieval, were scored on the same {questions}.")
+        return
+    first = frame.iloc[0]
+    counts(run, "{alone} or {retrieving}?", alone=first["alone"], retrieving=first["retrieving"])
+    st.markdown(say(run, "**{finding}**", finding=" ".join(filter(None, frame["finding"]))))
+    columns = ("rule", "questions", "retrieved", "quality", "over_never", "over_always")
+    table(frame, "when_table", when_to_retrieve.table.pick(run, *columns))
+    footer(frame, "when-to-retrieve", run, "when_to_retrieve")

@@ -1,0 +1,101 @@
+"""Answering systems in an export: the tables and figures that a run can fill, the reasons for the others, published figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit.exports.catalogue import SECTIONS, chapters
+from audit.exports.context import open_context
+from audit.exports.published_comparison import AGREES, DIFFERS, UNKNOWN, published_comparison, published_figures
+from audit.exports.published_systems import FILE, published_system, shown_figures, system_figures, systems_in
+from audit.exports.system_tables import SYSTEM_TABLES, reference_measures
+from audit.store.runs import Run
+from tests.support.loading import load
+from tests.support.systems import Record, judged, measured, system_tables, systems_release
+from tests.support.tiny import release_from
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """The small release of two systems."""
+    return loaded(tmp_path)
+
+
+def loaded(tmp_path: Path, **tables: list[Record]) -> Run:
+    return load(systems_release(tmp_path / "systems", {**system_tables(), **tables}), tmp_path / "data").run
+
+
+def test_a_run_of_systems_has_their_chapter_and_none_about_pairs(run: Run) -> None:
+    with open_context(run) as context:
+        parts = {chapter.title: chapter for chapter in chapters(context, lambda _: None)}
+    assert list(parts) == ["What was read", "Answering systems compared"]
+    names = {table.name for table in parts["Answering systems compared"].tables}
+    assert {"systems", "composite_zero", "composite_complete", "composite_shared", "criteria_means", "preferences"} <= names
+    assert all(
+        "not measured" in reason or "No system" in reason for reason in parts["Answering systems compared"].left_out.values()
+    )
+
+
+def test_a_run_of_pairs_has_no_chapter_about_systems(tmp_path: Path) -> None:
+    pairs = load(release_from(tmp_path / "releases", "q1 kidney ab=CONSISTENT"), tmp_path / "data").run
+    with open_context(pairs) as context:
+        applied = [section.title for section in SECTIONS if section.applies_to(context)]
+    assert "Answering systems compared" not in applied
+    assert "What was compared" in applied
+
+
+def test_reference_measures_are_one_row_per_system(tmp_path: Path) -> None:
+    values = [measured(question, "alone", "bleu_1", value) for question, value in (("q1", 0.2), ("q2", 0.4))]
+    with open_context(loaded(tmp_path, measures=[*values, measured("q1", "rag", "bleu_1", 0.5)])) as context:
+        table = reference_measures(context)
+    assert table.frame["bleu_1"].tolist() == pytest.approx([0.3, 0.5])
+    assert table.frame["answers"].tolist() == [2, 1]
+    assert [column.name for column in table.columns] == ["name", "answers", "bleu_1"]
+
+
+def test_every_table_of_systems_has_a_name_of_its_own() -> None:
+    names = [maker.__name__ for maker in SYSTEM_TABLES]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "expected"),
+    [
+        ("Mixtral-8x7B-Instruct-v0.1", "closed_book", "mixtral-8x7b/closed_book"),
+        ("meta-llama/Llama-3.1-70B", "retrieval", "llama-3.1-70b/retrieval"),
+        ("Llama-3.1-8B", "human", None), ("another", "retrieval", None), (None, "retrieval", None),
+    ],
+)  # fmt: skip
+def test_a_published_system_is_known_by_its_model_and_mode(model: str | None, mode: str, expected: str | None) -> None:
+    assert published_system(model, mode) == expected
+
+
+def test_only_figures_of_systems_that_the_run_has_are_compared(tmp_path: Path) -> None:
+    systems = [{"system_id": "alone", "model": "mixtral-8x7b", "mode": "closed_book"}, {"system_id": "rag", "model": "x"}]
+    scored = [judged("q1", "alone", 1, 0, -2, 0, 0, 0, 0, 1), judged("q2", "alone", 1, 0, -1, 0, 0, 0, 1, 1)]
+    with open_context(loaded(tmp_path, systems=systems, criteria=scored)) as context:
+        names = systems_in(context)
+        table = published_comparison(system_figures(context), shown_figures(names))
+    assert names == {"alone": "mixtral-8x7b/closed_book"}
+    rows = table.frame.set_index("title")
+    assert not any("Llama" in title for title in rows.index)
+    # Sums 0 and 2 of [-10, 4]: (10 + 12) / 2 / 14 x 10 = 7.857, where 7.81 is printed; two answers give no interval
+    assert rows.loc["Composite, Mixtral 8x7B alone", "verdict"] in (AGREES, DIFFERS)
+    assert "2 answers" in rows.loc["Composite, Mixtral 8x7B alone", "own"]
+    assert rows.loc["Questions", "verdict"] == DIFFERS
+    shared = "Composite, Mixtral 8x7B alone, on the 582 questions that all eight systems have"
+    assert rows.loc[shared, "verdict"] == UNKNOWN
+    assert "all eight systems" in rows.loc[shared, "how"]
+
+
+def test_a_run_without_a_published_system_is_compared_with_none(run: Run) -> None:
+    with open_context(run) as context:
+        assert systems_in(context) == {}
+
+
+def test_every_published_figure_of_systems_has_a_name_of_its_own() -> None:
+    source, figures = published_figures(FILE)
+    assert source.startswith("Fensore")
+    assert len({figure.name for figure in figures}) == len({figure.title for figure in figures}) == len(figures)
