@@ -78,7 +78,7 @@ def scores(run: Run, question: SystemQuestion) -> None:
         return
     st.header("Scores side by side", anchor=False)
     headings = {name.value: scale.heading for name, scale in CRITERIA.items()}
-    table(frame, "scores", {"name": "Answer", "judge": "Judge", "composite": "Composite", **headings})
+    table(frame, "scores", {"name": "Answer", "judge": "Scored by", "composite": "Composite", **headings})
     counts(run, "In every criterion the highest score is the best. A dash: the score could not be read.")
     csv_button(frame, "system-scores", file_name(run, "system-scores"))
 
@@ -112,7 +112,7 @@ with page("System answers", LEAD, without_pairs=LEAD) as run:
     kind = " Question type: {kind}." if question.question_type else ""
     answered = sum(answer.state == ANSWERED for answer in question.answers)
     counts(
-        run, "{n} {questions} match. {answered} of {systems} systems answered this one." + kind,
+        run, "{Questions} that match: {n}. {answered} of {systems} systems answered this one." + kind,
         n=f"{len(questions):,}", answered=answered, systems=len(question.answers), kind=display_name(question.question_type),
     )  # fmt: skip
     answers(run, question)

@@ -8,6 +8,7 @@ import streamlit as st
 from audit.charts.criteria import criteria_bars
 from audit.charts.systems import difference_dots, mean_dots
 from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete
+from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.exports.system_figures import titles_of
 from audit.metrics._systems import COMPOSITE, MEASURE_TITLES, WORDS
 from audit.metrics.system_criteria import composite, criteria_scores
@@ -109,7 +110,8 @@ def against_references(run: Run, chosen: QuestionFilter) -> None:
     wide_chart(mean_dots(measured, "name", titles), "measures", "The mean of each measure per system, with 95 % intervals.")
     ordered = _by_measure(frame)
     table(ordered, "measures_table", system_measures.table.pick(run, *MEASURE_COLUMNS), decimals=3)
-    counts(run, "These measures compare words, not correctness: a good answer in other words scores low.")
+    if measured["measure"].isin(REFERENCE_MEASURES).any():
+        counts(run, "These measures compare words, not correctness: a good answer in other words scores low.")
     footer(ordered, "system-measures", run, "system_measures")
     by_type(run, [*titles, WORDS])
 
@@ -160,7 +162,7 @@ with page("Systems", LEAD, without_pairs=LEAD) as run:
         baseline = pick_baseline(run)
     with right:
         incomplete = choose("Scores that could not be read", tuple(Incomplete), "incomplete", named_by(INCOMPLETE_WORDS))
-    counts(run, "{n} {questions} match.", n=f"{len(questions):,}")
+    counts(run, "{Questions} that match: {n}.", n=f"{len(questions):,}")
     replies(run, chosen)
     quality(run, chosen, incomplete)
     differences(run, chosen, baseline, incomplete)

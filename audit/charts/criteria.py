@@ -24,7 +24,7 @@ OUTCOME_COLOURS = {
     "a": LABEL_COLOURS[Label.CONSISTENT], "tie": LABEL_COLOURS[Label.ABSENT], "both_bad": LABEL_COLOURS[UNSCORED],
     "b": LABEL_COLOURS[Label.DIVERGENT],
 }  # fmt: skip
-PREFERENCE_HEIGHT = 62
+PREFERENCE_HEIGHT = 84
 
 
 def level(criterion: str, score: int) -> str:
@@ -59,9 +59,10 @@ def criteria_bars(frame: pd.DataFrame, criteria: Sequence[str] = tuple(CRITERIA)
     return _with_fixed_legend(figure, int(80 + BAR_HEIGHT * (position + 1)))
 
 
-def _head(figure: go.Figure, heading: str, position: float) -> None:
+def _head(figure: go.Figure, heading: str, position: float, second_line: str = "") -> None:
+    text = f"<b>{html(heading)}</b>" + (f"<br>{html(second_line)}" if second_line else "")
     figure.add_annotation(
-        x=0, y=position, xref="paper", xanchor="left", text=f"<b>{html(heading)}</b>", showarrow=False, font={"size": 14}
+        x=0, y=position, xref="paper", xanchor="left", align="left", text=text, showarrow=False, font={"size": 14}
     )
 
 
@@ -85,19 +86,19 @@ def _score_hover(row: Mapping[Any, Any]) -> str:
 def preference_bars(frame: pd.DataFrame) -> go.Figure:
     """One bar of 100 % per row: how often the first system was preferred, ties, both bad, and how often the second.
 
-    frame  name (str, which two systems, and who compared them), comparisons, a, b, tie, both_bad (int)
+    frame  name (str, which two systems), by (str, who compared them), comparisons, a, b, tie, both_bad (int)
     """
     figure = go.Figure()
     for number, row in enumerate(frame.to_dict("records")):
-        _head(figure, f"{row['name']} ({row['comparisons']:,})", number)
+        _head(figure, row["name"], number, f"{row['by']}, {row['comparisons']:,} times")
         start = 0.0
         for outcome, words in OUTCOMES.items():
             share = row[outcome] / row["comparisons"]
             hover = f"<b>{html(row['name'])}</b><br>{words}: {row[outcome]:,} of {row['comparisons']:,} ({percent(share)})"
-            figure.add_traces([_part(number + 0.45, start, share, OUTCOME_COLOURS[outcome], hover)] if share else [])
+            figure.add_traces([_part(number + 0.5, start, share, OUTCOME_COLOURS[outcome], hover)] if share else [])
             start += share
     figure.add_traces(_legend_entries({words: OUTCOME_COLOURS[outcome] for outcome, words in OUTCOMES.items()}))
-    figure.update_traces(width=0.45, selector={"type": "bar"})
+    figure.update_traces(width=0.36, selector={"type": "bar"})
     figure.update_xaxes(range=[0, 1], **percent_ticks([0, 0.5, 1]), tickfont={"size": 12}, gridcolor="#e4e7eb")
     figure.update_yaxes(range=[len(frame) - 0.2, -0.3], visible=False)
     return _with_fixed_legend(figure, 100 + PREFERENCE_HEIGHT * len(frame))

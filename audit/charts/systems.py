@@ -45,7 +45,7 @@ def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Fig
     Each panel has its own scale, which begins at 0.
     """
     names = list(dict.fromkeys(frame[by]))
-    figure = _panels(titles)
+    figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
         rows = frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
         hover = [_mean_hover(row, by, title) for row in rows.to_dict("records")]
@@ -62,7 +62,7 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
     frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
     """
     names = list(dict.fromkeys(frame[by]))
-    figure = _panels(titles)
+    figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
         rows = frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
         fills = [ACCENT if moves in CLEAR_DIRECTIONS else "#ffffff" for moves in rows["moves"]]
@@ -83,12 +83,17 @@ PANELS_IN_A_ROW = 3
 """More would be too narrow to read on a phone."""
 
 
-def _panels(titles: Mapping[str, str]) -> go.Figure:
+PANEL_GAP = 86
+"""Pixels between two rows of panels: the ticks of one and the title of the next."""
+
+
+def _panels(titles: Mapping[str, str], systems: int) -> go.Figure:
     columns = min(PANELS_IN_A_ROW, len(titles))
     rows = -(-len(titles) // columns)
     heads = [title.replace(" ", "<br>", 1) for title in titles.values()]
+    gap = PANEL_GAP / (rows * ROW_HEIGHT * systems + (rows - 1) * PANEL_GAP) if rows > 1 else 0.0
     return make_subplots(
-        rows=rows, cols=columns, shared_yaxes=True, horizontal_spacing=0.07, vertical_spacing=0.36 / rows, subplot_titles=heads
+        rows=rows, cols=columns, shared_yaxes=True, horizontal_spacing=0.07, vertical_spacing=gap, subplot_titles=heads
     )
 
 
@@ -98,7 +103,7 @@ def _place(number: int) -> dict[str, int]:
 
 def _laid_out(figure: go.Figure, names: Sequence[str], panels: int) -> go.Figure:
     rows = -(-panels // PANELS_IN_A_ROW)
-    return with_rows(figure, names, None).update_layout(height=40 + rows * (70 + ROW_HEIGHT * len(names)))
+    return with_rows(figure, names, None).update_layout(height=96 + rows * ROW_HEIGHT * len(names) + (rows - 1) * PANEL_GAP)
 
 
 def _lowest(rows: pd.DataFrame) -> float:

@@ -12,12 +12,12 @@ from audit.exports.table_model import Picture
 from audit.metrics._systems import COMPOSITE, MEASURE_TITLES, REFUSAL, WORDS, in_order
 from audit.metrics.downstream import downstream_points
 
-RATERS = {"human": "people", "judge": "a judge"}
+RATERS = {"human": "compared by people", "judge": "compared by a judge"}
 
 
-def compared_by(row: pd.Series) -> str:
-    """`First : second, by people`: a row of the metric `preferences` in a figure."""
-    return f"{row['name_a']} : {row['name_b']}, by {RATERS.get(row['rater_kind'], row['rater_kind'])}"
+def compared(frame: pd.DataFrame) -> pd.DataFrame:
+    """The metric `preferences` with the columns of its figure: name (`first : second`) and by (who compared them)."""
+    return frame.assign(name=frame["name_a"] + " : " + frame["name_b"], by=frame["rater_kind"].map(RATERS))
 
 
 def titles_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -57,8 +57,8 @@ def measures(context: ExportContext) -> list[Picture]:
 def preferences(context: ExportContext) -> list[Picture]:
     """How often the answer of the first of two systems was preferred."""
     frame = _known(context, "preferences")
-    named = frame.assign(name=frame.apply(compared_by, axis=1))
-    return [Picture("preferences", "Which of two systems' answers is preferred, and by whom", preference_bars(named))]
+    title = "Which of two systems' answers is preferred, and by whom"
+    return [Picture("preferences", title, preference_bars(compared(frame)))]
 
 
 def retrieval_and_quality(context: ExportContext) -> list[Picture]:

@@ -50,6 +50,11 @@ CRITERIA_OF_QUESTION = f"""
 select system, judge, {", ".join(CRITERIA)}, explanations::varchar, unscored_reason
 from criteria where question = $question order by judge
 """
+EVIDENCE = 7
+"""Where the evidence is in a row of `ANSWERS`, after the number of the system."""
+SECTIONS = """
+select handbook_id, section_id, text from sections join handbooks using (handbook) where section_id in (select unnest($names))
+"""
 MEASURES = "select system, measure, value from system_measures where question = $question order by measure"
 PREFERENCES = """
 select coalesce(a.name, a.system_id), coalesce(b.name, b.system_id), preference, rater, rater_kind, shown_first, comment
@@ -70,13 +75,14 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One passage that a system was given."""
+    """One passage that a system was given; `text` may be that of its section. `contains_answer`: None where nobody knows."""
 
     handbook_id: str | None
     section_id: str | None
     rank: int | None
     score: float | None
     text: str | None
+    contains_answer: bool | None
 
 
 @dataclass(frozen=True)
@@ -144,9 +150,13 @@ def system_question(con: Connection, question_id: str) -> SystemQuestion:
     ((question_id, text, organ, question_type, url, gold),) = rows(con, QUESTION, question)
     evaluations = list(_evaluations(con, question))
     measures = rows(con, MEASURES, question)
+    stored = rows(con, ANSWERS, question)
+    passages = _passages(con, {system: fields[EVIDENCE] for system, *fields in stored}, frozenset(gold))
     answers = tuple(
-        _answer(fields, _of(evaluations, system), {name: value for owner, name, value in measures if owner == system})
-        for system, *fields in rows(con, ANSWERS, question)
+        _answer(
+            fields, passages[system], _of(evaluations, system), {name: value for own, name, value in measures if own == system}
+        )
+        for system, *fields in stored
     )
     references = tuple(answer for (answer,) in rows(con, REFERENCES, question))
     preferences = tuple(Preference(*fields) for fields in rows(con, PREFERENCES, question))
@@ -166,9 +176,10 @@ def _of(evaluations: list[tuple[int | None, Evaluation]], system: int | None) ->
     return tuple(evaluation for owner, evaluation in evaluations if owner == system)
 
 
-def _answer(fields: list[Any], evaluations: tuple[Evaluation, ...], measures: Mapping[str, float]) -> SystemAnswer:
-    system_id, name, mode, model, state, text, reason, evidence, *usage = fields
-    passages = tuple(map(_evidence, objects(json.loads(evidence) if evidence else [])))
+def _answer(
+    fields: list[Any], passages: tuple[Evidence, ...], evaluations: tuple[Evaluation, ...], measures: Mapping[str, float]
+) -> SystemAnswer:
+    system_id, name, mode, model, state, text, reason, _, *usage = fields
     if state == NOT_ASKED and evaluations:
         state = NOT_IN_RELEASE
     input_tokens, output_tokens, latency_s = usage
@@ -176,8 +187,19 @@ def _answer(fields: list[Any], evaluations: tuple[Evaluation, ...], measures: Ma
     return SystemAnswer(system_id, name, mode, model, state, text, reason, passages, used, evaluations, measures)
 
 
-def _evidence(record: Record) -> Evidence:
-    return Evidence(
-        text_or_none(record.get("handbook_id")), text_or_none(record.get("section_id")), int_or_none(record.get("rank")),
-        float_or_none(record.get("score")), text_or_none(record.get("text")),
-    )  # fmt: skip
+def _passages(con: Connection, stored: Mapping[int, str | None], gold: frozenset[str]) -> dict[int, tuple[Evidence, ...]]:
+    """System -> its passages, with the text of their sections where the release has no text of their own."""
+    records = {system: objects(json.loads(evidence) if evidence else []) for system, evidence in stored.items()}
+    names = {text_or_none(record.get("section_id")) for own in records.values() for record in own if not record.get("text")}
+    sections = rows(con, SECTIONS, {"names": sorted(name for name in names if name)}) if names else []
+    texts = {(handbook_id, section_id): text for handbook_id, section_id, text in sections}
+    return {system: tuple(_evidence(record, texts, gold) for record in own) for system, own in records.items()}
+
+
+def _evidence(record: Record, texts: Mapping[tuple[str | None, str | None], str], gold: frozenset[str]) -> Evidence:
+    handbook_id, section_id = (text_or_none(record.get(name)) for name in ("handbook_id", "section_id"))
+    # A gold section is named by its id alone, or with its handbook
+    known = not gold.isdisjoint((section_id, f"{handbook_id}/{section_id}")) if gold else None
+    text = text_or_none(record.get("text")) or texts.get((handbook_id, section_id))
+    rank, score = int_or_none(record.get("rank")), float_or_none(record.get("score"))
+    return Evidence(handbook_id, section_id, rank, score, text, known)

@@ -133,12 +133,12 @@ def _evaluation_html(evaluation: Evaluation) -> str:
     judge, composite = escape(evaluation.judge or "not named"), composite_of(evaluation)
     if all(score is None for score in evaluation.scores.values()):
         why = escape(evaluation.reason or "no reason stated")
-        return f'<div class="no-answer">Judge {judge}: no score could be read ({why}).</div>'
+        return f'<div class="no-answer">Scored by {judge}: no score could be read ({why}).</div>'
     known = (
         f"composite <b>{fixed(composite, 2)}</b> of 10" if composite is not None else "no composite, because a score is missing"
     )
     rows = "".join(_score_html(criterion, evaluation) for criterion in CRITERIA)
-    return f'<details open><summary>Judge {judge}: {known}</summary><ul class="criteria">{rows}</ul></details>'
+    return f'<details open><summary>Scored by {judge}: {known}</summary><ul class="criteria">{rows}</ul></details>'
 
 
 def _score_html(criterion: Criterion, evaluation: Evaluation) -> str:
@@ -158,15 +158,14 @@ def _score_html(criterion: Criterion, evaluation: Evaluation) -> str:
 def _evidence_html(run: Run, question: SystemQuestion, answer: SystemAnswer) -> str:
     if not answer.evidence:
         return ""
-    gold = set(question.gold_sections)
-    passages = "".join(_passage_html(run, question, evidence, gold) for evidence in answer.evidence)
-    found = sum(evidence.section_id in gold for evidence in answer.evidence)
-    known = f", {found} from a section that contains the answer" if gold else ""
+    passages = "".join(_passage_html(run, question, evidence) for evidence in answer.evidence)
+    found = sum(evidence.contains_answer or False for evidence in answer.evidence)
+    known = f", {found} from a section that contains the answer" if question.gold_sections else ""
     return f"<details><summary>Evidence: {len(answer.evidence)} passages{known}</summary>{passages}</details>"
 
 
-def _passage_html(run: Run, question: SystemQuestion, evidence: Evidence, gold: Collection[str]) -> str:
-    facts = " · ".join(_passage_facts(evidence, gold))
+def _passage_html(run: Run, question: SystemQuestion, evidence: Evidence) -> str:
+    facts = " · ".join(_passage_facts(evidence))
     text = evidence.text or ""
     shown = text if len(text) <= MAX_EVIDENCE_LENGTH else f"{text[:MAX_EVIDENCE_LENGTH]} ..."
     link = ""
@@ -176,10 +175,10 @@ def _passage_html(run: Run, question: SystemQuestion, evidence: Evidence, gold: 
     return f'<div class="passage"><div class="faint">{escape(facts)}{link}</div>{escape(shown)}</div>'
 
 
-def _passage_facts(evidence: Evidence, gold: Collection[str]) -> Iterator[str]:
+def _passage_facts(evidence: Evidence) -> Iterator[str]:
     if evidence.rank is not None:
         yield f"rank {evidence.rank}"
     if evidence.score is not None:
         yield f"score {evidence.score:.3g}"
     if evidence.section_id:
-        yield f"section {evidence.section_id}" + (" (contains the answer)" if evidence.section_id in gold else "")
+        yield f"section {evidence.section_id}" + (" (contains the answer)" if evidence.contains_answer else "")

@@ -30,7 +30,8 @@ def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
         left, right = st.columns(2)
         with left:
             system = pick_one("System", list(names), "system", default=next(iter(names)), format_func=named_by(names))
-        own = drawn[drawn["system_id"] == system]
+        # A measure that is the same on every question correlates with nothing, so it is not the first to be shown.
+        own = drawn[drawn["system_id"] == system].sort_values("spearman", key=lambda rho: rho.isna(), kind="stable")
         with right:
             measure = choose("Measure of retrieval", list(own["measure"]), "found_by", named_by(MEASURE_TITLES))
         row = own[own["measure"] == measure].iloc[0]

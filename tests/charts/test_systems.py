@@ -84,7 +84,7 @@ def test_the_highest_score_is_the_best_in_every_criterion(criterion, score, expe
 
 
 def test_preferences_add_up_to_all_comparisons():
-    frame = pd.DataFrame([{"name": NAME, "comparisons": 66, "a": 55, "tie": 10, "both_bad": 0, "b": 1}])
+    frame = pd.DataFrame([{"name": NAME, "by": "people", "comparisons": 66, "a": 55, "tie": 10, "both_bad": 0, "b": 1}])
     parts = bars(preference_bars(frame))
     assert [part.x[0] for part in parts] == pytest.approx([55 / 66, 10 / 66, 1 / 66])
     assert "55 of 66" in parts[0].hovertext

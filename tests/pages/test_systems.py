@@ -22,7 +22,7 @@ def test_refused_and_unreadable_replies_are_counted_apart(load_systems: LoadSyst
     assert replies.loc["Model alone", ["asked", "answered", "refused", "unread"]].tolist() == [3, 2, 0, 1]
     assert replies.loc["Model with retrieval", ["asked", "answered", "refused", "unread"]].tolist() == [3, 2, 1, 0]
     assert replies.loc["Model with retrieval", "refusal"] == pytest.approx(100 / 3)
-    assert "3 questions match." in words_on(at)
+    assert "Questions that match: 3." in words_on(at)
 
 
 def test_composites_of_systems_and_reference_with_the_evaluations_behind_them(load_systems: LoadSystems, open_page: Open) -> None:
@@ -49,7 +49,7 @@ def test_the_baseline_in_the_address_turns_the_difference_around(load_systems: L
 def test_a_question_type_in_the_address_counts_only_its_questions(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems()
     at = open_page("systems", type="treatment")
-    assert "1 questions match." in words_on(at)
+    assert "Questions that match: 1." in words_on(at)
     assert table_with(at, "asked", "refused").set_index("name").loc["Model alone", "asked"] == 1
 
 

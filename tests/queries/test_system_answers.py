@@ -85,3 +85,17 @@ def test_a_question_that_only_raters_saw_is_listed(tmp_path: Path) -> None:
 def test_an_unknown_question_is_an_error_with_the_nearest_name(con: Connection) -> None:
     with pytest.raises(NotInRunError, match="Question 'q9' is not in this run"):
         system_question(con, "q9")
+
+
+@pytest.mark.parametrize(
+    ("gold", "known"), [(["s1"], [True, False]), (["book/s2"], [False, True]), (["other/s2"], [False, False]), ([], [None, None])]
+)
+def test_a_gold_section_is_named_by_its_id_or_with_its_handbook(
+    tmp_path: Path, gold: list[str], known: list[bool | None]
+) -> None:
+    tables = system_tables()
+    tables["references"] = [{"question_id": "q1", "answers": ["Drink."], "gold_sections": gold}]
+    evidence = [{"handbook_id": "book", "section_id": name, "text": "Drink."} for name in ("s1", "s2")]
+    tables["system_answers"] = [answered("q1", "rag", "Drink.", evidence=evidence)]
+    _, rag = system_question(systems_store(tmp_path, tables), "q1").answers
+    assert [passage.contains_answer for passage in rag.evidence] == known
