@@ -19,6 +19,7 @@ from audit.cli.main import main
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.store.connection import open_store, rows
 from tests.support.llm.fault_server import FaultServer, fault_server
+from tests.support.llm.real_server import MODEL
 from tests.support.loading import load
 from tests.support.systems import answered, judged, system_tables, systems_release
 
@@ -192,3 +193,15 @@ def test_a_persons_evaluation_of_the_same_answer_stays(tmp_path, server):
     release = systems_release(tmp_path / "release", tables)
     judge(release)
     assert set(evaluations(release, "Dr. Ito")) == {("q1", "alone")}
+
+
+def test_a_real_server_obeys_the_schema(release, real_judge, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("AUDIT_JUDGE_URL", real_judge)
+    monkeypatch.setenv("AUDIT_JUDGE_MODEL", MODEL)
+    # A random model may write until its token limit: then the scores before it count, and the exit code says so
+    code = judge(release, "--systems", "rag", "--references", "leave-out", "--limit", "1")
+    ((key, record),) = evaluations(release, MODEL).items()
+    missing = [criterion for criterion in CRITERIA if record[criterion] is None]
+    assert (key, code) == (("q1", "rag"), 1 if missing else 0)
+    assert record["parse"] == ("label" if missing else "strict")
