@@ -118,7 +118,7 @@ def side_sentence(comparisons: pd.DataFrame) -> str:
         return "No choice is decided yet, so nothing is known about the sides."
     won = f"Answer A of the screen was preferred in {effect.won} of {effect.comparisons} decided choices"
     if math.isnan(effect.p_value):
-        return f"{won}; each system was on one side only, so the effect of the side is not known."
+        return f"{won}; each system was on one side only, or one always won, so the effect of the side is not known."
     adjusted = f"With the systems held equal: {fixed(100 * effect.adjusted, 0)} %, where 50 % means that the side has no effect"
     p_value = "p < 0.001" if effect.p_value < SMALLEST_P else f"p = {fixed(effect.p_value, 3)}"
     return f"{won}. {adjusted} ({p_value})."
