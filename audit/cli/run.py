@@ -14,6 +14,7 @@ from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, note, print_re
 from audit.cli.model_calls import add_probe
 from audit.cli.run_estimate import estimate_run, journaled_answers
 from audit.cli.run_models import (
+    ask_system,
     check_endpoints,
     check_judge,
     compare_within,
@@ -35,11 +36,14 @@ from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sour
 from audit.pipeline.stages.generate import GenerateStage
 from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
 from audit.pipeline.stages.retrieve import RetrieveStage
+from audit.pipeline.stages.systems import SystemsStage
 from audit.pipeline.stages.within import WithinStage
 from audit.pipeline.text_quality import text_quality
 from audit.settings import Settings
 
-STAGES = ("extract", "questions", "retrieve", "generate", "judge", "within", "themes", "load")
+STAGES = ("extract", "questions", "retrieve", "generate", "judge", "within", "themes", "systems", "load")
+# Stages that only a comparison of handbooks needs
+COMPARISON = ("generate", "judge", "within", "themes")
 ABOUT = """The content of files, the settings and the code decide what has to be done: after a change, only what depends on it
 is done again. If the command stops, the same command continues where it stopped, and no model call is made twice. A handbook
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
@@ -47,6 +51,9 @@ LLAMA_CLOUD_API_KEY.
 
 Exit code: 0 all is well, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
 with the reason. Pairs on which the baseline judge abstains are unscored and change no exit code.
+
+[[systems]] are answering systems that are compared with each other: models, alone or with the passages found. Each answers every
+question once. With judge = "none" in [judge], nothing else is done, and a corpus is only needed by those that retrieve.
 
 All settings of a config (paths are relative to its folder):
 
@@ -79,7 +86,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     stages = stages_of(context, arguments.until)
     if arguments.dry_run:
         return _print_plan(arguments, context, stages)
-    if len(stages) > STAGES.index("judge"):
+    if any(stage.name == "judge" for stage in stages):
         check_two_handbooks(context)
     # Two commands in one folder would overwrite each other's files
     with taken(work, config.path):
@@ -118,13 +125,16 @@ def _run_stages(arguments: argparse.Namespace, context: RunContext, stages: list
 
 
 def stages_of(context: RunContext, until: str) -> list[Stage]:
-    """The stages up to `until`; those that call a model are given the functions that do so."""
+    """The stages up to `until` that the config needs; those that call a model are given the functions that do so."""
     stages: list[Stage] = [
         ExtractStage(context), QuestionsStage(context), RetrieveStage(context), GenerateStage(context, write_answers),
         JudgeStage(context, judge_corpus, generator_name(context)), WithinStage(context, compare_within), ThemesStage(context),
-        LoadStage(context),
+        SystemsStage(context, ask_system), LoadStage(context),
     ]  # fmt: skip
-    return stages[: STAGES.index(until) + 1]
+    config = context.config
+    unused = () if config.compares else COMPARISON if config.retrieves else (*COMPARISON, "retrieve")
+    wanted = set(STAGES[: STAGES.index(until) + 1]) - set(unused)
+    return [stage for stage in stages if stage.name in wanted]
 
 
 class Bars:

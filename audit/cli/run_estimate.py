@@ -9,13 +9,26 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audit.cli.estimates import CostEstimate, estimate, handbooks_text
-from audit.cli.run_models import GENERATE, JUDGE, WITHIN, EndpointCheck, generator_name, settings_for, within_task
+from audit.cli.run_models import (
+    GENERATE,
+    JUDGE,
+    SYSTEMS,
+    WITHIN,
+    EndpointCheck,
+    Options,
+    generator_name,
+    settings_for,
+    system_task,
+    within_task,
+)
 from audit.corpus.documents import read_document
 from audit.errors import AuditError
 from audit.generation.costs import REPLY_TOKENS as ANSWER_TOKENS
 from audit.generation.costs import FullDocumentCost, answer_cost, full_document_cost, hybrid_passages, typical_passages
 from audit.generation.evidence import meets
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
+from audit.generation.system_answers import REPLY_TOKENS as SYSTEM_TOKENS
+from audit.generation.system_answers import SystemTask
 from audit.jobs.judging import protocol_of
 from audit.judging.costs import REPLY_TOKENS as VERDICT_TOKENS
 from audit.judging.costs import cost_notes, share_left, stage_costs
@@ -24,21 +37,23 @@ from audit.judging.within.model import WithinTask
 from audit.llm.journal import journal_plan, stored_replies
 from audit.llm.tasks import Replies, StageCost
 from audit.pipeline.build_cache import digest_of
-from audit.pipeline.config import BASELINE, EXTRACTIVE
+from audit.pipeline.config import EXTRACTIVE, MODEL
 from audit.pipeline.context import RunContext, SourceDocument
 from audit.pipeline.judging_input import judging_input
 from audit.pipeline.plan import RunPlan
 from audit.pipeline.stages.generate import grounded_questions
+from audit.pipeline.stages.systems import system_questions
 from audit.pipeline.stages.within import candidates_of
+from audit.pipeline.system_options import SystemOptions
 from audit.retrieval.model import Query
 from audit.retrieval.passages import fits_full_document
 from audit.retrieval.strategies import HERO, HYBRID
 
 # Rough length of a handbook's evidence and of an answer in characters, for an estimate before there are any.
-EVIDENCE_CHARACTERS, ANSWER_CHARACTERS = 12_000, 400
+EVIDENCE_CHARACTERS, ANSWER_CHARACTERS, PASSAGE_CHARACTERS = 12_000, 400, 1_500
 NO_MODEL = "unknown"
 
-Task = TypeVar("Task", AnswerTask, JudgingTask, WithinTask)
+Task = TypeVar("Task", AnswerTask, JudgingTask, WithinTask, SystemTask)
 
 
 @dataclass(frozen=True)
@@ -67,10 +82,14 @@ def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCh
     answered = {check.stage: check for check in checks if not check.fault}
     if config.generate.generator != EXTRACTIVE and plan.to_do(GENERATE):
         stages[GENERATE] = _generate_estimate(context, plan, answered.get(GENERATE), probe=probe)
-    if config.judge.judge != BASELINE and plan.to_do(JUDGE):
+    if config.judge.judge == MODEL and plan.to_do(JUDGE):
         stages[JUDGE] = _judge_estimate(context, plan, answered.get(JUDGE), probe=probe)
-    if config.judge.judge != BASELINE and plan.to_do(WITHIN):
+    if config.judge.judge == MODEL and plan.to_do(WITHIN):
         stages[WITHIN] = _within_estimate(context, answered.get(JUDGE), probe=probe)
+    of_systems = {check.system: check for check in checks if not check.fault}
+    for options in config.systems if plan.to_do(SYSTEMS) else ():
+        if options.id in plan.to_do(SYSTEMS):
+            stages[f"{SYSTEMS}, {options.id}"] = _system_estimate(context, plan, options, of_systems.get(options.id), probe=probe)
     return RunEstimate(stages)
 
 
@@ -112,10 +131,31 @@ def _within_estimate(context: RunContext, check: EndpointCheck | None, *, probe:
     return CostEstimate("\n".join(filter(None, [cost.text, remark])), cost.record)
 
 
-def _estimate(
-    context: RunContext, stage: str, costs: Sequence[StageCost], sends: str, check: EndpointCheck | None, *, probe: bool
+def _system_estimate(
+    context: RunContext, plan: RunPlan, options: SystemOptions, check: EndpointCheck | None, *, probe: bool
 ) -> CostEstimate:
-    settings = settings_for(context, context.config.generate if stage == GENERATE else context.config.judge)
+    sends = "questions and passages of the handbooks" if options.retrieves else "questions without any handbook"
+    if options.retrieves and plan.to_do("retrieve"):
+        # Its passages are not known yet: about as long as their chunks
+        length = len(system_task(context, options, NO_MODEL, lambda: ()).prompt.system) + options.passages * PASSAGE_CHARACTERS
+        costs = StageCost(
+            SYSTEMS, plan.questions, round(plan.questions * (length + _mean_question(context))), written=SYSTEM_TOKENS
+        )
+    else:
+        questions = system_questions(context, options)
+        task, journal = _with_journal(
+            context, SYSTEMS, lambda model: system_task(context, options, model, lambda: questions), check, options
+        )
+        with stored_replies(journal) as replies:
+            costs = task.cost(replies)
+    return _estimate(context, SYSTEMS, [costs], f"{sends}, for {options.id}", check, probe=probe, options=options)
+
+
+def _estimate(
+    context: RunContext, stage: str, costs: Sequence[StageCost], sends: str, check: EndpointCheck | None, *, probe: bool,
+    options: Options | None = None,
+) -> CostEstimate:  # fmt: skip
+    settings = settings_for(context, options or (context.config.generate if stage == GENERATE else context.config.judge))
     left = {"share_left": share_left} if stage == JUDGE else {}
     shared: dict[str, Any] = {"sends": sends, "remarks": cost_notes(costs), "context": check and check.context, **left}
     if not (probe and check and any(cost.sample for cost in costs)):
@@ -160,12 +200,14 @@ def _judging(context: RunContext, check: EndpointCheck | None) -> Iterator[tuple
         yield judging, replies
 
 
-def _with_journal(context: RunContext, stage: str, task: Callable[[str], Task], check: EndpointCheck | None) -> tuple[Task, Path]:
+def _with_journal(
+    context: RunContext, stage: str, task: Callable[[str], Task], check: EndpointCheck | None, options: Options | None = None
+) -> tuple[Task, Path]:
     """The task for the model that the run would call, and where its journal is or would be.
 
     The model's name is the config's or the endpoint's; where neither is known, that of the newest journal.
     """
-    options = context.config.generate if stage == GENERATE else context.config.judge
+    options = options or (context.config.generate if stage == GENERATE else context.config.judge)
     journals = sorted((context.workspace.root / "journals").glob(f"{stage}-*.journal"), key=lambda path: path.stat().st_mtime)
     recorded = [str((journal_plan(path) or {}).get("model") or "") for path in reversed(journals)]
     known = settings_for(context, options).judge_model or (check.models[0] if check else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from audit.errors import AuditError
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
+from audit.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
 from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
 from audit.judging.baseline import NAME
 from audit.judging.corpus import Corpus
@@ -25,19 +26,22 @@ from audit.judging.within.rules import judge_pair
 from audit.llm.journal import Journal
 from audit.llm.probe import check_endpoint
 from audit.pipeline.build_cache import digest_of
-from audit.pipeline.config import BASELINE, EXTRACTIVE, GenerateOptions, JudgeOptions
+from audit.pipeline.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.context import RunContext, Stage
 from audit.pipeline.plan import StagePlan, plan_stage
+from audit.pipeline.stages.systems import SystemRun
 from audit.pipeline.stages.within import HandbookCandidates
+from audit.pipeline.system_options import SystemOptions
 from audit.settings import Settings
 
-GENERATE, JUDGE, WITHIN = "generate", "judge", "within"
-STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate"}
+GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
+STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
 """Stage that may call a model -> the last stage before it."""
-WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"'}
+WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"', SYSTEMS: "leave out [[systems]]"}
+Options = GenerateOptions | JudgeOptions | SystemOptions
 
 
-def settings_for(context: RunContext, options: GenerateOptions | JudgeOptions) -> Settings:
+def settings_for(context: RunContext, options: Options) -> Settings:
     """The settings with the endpoint and the model that the config names; the key comes from the environment."""
     urls = tuple(url.rstrip("/") for url in options.url)
     settings = context.settings
@@ -93,6 +97,24 @@ def within_task(context: RunContext, model: str, handbooks: HandbookCandidates) 
     return WithinTask(prompts[PROMPT], model, lambda: handbooks, context.config.within.pairs)
 
 
+def system_task(
+    context: RunContext, options: SystemOptions, model: str, questions: Callable[[], Iterable[SystemQuestion]]
+) -> SystemTask:
+    """The calls of an answering system whose endpoint has `model`."""
+    system = options.system(model, context.config.retrieval.strategy)
+    return SystemTask(system, system.prompt(options.templates), questions, options.context)
+
+
+def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[SystemQuestion]) -> SystemRun:
+    """The answers of a system to all questions; a call with a reply in the journal is not made again."""
+    settings = settings_for(context, options)
+    task = system_task(context, options, model_of(settings, None), lambda: questions)
+    with Journal(context.workspace.journal(SYSTEMS, digest_of(task.plan())), task.plan()) as journal:
+        ask_all(settings, task, journal)
+        summary = SystemSummary()
+        return SystemRun(task.system.record(task.prompt), list(system_answers(task, journal.latest, summary)), summary)
+
+
 def check_judge(options: JudgeOptions) -> None:
     """Raise AuditError where rules are asked for what only a model can do, or the prompts cannot be read."""
     load_prompts(options.templates)
@@ -110,7 +132,8 @@ def check_judge(options: JudgeOptions) -> None:
 class EndpointCheck:
     """A stage that calls a model, and whether it can: `fault` is the sentence on what is wrong, or empty.
 
-    `models` are the names of the models that answered, `context` the tokens that all of them have room for, where they tell.
+    `models` are the names of the models that answered, `context` the tokens that all of them have room for, where they tell;
+    `system` is the id of the answering system that calls it, in the stage of systems.
     """
 
     stage: str
@@ -118,15 +141,17 @@ class EndpointCheck:
     models: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     context: int | None = None
+    system: str = ""
 
     @property
     def line(self) -> str:
         """The line of the plan."""
+        name = f"{self.stage}, {self.system}," if self.system else self.stage
         if not self.models:
-            return f"{self.stage} cannot call a model: {self.fault}"
+            return f"{name} cannot call a model: {self.fault}"
         named = ", ".join(f"{model} at {url}" for model, url in zip(self.models, self.urls, strict=True))
         context = f", with a context of {self.context:,} tokens" if self.context else ""
-        return f"{self.stage} calls {named}{context}."
+        return f"{name} calls {named}{context}."
 
 
 def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
@@ -176,11 +201,12 @@ def _left_out_before(context: RunContext) -> dict[str, str]:
         return {}
 
 
-def _by_model(context: RunContext) -> Iterator[tuple[str, GenerateOptions | JudgeOptions]]:
+def _by_model(context: RunContext) -> Iterator[tuple[str, Options]]:
     if context.config.generate.generator != EXTRACTIVE:
         yield GENERATE, context.config.generate
-    if context.config.judge.judge != BASELINE:
+    if context.config.judge.judge == MODEL:
         yield JUDGE, context.config.judge
+    yield from ((SYSTEMS, options) for options in context.config.systems)
 
 
 def _has_work(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> bool:
@@ -189,20 +215,18 @@ def _has_work(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> 
     return stage in names and any(row.to_do for row in rows[: names.index(stage) + itself])
 
 
-def _check(
-    context: RunContext, stage: str, options: GenerateOptions | JudgeOptions, tried: dict[Any, EndpointCheck]
-) -> EndpointCheck:
-    settings = settings_for(context, options)
+def _check(context: RunContext, stage: str, options: Options, tried: dict[Any, EndpointCheck]) -> EndpointCheck:
+    settings, system = settings_for(context, options), options.id if isinstance(options, SystemOptions) else ""
     if not settings.judge_urls:
         remedy = (
             f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {WITHOUT_MODEL[stage]}.'
         )
-        return EndpointCheck(stage, f"it calls a model, and no endpoint is set. {remedy}")
-    # Both stages may use one endpoint, which then is tried once
+        return EndpointCheck(stage, f"it calls a model, and no endpoint is set. {remedy}", system=system)
+    # Several of them may use one endpoint, which then is tried once
     key = (settings.judge_urls, settings.judge_model)
     if key not in tried:
         tried[key] = _try_endpoints(stage, settings)
-    return replace(tried[key], stage=stage)
+    return replace(tried[key], stage=stage, system=system)
 
 
 def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:

@@ -67,7 +67,7 @@ def read_inputs(questions: Path, documents: Path, retrieval: Path) -> Generation
 
 def read_questions(path: Path) -> list[Query]:
     """The questions in a file of JSON lines, in its order. Raises AuditError, with the line, for an invalid one."""
-    queries = [_parse_question(path, number, record) for number, record in _read_json_lines(path)]
+    queries = [_parse_question(path, number, record) for number, record in read_json_lines(path)]
     repeated = [name for name, count in Counter(query.question_id for query in queries).items() if count > 1]
     if repeated or not queries:
         problem = f"two questions have the id '{repeated[0]}'" if repeated else "it contains no questions"
@@ -91,7 +91,7 @@ def _read_retrievals(folder: Path, handbook_id: str) -> dict[str, Record]:
     if path is None:
         return {}
     retrievals: dict[str, Record] = {}
-    for number, record in _read_json_lines(path):
+    for number, record in read_json_lines(path):
         retrieval = record.get("retrieval")
         if not isinstance(retrieval, dict) or record.get("handbook_id", handbook_id) != handbook_id:
             raise AuditError(f"{path}, line {number}: this is not a retrieval for handbook '{handbook_id}'. {NOTHING}")
@@ -104,7 +104,7 @@ def _retrieval_file(folder: Path, handbook_id: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(number from 1, record) of a file of JSON lines, plain or gzipped."""
     number = 0
     try:

@@ -6,74 +6,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 from pydantic.fields import FieldInfo
 
 from audit.judging.within.model import DEFAULT_PAIRS
+from audit.pipeline.config_types import ConfigSection, ExistingPath, NameOrPath, NewPath, Text, Texts, one_of
+from audit.pipeline.system_options import SystemOptions
 from audit.retrieval.hybrid_settings import HybridSettings
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
-from audit.vocabulary import nearest
 
 EXTRACTIVE: Final = "extractive"
 MODEL: Final = "model"
 BASELINE: Final = "baseline"
+NO_JUDGE: Final = "none"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
 
 
-def _text(value: Any) -> Any:
-    """Without the spaces around it. An empty text is not an option's value: leaving the option out is."""
-    if isinstance(value, str) and not value.strip():
-        raise ValueError("is empty: leave the option out instead.")
-    return value.strip() if isinstance(value, str) else value
-
-
-def _path(value: Any, info: ValidationInfo) -> Any:
-    """Paths count from the folder of the config, which the reader passes as context."""
-    return ((info.context or {})["folder"] / Path(_text(value)).expanduser()).resolve() if isinstance(value, str) else value
-
-
-def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise ValueError(f"is {path}, which does not exist.")
-    return path
-
-
-def _name_or_path(value: Any, info: ValidationInfo) -> Any:
-    """A model may be named, or lie in a folder: an existing path is made absolute, anything else is a name."""
-    path = _path(value, info)
-    return str(path) if isinstance(path, Path) and path.exists() else _text(value)
-
-
-def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        if value not in allowed:
-            raise ValueError(f"is '{value}'.{nearest(value, allowed)} Allowed: {', '.join(allowed)}.")
-        return value
-
-    return check
-
-
-Text = Annotated[str, BeforeValidator(_text)]
-NewPath = Annotated[Path, BeforeValidator(_path)]
-ExistingPath = Annotated[Path, BeforeValidator(_path), AfterValidator(_existing)]
-NameOrPath = Annotated[str, BeforeValidator(_name_or_path)]
-# Not strict: TOML has lists, and the fields are tuples.
-Texts = Annotated[tuple[Text, ...], Field(strict=False)]
-Strategy = Annotated[Text, AfterValidator(_one_of(STRATEGIES)), Field(json_schema_extra={"enum": list(STRATEGIES)})]
+Strategy = Annotated[Text, AfterValidator(one_of(STRATEGIES)), Field(json_schema_extra={"enum": list(STRATEGIES)})]
 Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
-
-
-class ConfigSection(BaseModel):
-    """A section of the config. An unknown option is an error; a number in quotes is not a number."""
-
-    # Lax conversion would silently take 1 for true and "5" for a number.
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 def _settings_model(name: str, settings: type[Any], **known: Any) -> type[BaseModel]:
@@ -129,6 +85,10 @@ class QuestionOptions(ConfigSection):
     """The questions."""
 
     file: ExistingPath | None = Field(None, description="questions as CSV or JSONL: see `audit questions --help`")
+    references: ExistingPath | None = Field(
+        None,
+        description="reference answers and gold sections (JSONL, as in a release), to measure [[systems]] by",
+    )
     taxonomy: NameOrPath = Field("", description="the topics and subtopics a question may have: a TOML file, or transplant")
     decisions: ExistingPath | None = Field(None, description="what was decided about near-duplicates")
     screen: bool = Field(False, description="look for details that could identify a person (extra pipeline)")
@@ -164,7 +124,9 @@ class GenerateOptions(ConfigSection):
 class JudgeOptions(ConfigSection):
     """Who compares the answers."""
 
-    judge: Literal["baseline", "model"] = Field(BASELINE, description="plain rules, or a model")
+    judge: Literal["baseline", "model", "none"] = Field(
+        BASELINE, description="plain rules, or a model; none: handbooks are not compared, only the systems of [[systems]] answer"
+    )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     protocol: Literal["structured", "label_only"] = Field("structured", description="one call a pair, or the label first")
@@ -237,16 +199,31 @@ class Config(ConfigSection):
     release: ReleaseOptions = ReleaseOptions()
     load: LoadOptions = LoadOptions()
     cluster: ClusterOptions = ClusterOptions()
+    systems: Annotated[tuple[SystemOptions, ...], Field(strict=False)] = ()
+
+    @property
+    def compares(self) -> bool:
+        """Whether handbooks are answered from one by one, and compared."""
+        return self.judge.judge != NO_JUDGE
+
+    @property
+    def retrieves(self) -> bool:
+        """Whether anything is answered from passages."""
+        return self.compares or any(system.retrieves for system in self.systems)
 
 
-SECTIONS: dict[str, type[ConfigSection]] = {name: item.annotation for name, item in Config.model_fields.items() if name != "path"}  # type: ignore[misc]
+SECTIONS: dict[str, type[ConfigSection]] = {
+    name: SystemOptions if name == "systems" else item.annotation  # type: ignore[misc]
+    for name, item in Config.model_fields.items()
+    if name != "path"
+}
 
 
 def config_schema() -> str:
     """The JSON Schema of a config, for editors."""
     schema = Config.model_json_schema()
     schema["properties"].pop("path")
-    schema["required"] = ["corpus", "questions"]
+    schema["required"] = ["questions"]
     schema["$defs"]["RetrievalOptions"]["properties"]["options"] = _settings_schema()
     return json.dumps(schema, indent=2)
 
@@ -261,7 +238,10 @@ def _settings_schema() -> dict[str, Any]:
 def options_table() -> str:
     """Every option with its default, as `audit run --help` prints it."""
     return "\n".join(
-        f"[{section}]\n" + "\n".join(map(_option_line, model.model_fields.items())) for section, model in SECTIONS.items()
+        "\n".join(
+            [f"[[{section}]]" if model is SystemOptions else f"[{section}]", *map(_option_line, model.model_fields.items())]
+        )
+        for section, model in SECTIONS.items()
     )
 
 
@@ -269,7 +249,8 @@ def _option_line(option: tuple[str, FieldInfo]) -> str:
     name, details = option
     allowed = [value for value in get_args(details.annotation) if isinstance(value, str)]
     default = details.default
-    shown = "" if default in (None, "", (), {}, RetrievalSettings()) else f" (default: {as_written(default).strip(chr(39))})"
+    nothing = details.is_required() or default in (None, "", (), {}, RetrievalSettings())
+    shown = "" if nothing else f" (default: {as_written(default).strip(chr(39))})"
     return f"  {name:<14}{details.description}{': ' * bool(allowed)}{', '.join(allowed)}{shown}"
 
 

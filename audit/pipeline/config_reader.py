@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -11,12 +12,12 @@ from typing import Any, NoReturn, get_args
 from pydantic import BaseModel, ValidationError
 
 from audit.errors import ConfigError
-from audit.pipeline.config import HYBRID_MODEL, SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
+from audit.pipeline.config import HYBRID_MODEL, NO_JUDGE, SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
 from audit.vocabulary import nearest
 
 # It becomes a folder and a part of file names.
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[\[?([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
+SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[(\[?)([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
 NO_MODEL = "none"
 NOTHING_DONE = "Nothing was done."
 
@@ -67,8 +68,15 @@ class _Refusal:
 
 def _check_together(config: Config, refuse: _Refusal) -> None:
     """What no single option can be blamed for."""
-    if (config.corpus.pdfs is None) == (config.corpus.documents is None):
+    if (config.corpus.pdfs and config.corpus.documents) or (
+        config.retrieves and not (config.corpus.pdfs or config.corpus.documents)
+    ):
         refuse(("corpus", "documents"), "[corpus] needs either pdfs or documents, and not both.")
+    if not config.compares and not config.systems:
+        refuse(("judge", "judge"), f"judge is '{NO_JUDGE}', so there must be [[systems]] that answer, and there are none.")
+    for number, name in enumerate(ids := [system.id for system in config.systems]):
+        if name in ids[:number]:
+            refuse(("systems", number, "id"), f"id is '{name}', which another system has too. Give each system an id of its own.")
     if config.questions.file is None:
         refuse(("questions",), "[questions] needs file, the questions to ask.")
     for name in config.corpus.terms:
@@ -86,7 +94,11 @@ def _sentence(problem: Mapping[str, Any]) -> str:
     location, kind, limits = [str(part) for part in problem["loc"]], problem["type"], problem.get("ctx", {})
     name = next((part for part in reversed(location) if not part.isdigit()), "")
     if kind == "extra_forbidden":
-        return _unknown(location)
+        return _unknown([part for part in location if not part.isdigit()])
+    if location == ["systems"]:
+        return "'systems' is a list of sections, one for each system: write [[systems]] above the options of each."
+    if kind == "missing":
+        return f"a system of [[systems]] needs {name}."
     if kind == "value_error":
         return f"{name} {limits['error']}"
     if kind == "literal_error":
@@ -121,13 +133,21 @@ def _unknown(location: list[str]) -> str:
 
 
 def line_numbers(lines: Iterable[str]) -> dict[str, int]:
-    """`section` and `section.option` -> its first line, from 1. tomllib does not report where it read a value."""
+    """`section`, `section.option`, `sections.0.option` -> its first line, from 1.
+
+    tomllib does not report where it read a value.
+    """
     numbers: dict[str, int] = {}
+    listed: Counter[str] = Counter()
     section = ""
     for number, line in enumerate(lines, start=1):
         if heading := SECTION_HEADING.match(line):
-            section = _bare(heading[1])
+            section = _bare(heading[2])
             numbers.setdefault(section, number)
+            if heading[1]:  # one of a list of sections: systems.0, systems.1, ...
+                listed[section] += 1
+                section = f"{section}.{listed[section] - 1}"
+                numbers[section] = number
         elif option := OPTION_NAME.match(line):
             numbers.setdefault(f"{section}.{_bare(option[1])}".strip("."), number)
     return numbers

@@ -71,6 +71,11 @@ class Workspace:
         """A handbook's answers, one question a line."""
         return self.root / "answers" / f"{handbook}.jsonl"
 
+    def system(self, system_id: str) -> tuple[Path, Path]:
+        """The record of an answering system, and its answers, one question a line."""
+        folder = self.root / "systems"
+        return folder / f"{system_id}.json", folder / f"{system_id}.jsonl"
+
     def journal(self, stage: str, plan: str) -> Path:
         """The replies of a model to one stage under one plan (see `audit.llm.journal`)."""
         return self.root / "journals" / f"{stage}-{plan[:12]}.journal"

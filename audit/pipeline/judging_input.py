@@ -29,15 +29,16 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
     documents = [read_document(source.document) for source in sources]
-    handbooks = tuple(map(_handbook_record, documents))
+    handbooks = tuple(map(handbook_record, documents))
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
     return Corpus(
         run_record(context, generator), handbooks, partial(_items, context, sources),
-        sections=partial(_sections, documents), trials=trials,
+        sections=partial(section_records, documents), trials=trials,
     )  # fmt: skip
 
 
-def _handbook_record(document: Document) -> dict[str, Any]:
+def handbook_record(document: Document) -> dict[str, Any]:
+    """The record of handbooks.jsonl."""
     record = {name: getattr(document, name) for name in HANDBOOK_FIELDS}
     # A document that was never checked has no share either: none is not zero
     return record | {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
@@ -57,7 +58,8 @@ def run_record(context: RunContext, generator: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value}
 
 
-def _sections(documents: Sequence[Document]) -> Iterator[Record]:
+def section_records(documents: Sequence[Document]) -> Iterator[Record]:
+    """The records of sections.jsonl."""
     for document in documents:
         for section in document.sections:
             record = {name: getattr(section, name) for name in SECTION_FIELDS}

@@ -32,6 +32,7 @@ class RunPlan:
     """What a run would do.
 
     answers  (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
+    systems  answering systems, each of which answers every question once
     pairs    N(N-1)/2 for each question that is asked of N handbooks, and how many of them need no judge
     """
 
@@ -40,6 +41,7 @@ class RunPlan:
     questions: int
     answers: int
     pairs: ExpectedPairs
+    systems: int = 0
 
     def to_do(self, stage: str) -> tuple[str, ...]:
         """The names of the tasks that a stage has to do."""
@@ -54,12 +56,14 @@ def plan_run(context: RunContext, stages: Sequence[Stage], journaled: Journaled 
     """The plan of a run. A task with a missing input is to be done. Changes `context`: use a copy."""
     rows = [plan_stage(context, stage) for stage in stages]
     questions = context.questions()
-    asked = [sum(meets(Query.of(question), source) for source in context.present) for question in questions]
+    present = context.present if context.config.compares else []
+    asked = [sum(meets(Query.of(question), source) for source in present) for question in questions]
     pairs = sum(comb(count, 2) for count in asked)
     so_far = answers_so_far(_answers(context, rows, {str(question["question_id"]) for question in questions}, journaled))
     open_stages = any(row.to_do for row in rows if row.stage in BEFORE_JUDGING)
     expected = ExpectedPairs(pairs, sum(asked), so_far, exact=not open_stages and so_far.answers == sum(asked))
-    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), expected)
+    systems = len(context.config.systems)
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), expected, systems)
 
 
 def _answers(
@@ -104,6 +108,8 @@ def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
         f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
         plan.pairs.text,
     ]
+    if plan.systems:
+        lines.append(f"{plan.systems:,} answering systems, {plan.systems * plan.questions:,} answers of theirs.")
     return "\n".join([*lines, *(f"Left out: {reason}" for reason in left_out.values())])
 
 

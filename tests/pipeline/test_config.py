@@ -148,5 +148,8 @@ def test_the_schema_for_editors_accepts_the_example_and_refuses_a_misspelt_optio
     schema = json.loads(config_schema())
     example = tomllib.loads((Path(__file__).resolve().parents[2] / "examples" / "tenancy" / "config.toml").read_text())
     jsonschema.validate(example, schema)
+    jsonschema.validate(example | {"systems": [{"id": "alone", "mode": "closed_book", "temperature": 0.1}]}, schema)
+    with pytest.raises(jsonschema.ValidationError, match="open_book"):
+        jsonschema.validate(example | {"systems": [{"id": "alone", "mode": "open_book"}]}, schema)
     with pytest.raises(jsonschema.ValidationError, match="protocoll"):
         jsonschema.validate(example | {"judge": {"protocoll": "structured"}}, schema)

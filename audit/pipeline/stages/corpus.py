@@ -31,7 +31,12 @@ FileResult = tuple[str, SourceDocument | str]
 
 
 def find_sources(config: Config, workspace: Workspace) -> tuple[list[SourceDocument], dict[str, str]]:
-    """The handbooks by id, and the files left out: name -> reason. Raises AuditError where there is nothing to read at all."""
+    """The handbooks by id, and the files left out: name -> reason; none where the config has no corpus.
+
+    Raises AuditError where there is nothing to read at all.
+    """
+    if not (config.corpus.pdfs or config.corpus.documents):
+        return [], {}
     sources: dict[str, SourceDocument] = {}
     left_out: dict[str, str] = {}
     for name, result in _from_files(config, workspace) if config.corpus.pdfs else _from_documents(config):

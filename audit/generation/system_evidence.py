@@ -1,0 +1,31 @@
+"""The passages that an answering system is given: the best of what was found in all handbooks that a question is put to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from audit.corpus.documents import Document
+from audit.generation.evidence import retrieved_passage
+from audit.generation.system_answers import SystemPassage
+
+Found = tuple[Document, Mapping[str, Any]]
+"""A handbook, and the record of what was retrieved from it for a question."""
+
+
+def best_passages(found: Iterable[Found], number: int) -> tuple[SystemPassage, ...]:
+    """The `number` best passages, numbered from 1: the best of each handbook, then the second best of each, and so on.
+
+    Scores of different handbooks are on different scales, so ranks come first and scores only order those of one rank. Of a
+    handbook that is used in full, the passages are its sections, ranked by merit.
+    """
+    ranked = [
+        (record.get("rank") or place, -(record.get("score") or 0.0), document.handbook_id, place, document, record)
+        for document, retrieval in found
+        for place, record in enumerate(retrieval.get("passages") or (), 1)
+    ]
+    best = sorted(ranked, key=lambda entry: entry[:4])[:number]
+    return tuple(
+        SystemPassage(document.handbook_id, retrieved_passage(position, record, document), record.get("score"))
+        for position, (*_, document, record) in enumerate(best, 1)
+    )

@@ -1,0 +1,180 @@
+"""The answering systems of a config: each answers every question once, and their answers become tables of the release."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.atomic_io import write_atomic
+from audit.corpus.documents import Document, read_document
+from audit.errors import AuditError
+from audit.generation.evidence import meets
+from audit.generation.files import read_json_lines
+from audit.generation.system_answers import SystemQuestion, SystemSummary
+from audit.generation.system_evidence import Found, best_passages
+from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
+from audit.pipeline.context import Figures, Outcome, Record, RunContext, TaskByTask
+from audit.pipeline.judging_input import handbook_record, run_record, section_records
+from audit.pipeline.system_options import SystemOptions
+from audit.release.schema import canonical
+from audit.release.write import write_release
+from audit.retrieval.model import Query
+
+CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
+# With spaces, which no system's id has
+RELEASE = "tables of the release"
+TABLES = ("systems", "system_answers")
+
+
+@dataclass(frozen=True)
+class SystemRun:
+    """What asking one system brought: its record of systems.jsonl, its answers, and their counts."""
+
+    system: Record
+    answers: list[dict[str, Any]]
+    summary: SystemSummary
+
+
+AskSystem = Callable[[RunContext, SystemOptions, Sequence[SystemQuestion]], SystemRun]
+"""Asks the model of a system every question."""
+
+
+@dataclass
+class SystemsStage(TaskByTask):
+    """A task is a system; a last one writes the tables of all of them into the release."""
+
+    ask: AskSystem
+    name = "systems"
+
+    def tasks(self) -> list[Task]:
+        """Each system with the questions and, where it retrieves, with what was found; then the release."""
+        systems = list(map(self._system_task, self.context.config.systems))
+        # Read before anything is asked: an unreadable file must not show after hours of calls
+        if systems and (references := self.context.config.questions.references):
+            list(_references(self.context, references))
+        # Answers that will be written again are an input that does not exist yet
+        ready = all(self.done(task) for task in systems)
+        return [*systems, self._release_task(ready=ready)] if systems else []
+
+    def _system_task(self, options: SystemOptions) -> Task:
+        context, settings = self.context, options.model_dump(mode="json", exclude={"url", "templates"})
+        found = [context.workspace.retrieval(source.handbook_id) for source in context.present] if options.retrieves else []
+        digests = [context.cache.digest(path) for path in (*found, *(source.document for source in context.present if found))]
+        inputs = {
+            "system": settings, "model": context.settings.judge_model, "code": code_digest(*CODE),
+            "retriever": run_record(context, "")["retriever"] if options.retrieves else "",
+            "templates": context.cache.digest(options.templates) if options.templates else "",
+            "found": None if None in digests else digest_of(digests),
+            "questions": digest_of(context.questions()) if context.workspace.questions.is_file() else None,
+        }  # fmt: skip
+        return Task(self.name, options.id, inputs, context.workspace.system(options.id))
+
+    def _release_task(self, *, ready: bool = True) -> Task:
+        context = self.context
+        files = [path for options in context.config.systems for path in context.workspace.system(options.id)]
+        digests = [context.cache.digest(path) for path in files]
+        inputs = {
+            "answers": None if None in digests or not ready else digest_of([[path.name for path in files], digests]),
+            "run": run_record(context, "answering systems"), "code": code_digest("release/write.py", *CODE),
+            "documents": digest_of([context.cache.digest(source.document) for source in context.present]),
+            "references": context.cache.digest(references) if (references := context.config.questions.references) else "",
+        }  # fmt: skip
+        names = [f"{table}.jsonl" for table in (*TABLES, *(["references"] if references else []))]
+        # Beside pairs, the judge's stage makes the folder anew, and these files are made again after it
+        names += [] if context.config.compares else ["manifest.json", "questions.jsonl"]
+        return Task(self.name, RELEASE, inputs, tuple(context.workspace.release / name for name in names))
+
+    def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
+        """The systems one after the other; the tables are written when all have answered."""
+        failed = False
+        for task in tasks:
+            if task.name == RELEASE:
+                # Its inputs are what the systems have just written
+                yield from () if failed else super().carry_out([self._release_task()])
+                continue
+            for outcome in super().carry_out([task]):
+                failed |= isinstance(outcome[1], Exception)
+                yield outcome
+
+    def carry(self, task: Task) -> Figures:
+        """Ask one system, or write the tables."""
+        if task.name == RELEASE:
+            return self._write_tables()
+        (options,) = [options for options in self.context.config.systems if options.id == task.name]
+        asked = self.ask(self.context, options, system_questions(self.context, options))
+        if asked.summary.not_asked:
+            raise AuditError(f"{asked.summary.not_asked:,} questions have no reply. Those that came are kept.")
+        record, answers = task.outputs
+        write_lines(answers, asked.answers)
+        write_atomic(record, json.dumps(asked.system, ensure_ascii=False) + "\n")
+        unread = asked.summary.unread.total()
+        return {**asked.summary.as_record(), "findings": unread, "message": f"System {options.id}: {asked.summary.text}"}
+
+    def _write_tables(self) -> Figures:
+        context = self.context
+        files = [context.workspace.system(options.id) for options in context.config.systems]
+        tables: dict[str, Iterator[Record]] = {
+            "systems": (record for path, _ in files for record in read_lines(path)),
+            "system_answers": (record for _, path in files for record in read_lines(path)),
+            **({"references": _references(context, path)} if (path := context.config.questions.references) else {}),
+        }
+        if context.config.compares:
+            written = [write_lines(context.workspace.release / f"{name}.jsonl", records) for name, records in tables.items()]
+            return {"systems": written[0], "answers": written[1]}
+        _write_systems_release(context, tables)
+        return {"systems": len(files)}
+
+
+def _write_systems_release(context: RunContext, tables: dict[str, Iterator[Record]]) -> None:
+    """A release of answering systems alone; handbooks and their texts are in it where a system retrieves from them."""
+    root, documents = context.workspace.release, [read_document(source.document) for source in context.present]
+    draft = root.with_name(f".{root.name}.{os.getpid()}.writing")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        write_release(
+            draft,
+            manifest=run_record(context, "answering systems"),
+            questions=context.questions(),
+            handbooks=map(handbook_record, documents) if documents else None,
+            sections=section_records(documents) if documents else None,
+            systems=tables,
+        )
+        # A folder cannot be renamed onto one that has files
+        shutil.rmtree(root, ignore_errors=True)
+        draft.rename(root)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _references(context: RunContext, path: Path) -> Iterator[Record]:
+    """The references of the questions that are asked. Raises AuditError, with the line, where the file cannot be read."""
+    asked = {str(question["question_id"]) for question in context.questions()}
+    records = (canonical(record, "reference") for _, record in read_json_lines(path))
+    return (record for record in records if str(record.get("question_id")) in asked)
+
+
+def system_questions(context: RunContext, options: SystemOptions) -> list[SystemQuestion]:
+    """Every question, with the best passages of the handbooks that it concerns where the system retrieves."""
+    queries = [Query.of(question) for question in context.questions()]
+    if not options.retrieves:
+        return [SystemQuestion(query) for query in queries]
+    found = _found(context)
+    return [SystemQuestion(query, best_passages(found.get(query.question_id, ()), options.passages)) for query in queries]
+
+
+def _found(context: RunContext) -> dict[str, list[Found]]:
+    """Question -> what was retrieved for it, handbook by handbook."""
+    documents: list[Document] = [read_document(source.document) for source in context.present]
+    organs = {question["question_id"]: Query.of(question) for question in context.questions()}
+    found: dict[str, list[Found]] = {}
+    for document in documents:
+        for record in read_lines(context.workspace.retrieval(document.handbook_id)):
+            query = organs.get(record["question_id"])
+            if query and meets(query, document):
+                found.setdefault(query.question_id, []).append((document, record["retrieval"]))
+    return found
