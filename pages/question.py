@@ -61,8 +61,7 @@ def two_answers(run: Run, question_id: str, opened: tuple[str, str], names: dict
 
 def label_variety(run: Run, question_id: str) -> None:
     """How mixed the labels of this question are, and those of every question behind a click."""
-    frame = load(label_entropy, run)
-    row = frame.set_index("question_id").loc[question_id]
+    row = load(label_entropy, run, question_id=question_id).iloc[0]
     counts(
         run,
         "Label entropy: **{bits}** bits (95 % interval {span}) over {n} pairs in which both {handbooks} answer. "
@@ -70,9 +69,17 @@ def label_variety(run: Run, question_id: str) -> None:
         bits=coefficient(row["entropy"]), span=coefficient_interval(row["entropy_low"], row["entropy_high"]),
         n=f"{row['present']:,}",
     )  # fmt: skip
-    with st.expander(fill(run, "Label entropy of every {question}")):
-        draw_table(frame, "entropy_table", label_entropy.table.pick(run, "text", "present", "entropy", "evenness"))
-        footer(frame, "label-entropy", run, "label_entropy")
+    every = st.expander(fill(run, "Label entropy of every {question}"), key="every_entropy", on_change="rerun")
+    if every.open:  # only now, as every question is resampled for it
+        with every:
+            entropy_of_every_question(run)
+
+
+def entropy_of_every_question(run: Run) -> None:
+    """The label entropy of all questions as a table."""
+    frame = load(label_entropy, run)
+    draw_table(frame, "entropy_table", label_entropy.table.pick(run, "text", "present", "entropy", "evenness"))
+    footer(frame, "label-entropy", run, "label_entropy")
 
 
 with page("Question", LEAD) as run:
@@ -80,7 +87,7 @@ with page("Question", LEAD) as run:
     question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
     table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
-    summary(run, table, load(questions, run).set_index("question_id").loc[question_id])
+    summary(run, table, load(questions, run, question_id=question_id).iloc[0])
     answering = table[table["state"] == "answers"]
     if len(answering) < 2:
         st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
+from audit.queries.lookup import question_number_or_all
 from audit.queries.pair_counts import read_pairs
 from audit.stats.bootstrap import statistic_interval
 from audit.stats.intervals import Floats, with_interval
@@ -20,6 +21,7 @@ SQL = f"""
 select question, question_id, text, q.organ, count(*) filter (label <> 'ABSENT') as present,
        {COUNTS}
 from questions q left join pairs using (question)
+where $question is null or question = $question
 group by question, question_id, text, q.organ
 order by question
 """
@@ -41,14 +43,14 @@ GLOSSARY = {"label entropy": "How mixed the labels of {a_question} are, in bits:
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
-def label_entropy(con: Connection) -> pd.DataFrame:
+def label_entropy(con: Connection, question_id: str | None = None) -> pd.DataFrame:
     """How mixed the labels of each question are, over the pairs in which both handbooks answer.
 
     entropy: the Shannon entropy of the four labels that a present pair can have, -sum p log2 p. It is 0 where every pair has
     the same label, whichever, and 2 where the four are equally common: a measure of variety, not of disagreement. Absent and
     unscored pairs are in no count.
 
-    One row per question, in release order:
+    One row per question, in release order; of one question only with `question_id`:
         question                     int, number; question_id, text, organ  str
         present                      int, pairs; consistent + complementary + divergent + contradictory
         entropy                      float in [0, 2] bits; NaN where present is 0
@@ -56,9 +58,11 @@ def label_entropy(con: Connection) -> pd.DataFrame:
                                      three handbooks answer, or all pairs have one label: resampling cannot show another
         evenness                     float in [0, 1], entropy / 2
 
-    Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: the handbook half of Owen's (2007) bootstrap.
+    Raises NotInRunError for another question. Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: the handbook half of
+    Owen's (2007) bootstrap.
     """
-    table, pairs = frame(con, SQL), read_pairs(con)
+    question = question_number_or_all(con, question_id)
+    table, pairs = frame(con, SQL, {"question": question}), read_pairs(con, question)
     counts = table[[label.value.lower() for label in PRESENT_LABELS]].to_numpy(dtype=float)
     table["entropy"] = entropy_bits(counts)
     table["evenness"] = table["entropy"] / np.log2(len(PRESENT_LABELS))

@@ -7,7 +7,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, ORGAN, PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
-from audit.queries.lookup import require_one_of
+from audit.queries.lookup import question_number_or_all, require_one_of
 from audit.queries.pair_counts import BY_QUESTION, COUNTS, GROUP_COLUMNS, GROUP_COUNTS, read_pairs, with_rate_intervals
 from audit.stats.intervals import with_interval
 from audit.stats.pair_table import rate_intervals
@@ -56,6 +56,7 @@ select question, question_id, text, organ, topics, subtopics, asked, answering, 
        low, medium, high, unstated,
        ({WEIGHT}) / nullif(present, 0) as severity
 from counted
+where $question is null or question = $question
 order by question
 """
 QUESTIONS_TABLE = TableSpec(
@@ -75,7 +76,7 @@ QUESTIONS_GLOSSARY = {
 
 
 @metric(sql=QUESTIONS_SQL, table=QUESTIONS_TABLE, glossary=QUESTIONS_GLOSSARY)
-def questions(con: Connection) -> pd.DataFrame:
+def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
     """Every question: which handbooks answer it, how its pairs were labelled, how often and how gravely they disagree.
 
     r_abs: of the pairs with a verdict, the share in which at least one handbook does not address the question. r_div: of
@@ -83,7 +84,7 @@ def questions(con: Connection) -> pd.DataFrame:
     consistent. severity: as r_div, but a disagreement counts 1 when its clinical significance is low or unstated, 2 when
     medium, 3 when high; so it runs from 0 to 3. Unscored pairs (no readable verdict) enter no rate.
 
-    One row per question, in release order:
+    One row per question, in release order; of one question only with `question_id`:
         question                     int, number; question_id, text, organ  str
         topics, subtopics            str, joined by ', '; may be empty
         asked, answering             Int64, handbooks asked, handbooks that address it; <NA> in a release without answers
@@ -98,9 +99,12 @@ def questions(con: Connection) -> pd.DataFrame:
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
-    Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007) two-way cluster bootstrap.
+    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007)
+    two-way cluster bootstrap.
     """
-    table, pairs = frame(con, QUESTIONS_SQL).astype({"asked": "Int64", "answering": "Int64"}), read_pairs(con)
+    question = question_number_or_all(con, question_id)
+    table = frame(con, QUESTIONS_SQL, {"question": question}).astype({"asked": "Int64", "answering": "Int64"})
+    pairs = read_pairs(con, question)
     low, high = rate_intervals(pairs)["r_div"]
     # A question without pairs was not resampled: its interval is unknown.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])

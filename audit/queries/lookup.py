@@ -19,6 +19,11 @@ def question_number(con: Connection, question_id: str) -> int:
     return _number_of(dict(rows(con, QUESTION_NUMBERS)), question_id, "question")
 
 
+def question_number_or_all(con: Connection, question_id: str | None) -> int | None:
+    """The same, or None, by which statements mean every question, for None."""
+    return None if question_id is None else question_number(con, question_id)
+
+
 def handbook_number(con: Connection, handbook_id: str) -> int:
     """The number of the handbook with this id. Raises NotInRunError when the run has no such handbook."""
     return _number_of(dict(rows(con, HANDBOOK_NUMBERS)), handbook_id, "handbook")

@@ -76,14 +76,20 @@ select question,
        case when prescreened then {PRESCREENED} when label is null then {UNSCORED}
             else enum_code(label) end::utinyint                       as outcome
 from pairs
+{{chosen}}
 order by question, handbook_a, handbook_b
 """
+HANDBOOKS_SQL = "select handbook_a as handbook from pairs union select handbook_b from pairs order by handbook"
 
 
-def read_pairs(con: Connection) -> Pairs:
-    """The pairs of a run (about 9 bytes each)."""
-    columns = arrays(con, PAIRS_SQL)
-    return Pairs(columns["question"], columns["couple"], columns["outcome"])
+def read_pairs(con: Connection, question: int | None = None) -> Pairs:
+    """The pairs of a run (about 9 bytes each), or those of one question by its number, with the run's draws of handbooks."""
+    if question is None:
+        columns = arrays(con, PAIRS_SQL.format(chosen=""))
+        return Pairs(columns["question"], columns["couple"], columns["outcome"])
+    columns = arrays(con, PAIRS_SQL.format(chosen="where question = $question"), {"question": question})
+    handbooks = arrays(con, HANDBOOKS_SQL)["handbook"].astype(int)
+    return Pairs(columns["question"], columns["couple"], columns["outcome"], handbooks)
 
 
 def question_groups(pairs: Pairs, questions: pd.Series, groups: pd.Series, names: pd.Series) -> Floats:

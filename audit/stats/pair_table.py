@@ -73,16 +73,19 @@ class PairBlock:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Every pair of a run, sorted by question, about 9 bytes each.
+    """Pairs of a run, sorted by question, about 9 bytes each.
 
-    question  int, the number of its question
-    couple    int, the numbers of its two handbooks as one: first * COUPLE_BASE + second
-    outcome   uint8, a label code, UNSCORED or PRESCREENED
+    question   int, the number of its question
+    couple     int, the numbers of its two handbooks as one: first * COUPLE_BASE + second
+    outcome    uint8, a label code, UNSCORED or PRESCREENED
+    drawn_from int, the numbers of the handbooks that are resampled, ascending, where they are not just those of these pairs:
+               for some questions of a run, all its handbooks with pairs, so that the draws are those of the whole run
     """
 
     question: Ints
     couple: Ints
     outcome: npt.NDArray[np.uint8]
+    drawn_from: Ints | None = None
 
     @cached_property
     def starts(self) -> Ints:
@@ -105,7 +108,9 @@ class Pairs:
 
     @cached_property
     def handbooks(self) -> Ints:
-        """The numbers of the handbooks that have pairs, ascending."""
+        """The numbers of the handbooks that are resampled, ascending: those that have pairs."""
+        if self.drawn_from is not None:
+            return self.drawn_from
         couples = self._columns[1]
         return np.unique(np.concatenate([couples // COUPLE_BASE, couples % COUPLE_BASE]))
 

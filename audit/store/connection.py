@@ -61,9 +61,9 @@ def rows(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None)
     return con.cursor().execute(sql, dict(parameters or {})).fetchall()
 
 
-def arrays(con: Connection, sql: str) -> dict[str, Any]:
+def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The same as one numpy array per column (masked where a column has nulls)."""
-    return con.cursor().execute(sql).fetchnumpy()
+    return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()
 
 
 def append(con: Connection, table: str, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from audit.errors import NotInRunError
 from audit.metrics.label_entropy import entropy_bits, label_entropy
+from audit.metrics.questions import questions
 
 TABLE = """
     q1 kidney ab=DIVERGENT ac=CONSISTENT bc=CONSISTENT ad=DIVERGENT bd=ABSENT cd=unscored
@@ -36,3 +39,18 @@ def test_the_interval_contains_the_entropy_and_stays_within_two_bits(store):
 
 def test_four_equally_common_labels_have_two_bits():
     assert entropy_bits(np.array([[5.0, 5, 5, 5], [1, 0, 0, 0], [0, 0, 0, 0]])) == pytest.approx([2, 0, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("metric", [label_entropy, questions], ids=["label_entropy", "questions"])
+def test_a_question_alone_has_the_numbers_that_it_has_among_all(store, metric):
+    # f and g are asked q5 alone: the draws of q1 are still those of all seven handbooks
+    con = store(TABLE + "q5 kidney f=absent g=absent ab=DIVERGENT ac=CONSISTENT bc=COMPLEMENTARY")
+    for number, row in metric(con).reset_index(drop=True).iterrows():
+        alone = metric(con, question_id=row["question_id"])
+        pd.testing.assert_frame_equal(alone.reset_index(drop=True), metric(con).iloc[[number]].reset_index(drop=True), rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", [label_entropy, questions], ids=["label_entropy", "questions"])
+def test_a_question_that_the_run_does_not_have_is_named(store, metric):
+    with pytest.raises(NotInRunError, match="q9"):
+        metric(store(TABLE), question_id="q9")

@@ -56,3 +56,14 @@ def test_handbooks_that_do_not_address_it_and_those_not_asked_are_listed_separat
 
 def test_handbooks_without_an_answer_can_be_drawn_too(run, open_page):
     assert not open_page("question", question="q1", show="everyone").exception
+
+
+def test_the_entropy_of_every_question_is_counted_once_somebody_opens_it(run, open_page):
+    def tables(at):
+        return [table.value for table in at.dataframe if "entropy" in table.value]
+
+    at = open_page("question", question="q1")
+    assert not tables(at)
+    at.session_state["every_entropy"] = True
+    (table,) = tables(at.run())
+    assert len(table) == 3
