@@ -109,7 +109,7 @@ def _fill_store(
         progress("Reading handbooks, questions and answers")
         load_handbooks(con, reader, state)
         load_questions(con, reader, state)
-        _require_records(state, layout, report)
+        _require_records({"handbook": state.handbooks, "question": state.questions}, layout, report)
         pairs = PairLoader(con, reader, state)
         with pairs.parsing():
             load_sections(con, reader, state)
@@ -118,6 +118,8 @@ def _fill_store(
             load_within(con, reader, state)
             load_systems(con, reader, state)
             progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
+        if not layout.parts["pair"]:
+            _require_records({"system": state.systems}, layout, report)
         load_themes(con, reader)
         report.checks = reconcile(con, manifest, state, pairs.counts(), report)
         _write_run(con, manifest, state, report, identity)
@@ -127,11 +129,12 @@ def _fill_store(
         con.close()
 
 
-def _require_records(state: LoadState, layout: Layout, report: LoadReport) -> None:
-    for kind, numbers in (("handbook", state.handbooks), ("question", state.questions)):
-        # A release of answering systems may have no handbooks
-        if not numbers and layout.parts[kind]:
-            why = next((f" {finding.sentence()}" for finding in report.findings), "")
+def _require_records(numbers: dict[str, dict[str, int]], layout: Layout, report: LoadReport) -> None:
+    """Raise ReleaseError where the release has files of a kind and none of their records can be used."""
+    for kind, ids in numbers.items():
+        if not ids and layout.parts[kind]:
+            names = {layout.name(path) for path in layout.parts[kind]}
+            why = next((f" {finding.sentence()}" for finding in report.findings if finding.file in names), "")
             raise ReleaseError(
                 f"{layout.root}: no usable {kind} in {layout.name(layout.parts[kind][0])}.{why} Nothing was loaded."
             )

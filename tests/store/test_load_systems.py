@@ -114,6 +114,14 @@ def test_without_systems_or_questions_it_is_no_release(tmp_path: Path, file: str
         load_release(folder, Settings(data_dir=tmp_path / "data"))
 
 
+def test_a_release_without_a_usable_system_and_without_pairs_is_not_loaded(tmp_path: Path) -> None:
+    folder = systems_release(tmp_path / "release", system_tables() | {"systems": [{"system_id": REFERENCE}]})
+    with pytest.raises(
+        ReleaseError, match=r"no usable system in systems\.jsonl\. systems\.jsonl, line 1: the id 'reference' stands"
+    ):
+        load_release(folder, Settings(data_dir=tmp_path / "data"))
+
+
 # -- what is not ---------------------------------------------------------------------------------------------------------
 
 
