@@ -72,6 +72,11 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
         "--strategy", nargs="+", choices=STRATEGIES, default=["hero"], metavar="NAME",
         help=f"{', '.join(STRATEGIES)}; answers are written from the first one's passages (default: hero)",
     )  # fmt: skip
+    _add_search_options(parser)
+    add_json(parser)
+
+
+def _add_search_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gold", type=Path, metavar="FILE.jsonl", help="sections known to contain the answers; stored with the trials"
     )
@@ -107,7 +112,6 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
             f"--{name.replace('_', '-')}", type=kind, default=getattr(RetrievalSettings, name), metavar="N",
             help=f"{words} (default: %(default)s)",
         )  # fmt: skip
-    add_json(parser)
 
 
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -98,6 +98,22 @@ def test_systems_alone_need_neither_pairs_nor_a_second_handbook(project, server,
     assert manifest["handbooks"] == 1
 
 
+def test_a_system_answers_from_what_the_strategy_hybrid_finds_and_its_calls_can_be_tried_before(project, server, capsys):
+    systems_alone(project)
+    project.change('strategy = "hero"\ncompare = ["hero", "bm25"]', 'strategy = "hybrid"')
+    project.change("[retrieval.options]", "[retrieval.options.hybrid]\nfinal_k = 2\n[retrieval.options]")
+    add(project, FOUND.format(url=server.url))
+    assert project.run("--until", "retrieve") == 0
+    assert project.run("--dry-run", "--probe") == 0
+    output = capsys.readouterr().out
+    assert "with_evidence: measured on 2 test calls: " in output
+    assert "questions and passages of the handbooks, for with-passages" in output
+    assert project.run() == 0
+    assert table(project, "systems")[0]["retriever"] == "hybrid"
+    assert "all counts reconcile" in capsys.readouterr().out
+    assert len(table(project, "system_answers")[0]["evidence"]) == 3
+
+
 def test_reference_answers_come_into_the_release_so_that_answers_can_be_measured(project, server, capsys):
     systems_alone(project)
     with (project.folder / "tenancy" / "questions.csv").open() as file:
