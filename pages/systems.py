@@ -83,7 +83,8 @@ def criteria(run: Run, chosen: QuestionFilter) -> None:
     """How often each system has each score on each criterion."""
     st.header("Criterion by criterion", anchor=False)
     frame = load(criteria_scores, run, **chosen.options)
-    for half, (column, names) in enumerate(zip(st.columns(2, gap="medium"), HALVES, strict=True)):
+    columns = st.container(key="criteria").columns(2, gap="medium")
+    for half, (column, names) in enumerate(zip(columns, HALVES, strict=True)):
         with column:
             alt = f"Share of answers with each score on {', '.join(CRITERIA[name].heading for name in names)}."
             chart(criteria_bars(frame, names), f"criteria_{half}", alt)
