@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import Study, StudyState, list_studies
-from annotation.schemes import Scheme
+from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Account, Role
 from annotation.studies.adjudication import BlindRating, Dispute, list_disputes
 from audit.vocabulary import SIGNIFICANCES
@@ -18,7 +18,10 @@ from pages._blinded.frame import study_page, synthetic_notice
 from pages._blinded.labelling import rubric_html
 from pages._blinded.tour import tour
 
-LEAD = "Decide the items on which the two annotators chose different labels. Their names and the judge's verdict are hidden."
+LEAD = (
+    "Decide the items on which the two annotators chose different labels. Their names, the judge's verdict and, where systems "
+    "are compared, the systems are hidden."
+)
 EMPTY = "There is nothing to decide now: no study is in adjudication."
 CSS = """<style>
 .dispute h2 { font-size: 1.2rem; font-weight: 600; margin: 0 0 0.6rem; padding: 0; overflow-wrap: anywhere; }
@@ -36,7 +39,8 @@ def dispute_html(dispute: Dispute, scheme: Scheme) -> str:
     sides = zip(scheme.sides, (dispute.first, dispute.second), strict=True)
     answers = "".join(f"<div><span>Answer {side}</span>\n{escape(text)}</div>" for side, text in sides)
     # Neutral headings, because a rating is about both answers and not about the one above it.
-    headed = zip(("One annotator's label for the pair:", "The other annotator's label:"), dispute.ratings, strict=True)
+    what = ("label for the pair", "label") if scheme is PAIRS else ("choice", "choice")
+    headed = zip((f"One annotator's {what[0]}:", f"The other annotator's {what[1]}:"), dispute.ratings, strict=True)
     ratings = "".join(f"<div><span>{heading}</span> {_rating_html(rating, dispute, scheme)}</div>" for heading, rating in headed)
     return (
         f'<div class="dispute"><h2>{escape(dispute.question)}</h2><div class="two">{answers}</div>'

@@ -7,6 +7,7 @@ import io
 import json
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from annotation.label_store.results import NewDecision, assignment_rows, submit_
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS
 from annotation.studies.adjudication import close_study, gold_labels, list_disputes
+from annotation.studies.backup import back_up
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.preference_results import (
     comparisons_of,
@@ -98,6 +100,14 @@ def test_opening_the_reference_answer_is_recorded_once_and_sealed(store: LabelSt
     assert verify_study(store, "s") == []
     with pytest.raises(StudyError, match="You have no task"):
         open_reference(store, task.assignment_id, "ben", NOW)
+
+
+def test_a_backup_keeps_a_head_to_head_study_as_it_was_written(lite: LabelStore, tmp_path: Path) -> None:
+    head_to_head_of(lite, 2)
+    prefer(lite, "ana", 1, "both_bad")
+    open_reference(lite, seat_at(lite, "ana", 2).assignment_id, "ana", NOW)
+    checked = back_up(str(lite.engine.url), tmp_path / "backup.db")
+    assert (checked.studies, checked.ratings, checked.faults) == (1, 1, ())
 
 
 def test_an_altered_scheme_reference_or_side_is_found(lite: LabelStore) -> None:
