@@ -68,6 +68,8 @@ class Scheme:
     def keys(self) -> str:
         """The keys, in words."""
         keys = [option.key for option in self.options]
+        if keys[0].isdigit():
+            return f"{keys[0]} to {keys[-1]}"
         return f"{', '.join(keys[:-1])} and {keys[-1]}"
 
     @property
