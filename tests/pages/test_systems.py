@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from audit.errors import MissingLibraryError
 from audit.store.runs import Run
 from pages._shared.navigation import SYSTEM_PAGES, is_listed
 from tests.pages.conftest import LoadSystems, Open, words_on
@@ -60,6 +61,25 @@ def test_without_scores_and_measures_the_page_says_what_is_not_measured(load_sys
     assert "their quality is not measured, which is not a composite of 0" in words_on(at)
     assert "audit systems score RELEASE" in words_on(at)
     assert "The release has no preferences" in words_on(at)
+
+
+def test_when_to_retrieve_is_answered_in_a_sentence(load_systems: LoadSystems, open_page: Open) -> None:
+    load_systems()
+    assert "No rule: the two answers differ on fewer than" in words_on(open_page("systems"))
+
+
+def test_without_its_library_the_rule_alone_is_missing(
+    load_systems: LoadSystems, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MissingLibraryError("scikit-learn is not installed.")
+
+    monkeypatch.setattr("audit.metrics.when_to_retrieve.learn_when_to_retrieve", fail)
+    load_systems()
+    at = open_page("systems")
+    assert not at.error
+    assert "scikit-learn is not installed." in words_on(at)
+    assert table_with(at, "asked", "refused").shape[0] == 3
 
 
 def test_no_name_of_a_release_is_interpreted(load_systems: LoadSystems, open_page: Open) -> None:
