@@ -24,7 +24,7 @@ from pages._shared.system_retrieval import retrieval_section, when_to_retrieve_s
 from pages._shared.systems import CSS, QuestionFilter, pick_questions, stop_without_systems, wide_chart
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
-LEAD = "Which system answers better? All were asked the same {questions}; every figure is over the {questions} that match."
+LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
 INCOMPLETE_WORDS: dict[str, str] = {Incomplete.EXCLUDE: "Leave out", Incomplete.ZERO: "0 points each"}
 NO_CRITERIA = (
     "No judge has scored these answers on the eight criteria: their quality is not measured, which is not a composite of 0."
@@ -164,11 +164,11 @@ with page("Systems", LEAD, without_pairs=LEAD) as run:
     with right:
         incomplete = choose("Scores that could not be read", tuple(Incomplete), "incomplete", named_by(INCOMPLETE_WORDS))
     counts(run, "{Questions} that match: {n}.", n=f"{len(questions):,}")
-    replies(run, chosen)
     quality(run, chosen, incomplete)
     differences(run, chosen, baseline, incomplete)
     preferences_section(run, chosen)
     calibration_section(run, chosen, incomplete)
+    replies(run, chosen)
     against_references(run, chosen)
     retrieval_section(run, chosen)
     when_to_retrieve_section(run, chosen)
