@@ -19,6 +19,8 @@ from audit.corpus.extraction.lists import is_item
 
 # A heading's type is larger than the body's by this factor, or bold where the body is not
 LARGER_TYPE = 1.09
+# Words that seem to go on with a sentence are larger by this: sizes of one font may come out a little apart
+MUCH_LARGER_TYPE = 1.2
 # Bold headings are at least this size, or still smaller where the body follows
 SLIGHTLY_SMALLER, SMALLEST = 0.95, 0.75
 # Longer text is a paragraph in bold
@@ -26,6 +28,8 @@ MAX_CHARACTERS = 200
 MAX_LINES = 4
 # The lines of one heading are at most this many type sizes apart
 MAX_PITCH = 1.7
+# Text below a heading in its own color is at most this many type sizes away
+MAX_HEADING_GAP = 2.2
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
 BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
@@ -137,10 +141,12 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
 def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:
     """Whether a line is larger than the body, bold, or in a color that larger headings have."""
     size, bold = heading.style
-    if size >= LARGER_TYPE * body.size:
+    if size >= (MUCH_LARGER_TYPE if _continues_text(heading, lines) else LARGER_TYPE) * body.size:
         return True
     if heading.text[:1].islower():
         return False
+    if size >= SMALLEST * body.size and heading.color in colors and _heads_smaller_text(heading, lines):
+        return True
     bold = bold and not body.bold
     # Bold headings may be set a little smaller than the body
     if size >= SLIGHTLY_SMALLER * body.size:
@@ -149,11 +155,33 @@ def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Col
     return bold and size >= SMALLEST * body.size and _is_above_body(heading, lines, body)
 
 
+def _continues_text(heading: Heading, lines: list[Line]) -> bool:
+    """Whether the words may be the rest of a sentence that the line just above has begun."""
+    if heading.text[:1].islower():
+        return True
+    above, first = lines[heading.start - 1] if heading.start else None, lines[heading.start]
+    if above is None or above.page != first.page or above.bold != first.bold or above.color != first.color:
+        return False
+    close = 0 < first.baseline - above.baseline < MAX_PITCH * above.size
+    return close and above.x0 == first.x0 and above.text[-1:].isalnum()
+
+
 def _is_above_body(heading: Heading, lines: list[Line], body: Body) -> bool:
     below = lines[heading.end] if heading.end < len(lines) else None
     if below is None or below.page != heading.page or below.table:
         return False
     return (below.size, below.bold) == (body.size, body.bold) and (below.color != heading.color or heading.style[1])
+
+
+def _heads_smaller_text(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line in the color of headings is right above text in another color and not larger, as in boxes and notes."""
+    below = lines[heading.end : heading.end + 1]
+    return any(
+        line.page == heading.page and line.size <= heading.style[0] and not line.bold and len(line.cells) == 1
+        and line.color not in ((), heading.color)
+        and 0 < line.baseline - lines[heading.end - 1].baseline < MAX_HEADING_GAP * heading.style[0]
+        for line in below
+    )  # fmt: skip
 
 
 def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]) -> Iterator[Heading]:

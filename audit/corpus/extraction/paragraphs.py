@@ -16,6 +16,8 @@ DEFAULT_PITCH = 1.2
 WORD = re.compile(r"\w+(?:-\w+)*")
 # Points: cells whose left ends differ by less are in one column
 SAME_COLUMN = 6.0
+# Points: by which the second line of a row's label is indented, at least
+MIN_INDENT = 3.0
 # Lines closer than this many type sizes may belong to one row
 MAX_ROW_PITCH = 1.5
 # Lines closer than this many type sizes overlap
@@ -142,7 +144,7 @@ def table_rows(table: list[Line]) -> list[Row]:
 
 def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Line]]]:
     rows: list[list[list[Line]]] = []
-    spaced = any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in pairwise(table))
+    spaced = _has_spaced_rows(table, columns)
     before = None
     for line in table:
         if before is None or not _continues_row(line, before, columns, spaced):
@@ -154,11 +156,29 @@ def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Li
     return rows
 
 
+def _has_spaced_rows(table: list[Line], columns: list[float]) -> bool:
+    """Whether space is between the rows of a table, and not only between its groups of close rows of figures."""
+    steps = list(pairwise(table))
+    close = [line for before, line in steps if _pitch(before, line) <= MAX_ROW_PITCH * line.size and len(line.cells) > 1]
+    rows = [line for line in close if _has_cell_at(line.cells, columns[0]) and any(map(_is_figure, line.cells[1:]))]
+    spaced = any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in steps)
+    return spaced and (not rows or 2 * len(rows) <= len(close))
+
+
+def _is_figure(cell: TextCell) -> bool:
+    return any(map(str.isdigit, cell.text)) and 2 * sum(map(str.isalpha, cell.text)) < len(cell.text)
+
+
+def _is_rest_of_label(line: Line, before: Line, columns: list[float]) -> bool:
+    """Whether a line is the second line of a row's label, which is indented a little."""
+    return len(line.cells) == 1 < len(before.cells) and MIN_INDENT <= line.x0 - columns[0] < SAME_COLUMN
+
+
 def _continues_row(line: Line, before: Line, columns: list[float], spaced: bool) -> bool:
     # In a table with space between its rows close lines are one row; in a dense one a new row has a first cell.
     if _pitch(before, line) >= MAX_ROW_PITCH * line.size:
         return False
-    starts_row = _has_cell_at(line.cells, columns[0])
+    starts_row = _has_cell_at(line.cells, columns[0]) and not _is_rest_of_label(line, before, columns)
     # A line of all columns below another is a row of its own, unless it goes on in the middle of a sentence
     whole = starts_row and len(line.cells) == len(before.cells) == len(columns)
     return not (whole and not line.text[:1].islower()) if spaced else not starts_row

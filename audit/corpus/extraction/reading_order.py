@@ -14,6 +14,10 @@ from audit.corpus.extraction.side_by_side import lists_beside
 MIN_COLUMN_LINES = 3
 # Of three columns or more: the space between them in points, their width as a share of two columns', and lines at one height
 MIN_STRIP, MIN_SEVERAL, MAX_ALIGNED = 8.0, 0.6, 0.75
+# Of two columns that neither fills: lines in each, and lines at one height
+MIN_LINES_APART, MAX_ALIGNED_APART = 8, 0.6
+# Running text in a column: characters of a line, its share of the column's width, and how many such lines there are
+FULL_CHARACTERS, FULL_WIDTH, MIN_FULL_LINES = 30, 0.9, 5
 # Lists beside each other that are at least this share of a band's rows are no columns of the page
 MIN_LISTS = 0.6
 # Lines of text fill at least this share of their column, in the median; the cells of a table seldom do
@@ -79,9 +83,37 @@ def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] 
         return None
     sides = [[line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]]
     rows = [list(_merge_rows(side)) for side in sides]
-    if all(_fills_column(side, width) for side in rows) and any(_fills_column(side, width) for side in sides):
+    if all(_fills_column(side, width) for side in rows) and any(
+        _fills_column(side, width) and _is_worded(side) for side in sides
+    ):
         return sides
-    return _several_columns(band, width)
+    several = _several_columns(band, width)
+    apart = _are_apart(sides, width) or all(_has_full_lines(side, width) for side in sides)
+    return sides if several is None and apart else several
+
+
+def _is_worded(lines: list[Line]) -> bool:
+    """Whether lines are text and not the figures of a table, which fill their column too."""
+    text = "".join(line.text for line in lines)
+    return sum(map(str.isalpha, text)) > sum(map(str.isdigit, text))
+
+
+def _are_apart(sides: list[list[Line]], width: float) -> bool:
+    """Whether the lines of two sides are at heights of their own, as the cells of rows never are: text beside pictures, for
+    instance, which fills no column.
+    """
+    if min(map(len, sides)) < MIN_LINES_APART or any(line.table for side in sides for line in side):
+        return False
+    wide = all(max(line.x1 for line in side) - min(line.x0 for line in side) >= MIN_COLUMN_WIDTH * width for side in sides)
+    left, right = ({line.baseline for line in side} for side in sides)
+    return wide and len(left & right) <= MAX_ALIGNED_APART * min(len(left), len(right))
+
+
+def _has_full_lines(side: list[Line], width: float) -> bool:
+    """Whether a side has running text beside what else is in it, such as a table: lines of text as wide as the column."""
+    left, right = min((line.x0 for line in side), default=0.0), max((line.x1 for line in side), default=0.0)
+    full = [line for line in side if len(line.text) >= FULL_CHARACTERS and line.x1 - line.x0 >= FULL_WIDTH * (right - left)]
+    return right - left >= MIN_COLUMN_WIDTH * width and len(full) >= MIN_FULL_LINES
 
 
 def _several_columns(band: list[Line], width: float) -> list[list[Line]] | None:

@@ -58,3 +58,17 @@ def test_the_bold_beginning_of_a_paragraph_is_not_a_heading(tmp_path, engine):
     bold = "If your child leaves the hospital with a central line, you need to schedule weekly changes of dressing in the"
     text = f"<b>{bold}</b> short stay unit."
     assert headings(tmp_path, engine, Paragraph(text, BODY)) == []
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_a_small_line_in_the_color_of_the_headings_is_a_heading_above_text_of_its_size(tmp_path, engine, bold):
+    small = ParagraphStyle("small", parent=BODY, fontSize=8.5, leading=10, spaceAfter=2)
+    colored = ParagraphStyle("small heading", parent=small, textColor=colors.darkred)
+    box = [Paragraph("<b>What is new?</b>" if bold else "What is new?", colored), Paragraph(FILLER * 2, small)]
+    link = [Paragraph("www.alder.example", colored), Paragraph("www.dogwood.example", colored)]
+    assert headings(tmp_path, engine, *box, *link) == ["What is new?"]
+
+
+def test_a_line_of_a_paragraph_that_comes_out_a_little_larger_is_not_a_heading(tmp_path, engine):
+    text = 'You may go back to work when the wound is dry, and to school<br/><font size="11">Monday after your visit</font>'
+    assert headings(tmp_path, engine, Paragraph(text, BODY)) == []

@@ -70,6 +70,27 @@ def test_the_rows_of_a_table_and_a_text_below_a_heading_have_their_own_pages(tmp
     assert {at_home.page_at(position) for position in range(len(at_home.text))} == {2}
 
 
+def test_columns_of_narrow_text_beside_pictures_are_columns(tmp_path, engine):
+    left = column(["## Showers", *["Wash your hands"] * 8, "", "", "The left column ends with words as wide as it is."])
+    # At heights of their own, as no cells of rows are
+    right = column(
+        ["## Driving", *["Stop for a break"] * 8, "", "", "The right column ends with words just as wide."], x=320, y=116
+    )
+    document = extracted(tmp_path, engine, [*left, *right])
+    assert titles(document) == ["Showers", "Driving"]
+    assert "break" not in section(document, "Showers").text
+
+
+def test_a_table_in_a_column_of_running_text_does_not_tie_the_columns_together(tmp_path, engine):
+    cells = [at(text, x, 250 + 12 * row, 9) for row in range(9) for x, text in ((60, f"Week {row}"), (180, f"{row}.5 mg"))]
+    left = [*column(["## Doses", *[SHORT] * 6]), *cells]
+    right = column(["## Driving", *[SHORT] * 17], x=320)
+    document = extracted(tmp_path, engine, [*left, *right])
+    assert titles(document) == ["Doses", "Driving"]
+    assert "Week 3 | 3.5 mg" in section(document, "Doses").text
+    assert section(document, "Driving").text.count("Wash your hands") == 17
+
+
 def test_two_columns_are_read_one_after_the_other(tmp_path, engine):
     left = column(["## Showers", SHORT, SHORT, SHORT, "Left ends here."])
     right = column([SHORT, SHORT, "## Driving", SHORT, "Right ends here."], x=320)

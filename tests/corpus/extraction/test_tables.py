@@ -144,6 +144,23 @@ def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, eng
     )
 
 
+def test_close_rows_of_figures_with_space_between_their_groups_stay_apart(tmp_path, engine):
+    rows = [
+        ("Age", "", "", 0), ("18-29", "968 (30.3)", "1.10", 10), ("30-39", "826 (36.4)", "1.31", 20),
+        ("Education", "", "", 38), ("At school", "707 (29.3)", "0.66", 48), ("Some college or", "803 (39.6)", "0.92", 58),
+    ]  # fmt: skip
+    cells = [
+        at(text, LEFT + 150 * number, 200 + y, 8, y in (0, 38)) for *row, y in rows for number, text in enumerate(row) if text
+    ]
+    pdf = write_pdf(
+        tmp_path / "book.pdf", [[*column(["## Figures", FILLER, FILLER]), *cells, at("university", LEFT + 4, 268, 8)]]
+    )
+    text = extract(pdf, IDENTITY, engine).sections[0].text
+    expected = ["18-29 | 968 (30.3) | 1.10", "30-39 | 826 (36.4) | 1.31", "At school | 707 (29.3) | 0.66"]
+    assert [line for line in text.splitlines() if line in expected] == expected
+    assert "Some college or university | 803 (39.6) | 0.92" in text
+
+
 def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
     open_sides = [("LINEABOVE", (0, 0), (-1, -1), 0.5, colors.black), ("LINEBELOW", (0, -1), (-1, -1), 0.5, colors.black)]
     inner = [*open_sides, ("LINEAFTER", (0, 0), (0, -1), 0.5, colors.grey)]
