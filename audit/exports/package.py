@@ -21,8 +21,8 @@ from audit.exports.catalogue import Chapter, chapters
 from audit.exports.context import CurationPart, ExportContext, open_context
 from audit.exports.html_pages import html_report
 from audit.exports.package_files import LATEX, digest, readme
-from audit.exports.published_comparison import NOTES, RunFigure, published_comparison, run_figures
-from audit.exports.published_systems import shown_figures, system_figures, systems_in
+from audit.exports.published_comparison import RunFigure
+from audit.exports.published_systems import published_tables
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes
@@ -148,17 +148,9 @@ def _chapters(request: ExportRequest, context: ExportContext, progress: Callable
         yield request.study.chapter
     if request.paper:
         progress("Published figures")
-        tables = [replace(table, notes=tuple(map(context.fill, table.notes))) for table in _published(request, context)]
-        yield Chapter("Compared with the published figures", tables)
-
-
-def _published(request: ExportRequest, context: ExportContext) -> Iterator[Table]:
-    """The run next to the source of its kind: pairs, answering systems, or both."""
-    if context.run.has_pairs:
         study = request.study.figures if request.study else {}
-        yield published_comparison({**run_figures(context), **study})
-    if names := systems_in(context):
-        yield published_comparison(system_figures(context), shown_figures(names), "published_systems", NOTES[:1])
+        tables = [replace(table, notes=tuple(map(context.fill, table.notes))) for table in published_tables(context, study)]
+        yield Chapter("Compared with the published figures", tables)
 
 
 def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:

@@ -1,14 +1,23 @@
-"""The figures of a run's answering systems by the names of those that Fensore, Carrillo-Larco, Shah and Ho publish."""
+"""A run next to published figures: of pairs, and of the systems that Fensore, Carrillo-Larco, Shah and Ho report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.evaluation.criteria import REFERENCE
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.published_comparison import PublishedFigure, RunFigure, RunFigures, published_figures
+from audit.exports.published_comparison import (
+    NOTES,
+    PublishedFigure,
+    RunFigure,
+    RunFigures,
+    published_comparison,
+    published_figures,
+    run_figures,
+)
+from audit.exports.table_model import Table
 from audit.metrics._systems import COMPOSITE
 from audit.store.connection import rows
 from audit.vocabulary import SystemMode
@@ -30,6 +39,14 @@ COUNTED = {"answers": "answers", "answered": "answers", "of": "comparisons", "qu
 """What a row of a metric is over, by the column that counts it."""
 PER_SYSTEM = 3
 """Parts of the name of a figure about one system: measure, model and mode."""
+
+
+def published_tables(context: ExportContext, study: Mapping[str, RunFigure | str]) -> Iterator[Table]:
+    """The run next to the source of its kind: pairs (with the figures of a study), answering systems, or both."""
+    if context.run.has_pairs:
+        yield published_comparison({**run_figures(context), **study})
+    if names := systems_in(context):
+        yield published_comparison(system_figures(context), shown_figures(names), "published_systems", NOTES[:1])
 
 
 def published_system(model: object, mode: object) -> str | None:
