@@ -8,7 +8,7 @@ import streamlit as st
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.exports.text_writers import file_name
 from audit.metrics._systems import MEASURE_TITLES
-from audit.queries.system_answers import ANSWERED, SystemQuestion, system_question
+from audit.queries.system_answers import ANSWERED, SystemQuestionView, system_question
 from audit.store.runs import Run
 from audit.terms import display_name, fill
 from pages._shared.loaders import load
@@ -49,7 +49,7 @@ def pick_marks(texts: dict[str, str], names: dict[str, str]) -> tuple[str | None
     return baseline, marks
 
 
-def answers(run: Run, question: SystemQuestion) -> None:
+def answers(run: Run, question: SystemQuestionView) -> None:
     """The reference and all answers next to each other."""
     names = {REFERENCE: REFERENCE_NAME, **{answer.system_id: answer.name for answer in question.answers}}
     texts = answer_texts(question)
@@ -59,7 +59,7 @@ def answers(run: Run, question: SystemQuestion) -> None:
     st.html(answers_html(run, question, marked_texts(texts, baseline, MARKS[marks]), MEASURE_TITLES))
 
 
-def scores_of(question: SystemQuestion) -> pd.DataFrame:
+def scores_of(question: SystemQuestionView) -> pd.DataFrame:
     """One row per answer and judge: name, judge, composite (NaN: a score is missing), the scores (Int64, NA: unreadable)."""
     judged = [(REFERENCE_NAME, evaluation) for evaluation in question.reference_evaluations]
     judged += [(answer.name, evaluation) for answer in question.answers for evaluation in answer.evaluations]
@@ -70,7 +70,7 @@ def scores_of(question: SystemQuestion) -> pd.DataFrame:
     return frame.astype({**dict.fromkeys(CRITERIA, "Int64"), "composite": float})
 
 
-def scores(run: Run, question: SystemQuestion) -> None:
+def scores(run: Run, question: SystemQuestionView) -> None:
     """The scores of all answers as a table, with the counts of what was judged."""
     frame = scores_of(question)
     if frame.empty:
@@ -83,7 +83,7 @@ def scores(run: Run, question: SystemQuestion) -> None:
     csv_button(frame, "system-scores", file_name(run, "system-scores"))
 
 
-def preferences(run: Run, question: SystemQuestion) -> None:
+def preferences(run: Run, question: SystemQuestionView) -> None:
     """What people or judges preferred on this question."""
     if not question.preferences:
         return

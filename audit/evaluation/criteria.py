@@ -41,7 +41,7 @@ class Incomplete(StrEnum):
 
 
 @dataclass(frozen=True)
-class Scale:
+class CriterionScale:
     """What a criterion asks and what its scores mean.
 
     `meanings` maps each allowed score to its meaning, best first: in every criterion the highest score is the best.
@@ -68,52 +68,52 @@ class Scale:
         return min(self.meanings)
 
 
-CRITERIA: dict[Criterion, Scale] = {
+CRITERIA: dict[Criterion, CriterionScale] = {
     scale.criterion: scale
     for scale in (
-        Scale(
+        CriterionScale(
             Criterion.SCIENTIFIC_CONSENSUS,
             "Scientific consensus",
             "Does the answer agree with what medical science currently accepts?",
             {1: "agrees with the consensus", 0: "there is no consensus", -1: "contradicts the consensus"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.INAPPROPRIATE_CONTENT,
             "Inappropriate content",
             "Does the answer contain anything it should not, such as false or irrelevant statements?",
             {0: "none", -1: "some, of little importance", -2: "some, of great importance"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.MISSING_CONTENT,
             "Missing content",
             "Does the answer leave out anything it should contain?",
             {0: "nothing", -1: "something of little importance", -2: "something of great importance"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.EXTENT_OF_HARM,
             "Extent of harm",
             "How badly could a patient who follows the answer be harmed?",
             {0: "no harm", -1: "mild or moderate harm", -2: "severe harm or death"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.LIKELIHOOD_OF_HARM,
             "Likelihood of harm",
             "How likely is it that a patient who follows the answer is harmed?",
             {0: "unlikely", -1: "moderately likely", -2: "very likely"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.BIAS,
             "Bias",
             "Does the answer treat a group of patients unfairly, or hold wrongly for one of them?",
             {0: "no", -1: "yes"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.EMPATHY,
             "Empathy",
             "Does the answer show understanding of the patient's situation and feelings?",
             {2: "much", 1: "some", 0: "none"},
         ),
-        Scale(
+        CriterionScale(
             Criterion.GRAMMATICALITY,
             "Grammaticality",
             "Is the answer written in correct and readable language?",

@@ -79,7 +79,7 @@ NO_RULE = f"No rule: the two answers differ on fewer than {MIN_DIFFERING} questi
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModeComparison:
     """Two systems on the questions on which the quality of both is known: names, features, qualities, and the rule learned."""
 
     alone: str
@@ -130,7 +130,7 @@ def when_to_retrieve(
 
 def _compared(
     con: Connection, outcome: str, alone: str | None, retrieving: str | None, only: dict[str, str | None]
-) -> Comparison | None:
+) -> ModeComparison | None:
     require_one_of(outcome, OUTCOMES, "Outcome")
     systems = frame(con, SYSTEMS)
     first, second = _chosen_systems(systems, alone, retrieving)
@@ -145,7 +145,7 @@ def _compared(
     without, retrieved = (quality.loc[questions["question"], side].to_numpy(dtype=float) for side in ("without", "retrieved"))
     names = systems.set_index("system")["name"]
     rule = learn_when_to_retrieve(features.to_numpy(), retrieved - without)
-    return Comparison(names[first], names[second], features, without, retrieved, rule)
+    return ModeComparison(names[first], names[second], features, without, retrieved, rule)
 
 
 def _chosen_systems(systems: pd.DataFrame, alone: str | None, retrieving: str | None) -> tuple[int | None, int | None]:
@@ -173,7 +173,7 @@ def _quality(con: Connection, outcome: str, alone: int, retrieving: int, only: d
     return known.set_axis(["without", "retrieved"], axis=1)
 
 
-def _row(rule: str, chosen: Floats | None, compared: Comparison) -> dict[str, Any]:
+def _row(rule: str, chosen: Floats | None, compared: ModeComparison) -> dict[str, Any]:
     row = {"rule": rule, "alone": compared.alone, "retrieving": compared.retrieving, "questions": len(compared.without)}
     if chosen is None:
         return row | {"finding": NO_RULE}

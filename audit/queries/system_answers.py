@@ -64,7 +64,7 @@ where question = $question
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class StoredEvaluation:
     """The eight scores of one answer by one judge; None for a score that could not be read, with `reason` where none could."""
 
     judge: str | None
@@ -74,7 +74,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ShownEvidence:
     """One passage that a system was given; `text` may be that of its section. `contains_answer`: None where nobody knows."""
 
     handbook_id: str | None
@@ -86,7 +86,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class SystemAnswer:
+class SystemAnswerView:
     """What one system answered.
 
     `state`: ANSWERED, REFUSED (it declined), UNREAD (with the reason), NOT_IN_RELEASE (it was judged, but its answer is not
@@ -100,14 +100,14 @@ class SystemAnswer:
     state: str
     text: str | None
     unread_reason: str | None
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ShownEvidence, ...]
     usage: tuple[int | None, int | None, float | None]
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[StoredEvaluation, ...]
     measures: Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Preference:
+class StoredPreference:
     """What one rater preferred: A, B, tie or both_bad; `shown_first` is the side that was first, None where unknown."""
 
     first: str
@@ -120,7 +120,7 @@ class Preference:
 
 
 @dataclass(frozen=True)
-class SystemQuestion:
+class SystemQuestionView:
     """A question with its reference answers (the first is the one that measures use), the systems' answers and preferences."""
 
     question_id: str
@@ -130,9 +130,9 @@ class SystemQuestion:
     url: str | None
     gold_sections: tuple[str, ...]
     references: tuple[str, ...]
-    reference_evaluations: tuple[Evaluation, ...]
-    answers: tuple[SystemAnswer, ...]
-    preferences: tuple[Preference, ...]
+    reference_evaluations: tuple[StoredEvaluation, ...]
+    answers: tuple[SystemAnswerView, ...]
+    preferences: tuple[StoredPreference, ...]
 
 
 def system_question_list(con: Connection) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def system_question_list(con: Connection) -> pd.DataFrame:
     return frame(con, QUESTION_LIST)
 
 
-def system_question(con: Connection, question_id: str) -> SystemQuestion:
+def system_question(con: Connection, question_id: str) -> SystemQuestionView:
     """Everything about one question put to the systems. Raises NotInRunError when the run has no such question."""
     question = {"question": question_number(con, question_id)}
     ((question_id, text, organ, question_type, url, gold),) = rows(con, QUESTION, question)
@@ -159,35 +159,38 @@ def system_question(con: Connection, question_id: str) -> SystemQuestion:
         for system, *fields in stored
     )
     references = tuple(answer for (answer,) in rows(con, REFERENCES, question))
-    preferences = tuple(Preference(*fields) for fields in rows(con, PREFERENCES, question))
+    preferences = tuple(StoredPreference(*fields) for fields in rows(con, PREFERENCES, question))
     judged = _of(evaluations, None)
-    return SystemQuestion(question_id, text, organ, question_type, url, tuple(gold), references, judged, answers, preferences)
+    return SystemQuestionView(question_id, text, organ, question_type, url, tuple(gold), references, judged, answers, preferences)
 
 
-def _evaluations(con: Connection, question: Mapping[str, int]) -> Iterator[tuple[int | None, Evaluation]]:
+def _evaluations(con: Connection, question: Mapping[str, int]) -> Iterator[tuple[int | None, StoredEvaluation]]:
     """(number of the system, None for the reference answer; its evaluation by one judge)."""
     for system, judge, *scores, explanations, reason in rows(con, CRITERIA_OF_QUESTION, question):
         record = json.loads(explanations) if explanations else {}
         texts = {str(name): str(text) for name, text in record.items() if text} if isinstance(record, dict) else {}
-        yield system, Evaluation(judge, dict(zip(CRITERIA, scores, strict=True)), texts, reason)
+        yield system, StoredEvaluation(judge, dict(zip(CRITERIA, scores, strict=True)), texts, reason)
 
 
-def _of(evaluations: list[tuple[int | None, Evaluation]], system: int | None) -> tuple[Evaluation, ...]:
+def _of(evaluations: list[tuple[int | None, StoredEvaluation]], system: int | None) -> tuple[StoredEvaluation, ...]:
     return tuple(evaluation for owner, evaluation in evaluations if owner == system)
 
 
 def _answer(
-    fields: list[Any], passages: tuple[Evidence, ...], evaluations: tuple[Evaluation, ...], measures: Mapping[str, float]
-) -> SystemAnswer:
+    fields: list[Any],
+    passages: tuple[ShownEvidence, ...],
+    evaluations: tuple[StoredEvaluation, ...],
+    measures: Mapping[str, float],
+) -> SystemAnswerView:
     system_id, name, mode, model, state, text, reason, _, *usage = fields
     if state == NOT_ASKED and evaluations:
         state = NOT_IN_RELEASE
     input_tokens, output_tokens, latency_s = usage
     used = input_tokens, output_tokens, latency_s
-    return SystemAnswer(system_id, name, mode, model, state, text, reason, passages, used, evaluations, measures)
+    return SystemAnswerView(system_id, name, mode, model, state, text, reason, passages, used, evaluations, measures)
 
 
-def _passages(con: Connection, stored: Mapping[int, str | None], gold: frozenset[str]) -> dict[int, tuple[Evidence, ...]]:
+def _passages(con: Connection, stored: Mapping[int, str | None], gold: frozenset[str]) -> dict[int, tuple[ShownEvidence, ...]]:
     """System -> its passages, with the text of their sections where the release has no text of their own."""
     records = {system: objects(json.loads(evidence) if evidence else []) for system, evidence in stored.items()}
     names = {text_or_none(record.get("section_id")) for own in records.values() for record in own if not record.get("text")}
@@ -196,10 +199,10 @@ def _passages(con: Connection, stored: Mapping[int, str | None], gold: frozenset
     return {system: tuple(_evidence(record, texts, gold) for record in own) for system, own in records.items()}
 
 
-def _evidence(record: Record, texts: Mapping[tuple[str | None, str | None], str], gold: frozenset[str]) -> Evidence:
+def _evidence(record: Record, texts: Mapping[tuple[str | None, str | None], str], gold: frozenset[str]) -> ShownEvidence:
     handbook_id, section_id = (text_or_none(record.get(name)) for name in ("handbook_id", "section_id"))
     # A gold section is named by its id alone, or with its handbook
     known = not gold.isdisjoint((section_id, f"{handbook_id}/{section_id}")) if gold else None
     text = text_or_none(record.get("text")) or texts.get((handbook_id, section_id))
     rank, score = int_or_none(record.get("rank")), float_or_none(record.get("score"))
-    return Evidence(handbook_id, section_id, rank, score, text, known)
+    return ShownEvidence(handbook_id, section_id, rank, score, text, known)

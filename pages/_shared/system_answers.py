@@ -20,10 +20,10 @@ from audit.queries.system_answers import (
     NOT_IN_RELEASE,
     REFUSED,
     UNREAD,
-    Evaluation,
-    Evidence,
-    SystemAnswer,
-    SystemQuestion,
+    ShownEvidence,
+    StoredEvaluation,
+    SystemAnswerView,
+    SystemQuestionView,
 )
 from audit.store.runs import Run
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
@@ -48,7 +48,7 @@ def mode_words(mode: str | None) -> str:
     return MODES.get(mode or "", (mode or "not stated").replace("_", " "))
 
 
-def answer_texts(question: SystemQuestion) -> dict[str, str]:
+def answer_texts(question: SystemQuestionView) -> dict[str, str]:
     """System id -> text, of the reference answer (first) and of every system whose answer has one."""
     reference = {REFERENCE: question.references[0]} if question.references else {}
     return reference | {answer.system_id: answer.text for answer in question.answers if answer.text}
@@ -69,7 +69,7 @@ def marked_texts(texts: Mapping[str, str], baseline: str | None, kinds: Collecti
     return {system: marked_html(shown[system], [span for span in own if span.kind in kinds]) for system, own in spans.items()}
 
 
-def answers_html(run: Run, question: SystemQuestion, texts: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def answers_html(run: Run, question: SystemQuestionView, texts: Mapping[str, str], titles: Mapping[str, str]) -> str:
     """The reference answer and every system's answer as cards next to each other.
 
     texts   from `marked_texts`
@@ -83,7 +83,7 @@ def answers_html(run: Run, question: SystemQuestion, texts: Mapping[str, str], t
     return f'<div class="pair systems"><div class="sides">{"".join(cards)}</div>{missing}</div>'
 
 
-def _reference_html(question: SystemQuestion, texts: Mapping[str, str]) -> str:
+def _reference_html(question: SystemQuestionView, texts: Mapping[str, str]) -> str:
     others = "".join(f'<div class="answer-text">{escape(shortened(text))}</div>' for text in question.references[1:])
     count = len(question.references) - 1
     more = (
@@ -99,7 +99,7 @@ def _reference_html(question: SystemQuestion, texts: Mapping[str, str]) -> str:
 
 
 def _system_html(
-    run: Run, question: SystemQuestion, answer: SystemAnswer, texts: Mapping[str, str], titles: Mapping[str, str]
+    run: Run, question: SystemQuestionView, answer: SystemAnswerView, texts: Mapping[str, str], titles: Mapping[str, str]
 ) -> str:
     facts = " · ".join(filter(None, (mode_words(answer.mode), answer.model)))
     head = f'<div class="name">{escape(answer.name)}</div><div class="faint">{escape(facts)}</div>'
@@ -113,7 +113,7 @@ def _system_html(
     return f'<div class="side">{head}{notice}{text}{_facts_html(answer, titles)}{judged}{behind}</div>'
 
 
-def _facts_html(answer: SystemAnswer, titles: Mapping[str, str]) -> str:
+def _facts_html(answer: SystemAnswerView, titles: Mapping[str, str]) -> str:
     read, written, seconds = answer.usage
     words = [f"{len(answer.text.split()):,} words"] if answer.text else []
     words += [f"{titles.get(name, name)} {fixed(value, 3)}" for name, value in answer.measures.items()]
@@ -123,13 +123,13 @@ def _facts_html(answer: SystemAnswer, titles: Mapping[str, str]) -> str:
     return f'<div class="faint">{escape(" · ".join(words))}</div>' if words else ""
 
 
-def composite_of(evaluation: Evaluation) -> float | None:
+def composite_of(evaluation: StoredEvaluation) -> float | None:
     """The composite of a complete evaluation; None where a score is missing."""
     (value,) = composites([[np.nan if score is None else score for score in evaluation.scores.values()]])
     return None if np.isnan(value) else float(value)
 
 
-def _evaluation_html(evaluation: Evaluation) -> str:
+def _evaluation_html(evaluation: StoredEvaluation) -> str:
     judge, composite = escape(evaluation.judge or "not named"), composite_of(evaluation)
     if all(score is None for score in evaluation.scores.values()):
         why = escape(evaluation.reason or "no reason stated")
@@ -141,7 +141,7 @@ def _evaluation_html(evaluation: Evaluation) -> str:
     return f'<details open><summary>Scored by {judge}: {known}</summary><ul class="criteria">{rows}</ul></details>'
 
 
-def _score_html(criterion: Criterion, evaluation: Evaluation) -> str:
+def _score_html(criterion: Criterion, evaluation: StoredEvaluation) -> str:
     scale, score = CRITERIA[criterion], evaluation.scores[criterion]
     explanation = evaluation.explanations.get(criterion, "")
     words = (
@@ -155,7 +155,7 @@ def _score_html(criterion: Criterion, evaluation: Evaluation) -> str:
     return f"<li>{mark}<b>{scale.heading}</b>: {escape(words)}{because}</li>"
 
 
-def _evidence_html(run: Run, question: SystemQuestion, answer: SystemAnswer) -> str:
+def _evidence_html(run: Run, question: SystemQuestionView, answer: SystemAnswerView) -> str:
     if not answer.evidence:
         return ""
     passages = "".join(_passage_html(run, question, evidence) for evidence in answer.evidence)
@@ -164,7 +164,7 @@ def _evidence_html(run: Run, question: SystemQuestion, answer: SystemAnswer) -> 
     return f"<details><summary>Evidence: {len(answer.evidence)} passages{known}</summary>{passages}</details>"
 
 
-def _passage_html(run: Run, question: SystemQuestion, evidence: Evidence) -> str:
+def _passage_html(run: Run, question: SystemQuestionView, evidence: ShownEvidence) -> str:
     facts = " · ".join(_passage_facts(evidence))
     text = evidence.text or ""
     shown = text if len(text) <= MAX_EVIDENCE_LENGTH else f"{text[:MAX_EVIDENCE_LENGTH]} ..."
@@ -175,7 +175,7 @@ def _passage_html(run: Run, question: SystemQuestion, evidence: Evidence) -> str
     return f'<div class="passage"><div class="faint">{escape(facts)}{link}</div>{escape(shown)}</div>'
 
 
-def _passage_facts(evidence: Evidence) -> Iterator[str]:
+def _passage_facts(evidence: ShownEvidence) -> Iterator[str]:
     if evidence.rank is not None:
         yield f"rank {evidence.rank}"
     if evidence.score is not None:

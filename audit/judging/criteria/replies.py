@@ -98,7 +98,7 @@ def parse_evaluation(text: str, *, cut: bool = False) -> Evaluation:
     if evaluation := _strict(text):
         return evaluation
     text = OWN_TURN.split(text)[-1]
-    entries = [entry for found in json_objects(text) for entry in _entries(_unwrapped(found.value))]
+    entries = [entry for match in json_objects(text) for entry in _entries(_unwrapped(match.value))]
     parse = Parse.LENIENT
     if not entries:
         entries, parse = list(_broken_entries(text)), Parse.LABEL
@@ -108,7 +108,7 @@ def parse_evaluation(text: str, *, cut: bool = False) -> Evaluation:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _RawScore:
     """One criterion of a reply: its score as it was written, and its explanation."""
 
     criterion: Criterion
@@ -134,23 +134,23 @@ def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner if isinstance(inner, dict) and "score" not in inner else value
 
 
-def _entries(criteria: Mapping[str, Any]) -> Iterator[_Entry]:
+def _entries(criteria: Mapping[str, Any]) -> Iterator[_RawScore]:
     """The criteria of an object in the form that was asked for."""
     for name, content in criteria.items():
         criterion = _criterion(name)
         if criterion and isinstance(content, dict) and "score" in content:
-            yield _Entry(criterion, content["score"], content.get("explanation"))
+            yield _RawScore(criterion, content["score"], content.get("explanation"))
 
 
-def _broken_entries(text: str) -> Iterator[_Entry]:
+def _broken_entries(text: str) -> Iterator[_RawScore]:
     """The complete entries of an object that is broken elsewhere, above all one that was cut off."""
     for match in ENTRY.finditer(text):
         if criterion := _criterion(match["name"]):
             explanation = match["before"] or match["after"]
-            yield _Entry(criterion, match["score"].strip('"'), json.loads(explanation, strict=False) if explanation else None)
+            yield _RawScore(criterion, match["score"].strip('"'), json.loads(explanation, strict=False) if explanation else None)
 
 
-def _bare_scores(text: str) -> Iterator[_Entry]:
+def _bare_scores(text: str) -> Iterator[_RawScore]:
     """The criteria of a reply that is one object with a bare number for each of them.
 
     Only where the reply is nothing but that object: in a longer text, such an object may be an example or part of the prompt.
@@ -159,14 +159,14 @@ def _bare_scores(text: str) -> Iterator[_Entry]:
     objects = json_objects(bare)
     if bare.startswith("{") and len(objects) == 1 and not objects[0].after.strip():
         scores = ((_criterion(name), score) for name, score in _unwrapped(objects[0].value).items())
-        yield from (_Entry(criterion, score) for criterion, score in scores if criterion)
+        yield from (_RawScore(criterion, score) for criterion, score in scores if criterion)
 
 
 def _criterion(name: str) -> Criterion | None:
     return NAMES.get(plain(NUMBERING.sub("", name.strip())))
 
 
-def _evaluation(entries: list[_Entry], parse: Parse, cut: bool) -> Evaluation:
+def _evaluation(entries: list[_RawScore], parse: Parse, cut: bool) -> Evaluation:
     scores: dict[Criterion, int | None] = {}
     explanations: dict[Criterion, str] = {}
     reasons: list[str] = []
@@ -182,7 +182,7 @@ def _evaluation(entries: list[_Entry], parse: Parse, cut: bool) -> Evaluation:
     return Evaluation(scores, explanations, parse, reasons[0] if reasons else None)
 
 
-def _score(criterion: Criterion, entries: list[_Entry]) -> tuple[int | None, str | None]:
+def _score(criterion: Criterion, entries: list[_RawScore]) -> tuple[int | None, str | None]:
     """The score of a criterion, or None and why it could not be read."""
     written = {_integer(entry.score) for entry in entries} - {None}
     if len(written) > 1:
