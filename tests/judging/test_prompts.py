@@ -92,7 +92,8 @@ def test_the_schema_is_the_same_for_every_pair():
 
 def test_the_rubric_asks_the_questions_of_the_annotation_protocol():
     protocol = (Path(annotation.__file__).parent / "PROTOCOL.md").read_text()
-    asked = re.findall(r"^\| \d\. .*\*\*([A-Z]+)\*\* \|$", protocol, re.MULTILINE)
+    labels_of_pairs = protocol.partition("\n## 4. Labels\n")[2].partition("\n## ")[0]
+    asked = re.findall(r"^\| \d\. .*\*\*([A-Z]+)\*\* \|$", labels_of_pairs, re.MULTILINE)
     rubric = PROMPTS["structured"].system
     order = re.findall(r"(?:\?|these:) ([A-Z]+)$", re.sub(r"\n   ?(?=\S)", " ", rubric), re.MULTILINE)
     assert order[:5] == asked
