@@ -90,10 +90,12 @@ def download_button(
         part = study_part(store, study_id) if store is not None and study_id else None
         return ExportRequest(run, today(), other, part, paper, taxonomy, curation, against)
 
-    name = archive_name(run)
+    name, cache = archive_name(run), package_cache()
+    # Only a package that is still to be built has progress to show; a run of the page could drop the address of a finished one.
+    click = {"on_click": cache.request, "args": (key,)} if cache.size(key) is None else {}
     file_widgets.download_button(
-        "Download everything (ZIP)", data=lambda: package_cache().fetch(key, order, name), file_name=name, mime=ZIP_TYPE,
-        key="package", on_click=package_cache().request, args=(key,), icon=":material/folder_zip:", type="primary",
+        "Download everything (ZIP)", data=lambda: cache.fetch(key, order, name), file_name=name, mime=ZIP_TYPE,
+        key="package", icon=":material/folder_zip:", type="primary", **click,
     )  # fmt: skip
     return key
 

@@ -18,6 +18,8 @@ from pages._shared.page import leave_if_signed_out
 MAX_PACKAGES = 4  # kept in memory; each is about 15 MB
 MAX_WAIT_S = 15  # a browser that was asked to download and has not started within this time never will
 REQUESTED = "Starting"
+DELIVERY_S = 3  # while a finished package is on its way to the browser
+DELIVERING = "Sending the file"
 ZIP_TYPE = "application/zip"
 PackageKey = tuple[object, ...]
 """Everything that a package depends on: equal keys mean equal files."""
@@ -40,7 +42,8 @@ class PackageCache:
     def current_step(self, key: PackageKey) -> str:
         """What is being done for a package; "" where nothing is."""
         step, since = self._steps.get(key, ("", 0.0))
-        return "" if step == REQUESTED and time.monotonic() - since > MAX_WAIT_S else step
+        limit = {REQUESTED: MAX_WAIT_S, DELIVERING: DELIVERY_S}.get(step)
+        return "" if limit is not None and time.monotonic() - since > limit else step
 
     def size(self, key: PackageKey) -> int | None:
         """Bytes of a finished package; None where it is not built."""
@@ -54,8 +57,12 @@ class PackageCache:
             try:
                 if key not in self._packages:
                     self._put(key, zipped(package(order(), lambda step: self._set_step(key, step))), name)
-            finally:
+            except BaseException:
                 self._steps.pop(key, None)
+                raise
+            # The page runs again as soon as no step is left, and Streamlit drops what it has not sent yet when a page runs: a run
+            # right now could drop the answer to the click, with the address of the file, and the download would never start.
+            self._set_step(key, DELIVERING)
             return self._packages[key]
 
     def _put(self, key: PackageKey, data: bytes, name: str) -> None:

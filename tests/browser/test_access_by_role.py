@@ -333,13 +333,11 @@ def test_signing_in_leads_on_to_the_address_that_was_asked_for(deployment: Deplo
     page = signed_in_as(deployment.dashboard, "ana", deployment.dashboard.open("/protocol"))
     expect(page.get_by_text("How people check the judge.")).to_be_visible()
     assert page.url.endswith("/protocol")
-    page.context.close()
 
 
 def test_an_address_without_a_page_says_so(deployment: Deployment) -> None:
     page = deployment.dashboard.open("/nowhere")
     assert page.get_by_text(NO_SUCH_PAGE).count() == 1
-    page.context.close()
 
 
 @pytest.mark.parametrize(("scheme", "background"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 21, 26)")])
@@ -350,7 +348,6 @@ def test_an_adjudicator_has_a_tour_and_can_read_a_disabled_button(deployment: De
     decide = page.get_by_role("button", name="Decide")
     expect(decide).to_be_disabled()
     expect(decide.get_by_text("Decide")).not_to_have_css("color", background)
-    page.context.close()
 
 
 def test_annotators_work_where_no_run_was_ever_loaded(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,6 @@ def test_every_word_can_be_read(demo: Dashboard, scheme: str) -> None:
         settled(page)
         assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme") == scheme
         assert page.evaluate(LOW_CONTRAST, MIN_CONTRAST) == [], path
-    page.context.close()
 
 
 def test_a_chart_follows_when_the_system_switches_to_dark_mode(demo: Dashboard) -> None:
@@ -40,7 +39,6 @@ def test_a_chart_follows_when_the_system_switches_to_dark_mode(demo: Dashboard) 
     expect(axis_label).to_have_css("fill", "rgb(230, 232, 236)")
     page.emulate_media(color_scheme="light")
     expect(axis_label).to_have_css("fill", "rgb(49, 51, 63)")
-    page.context.close()
 
 
 def test_the_tour_opens_once_closes_for_good_and_opens_again_on_request(demo: Dashboard) -> None:
@@ -62,4 +60,3 @@ def test_the_tour_opens_once_closes_for_good_and_opens_again_on_request(demo: Da
     expect(tour).to_be_hidden()
     page.get_by_role("link", name="Tour").click()
     expect(tour).to_be_visible()
-    page.context.close()

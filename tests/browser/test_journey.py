@@ -18,12 +18,6 @@ PAGES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def visitor(demo: Dashboard) -> Page:
-    """A page that goes from address to address."""
-    return demo.open()
-
-
 def answers(page: Page) -> list[str]:
     """The two answers on the screen, as text, once they are drawn."""
     expect(page.locator(".pair .side")).to_have_count(2)
@@ -126,14 +120,11 @@ def test_a_click_on_the_coverage_heatmap_opens_the_handbook(demo: Dashboard) -> 
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: Dashboard, visitor: Page, name: str) -> None:
+def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: Dashboard, name: str) -> None:
+    visitor = demo.open(f"/{name}")
     for width in (1280, 900):
         visitor.set_viewport_size({"width": width, "height": 800})
-        if width == 1280:
-            demo.visit(visitor, f"/{name}")
-        else:
-            settled(visitor)
-        assert overflow(visitor) <= 0, width
+        assert overflow(settled(visitor)) <= 0, width
         assert visitor.get_by_test_id("stException").count() == 0
         assert visitor.locator("h1").count() == 1
     # Streamlit's own download of a table would write formulas as they are.

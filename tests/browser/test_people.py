@@ -53,8 +53,6 @@ def test_a_one_time_password_is_replaced_and_a_disabled_annotator_is_out_at_once
     expect(pi.get_by_text("ana is disabled.")).to_be_visible()
     annotator.reload()
     expect(annotator.get_by_role("button", name="Sign in")).to_be_visible()
-    annotator.context.close()
-    pi.context.close()
 
 
 def test_the_access_log_is_downloaded_and_the_download_is_in_it(hospital: Dashboard, tmp_path: Path) -> None:
@@ -68,7 +66,6 @@ def test_the_access_log_is_downloaded_and_the_download_is_in_it(hospital: Dashbo
     header, newest, *_ = (tmp_path / "1.csv").read_text(encoding="utf-8-sig").splitlines()
     assert header == "at,account,address,event,detail"
     assert newest.split(",")[1:] == ["petra", "", "export", "access_log.csv"]
-    page.context.close()
 
 
 def test_the_page_fits_a_telephone(hospital: Dashboard) -> None:
@@ -78,4 +75,3 @@ def test_the_page_fits_a_telephone(hospital: Dashboard) -> None:
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="People")).to_be_visible()
     assert overflow(settled(page)) == 0
-    page.context.close()

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -19,9 +20,9 @@ import pytest
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.exports.package import MANIFEST, ExportRequest, package
-from audit.exports.package_files import zipped
+from audit.exports.package_files import Files, zipped
 from audit.settings import Settings
-from audit.store.runs import Run, find_run
+from audit.store.runs import find_run
 from tests.support.loading import load
 from tests.support.tiny import handbook, release_from
 
@@ -39,32 +40,40 @@ SECOND = FIRST.replace("ac=COMPLEMENTARY  bc=CONSISTENT", "ac=DIVERGENT/low  bc=
 URL = re.compile(r"""(?:src|href)=["'](?!#|data:)([^"']+)""")
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> tuple[Run, Run]:
-    """Two runs over the same three questions; a pair differs."""
-    return tuple(  # type: ignore[return-value]
-        load(release_from(tmp_path / name, table, BOOKS, run_id=name), tmp_path / "data").run
-        for name, table in (("first", FIRST), ("second", SECOND))
-    )
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with two runs over the same three questions; a pair differs."""
+    folder = tmp_path_factory.mktemp("loaded")
+    for name, table in (("first", FIRST), ("second", SECOND)):
+        load(release_from(folder / name, table, BOOKS, run_id=name), folder / "data")
+    return folder / "data"
+
+
+def no_chromium(_: object) -> None:
+    raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
 
 
 @pytest.fixture
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without Chromium."""
-
-    def none(_: object) -> None:
-        raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
-
-    monkeypatch.setattr("audit.exports.package.pictures", none)
+    monkeypatch.setattr("audit.exports.package.pictures", no_chromium)
 
 
-@pytest.fixture
-def order(runs: tuple[Run, Run], without_pictures: None) -> ExportRequest:
-    return ExportRequest(runs[0], "2031-02-03", runs[1], paper=True)
+@pytest.fixture(scope="module")
+def order(loaded: Path) -> ExportRequest:
+    first, second = (find_run(loaded / "store", name) for name in ("first", "second"))
+    return ExportRequest(first, "2031-02-03", second, paper=True)
 
 
-def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(order: ExportRequest):
-    files = package(order)
+@pytest.fixture(scope="module")
+def files(order: ExportRequest) -> Files:
+    """The package of `order`, on a machine without Chromium."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("audit.exports.package.pictures", no_chromium)
+        return package(order)
+
+
+def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(files: Files):
     names = {path.split("/")[-1].removesuffix(".csv") for path in files if path.startswith("tables/csv/")}
     assert {"corpus", "labels", "organs", "handbooks", "transitions", "run_rates", "run_change", "published"} <= names
     for name in names:
@@ -75,30 +84,33 @@ def test_every_table_comes_in_five_forms_and_every_figure_as_a_page(order: Expor
 KINDS = {"csv": "csv", "xlsx": "xlsx", "latex": "tex", "markdown": "md", "json": "json"}
 
 
-def test_two_exports_of_the_same_state_differ_in_the_date_of_the_manifest_alone(order: ExportRequest):
-    first, later = package(order), package(replace(order, date="2032-11-30"))
-    assert [path for path in first if first[path] != later[path]] == [MANIFEST]
-    assert first[MANIFEST].replace(b"2031-02-03", b"2032-11-30") == later[MANIFEST]
-    assert zipped(first) == zipped(package(order))
+def test_two_exports_of_the_same_state_differ_in_the_date_of_the_manifest_alone(
+    order: ExportRequest, files: Files, without_pictures: None
+):
+    later = package(replace(order, date="2032-11-30"))
+    assert [path for path in files if files[path] != later[path]] == [MANIFEST]
+    assert files[MANIFEST].replace(b"2031-02-03", b"2032-11-30") == later[MANIFEST]
+    assert list(files) == list(later)
 
 
-def test_another_process_makes_the_same_bytes(order: ExportRequest, runs: tuple[Run, Run]):
+def test_another_process_makes_the_same_bytes(order: ExportRequest, files: Files):
     script = (
         "import sys, pathlib; from audit.exports import package as p; from audit.store.runs import read_run;"
         "from audit.charts.figure_files import NoPicturesError\n"
         "def none(_): raise NoPicturesError('SVG and PNG were not written: install a Chromium.')\n"
         "p.pictures = none\n"
-        "from audit.exports.package_files import zipped, digest\n"
+        "from audit.exports.package_files import Files, zipped, digest\n"
         "a, b = (read_run(pathlib.Path(x)) for x in sys.argv[1:])\n"
         "print(digest(zipped(p.package(p.ExportRequest(a, '2031-02-03', b, paper=True)))))"
     )
-    command = [sys.executable, "-c", script, *(str(run.path) for run in runs)]
+    other = order.other
+    assert other is not None
+    command = [sys.executable, "-c", script, str(order.run.path), str(other.path)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    assert said == hashlib.sha256(zipped(package(order))).hexdigest()
+    assert said == hashlib.sha256(zipped(files)).hexdigest()
 
 
-def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_every_file(order: ExportRequest):
-    files = package(order)
+def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_every_file(order: ExportRequest, files: Files):
     told = json.loads(files[MANIFEST])
     assert told["run"]["release_sha256"] == order.run.digest
     assert told["run"]["store_sha256"] == hashlib.sha256(order.run.path.read_bytes()).hexdigest()
@@ -108,12 +120,12 @@ def test_the_manifest_tells_what_it_is_of_how_to_make_it_again_and_the_sum_of_ev
     }
 
 
-def test_what_is_left_out_is_told_with_what_to_install(order: ExportRequest):
-    assert "install" in json.loads(package(order)[MANIFEST])["left_out"]["figures as SVG and PNG"]
+def test_what_is_left_out_is_told_with_what_to_install(files: Files):
+    assert "install" in json.loads(files[MANIFEST])["left_out"]["figures as SVG and PNG"]
 
 
-def test_the_report_asks_nothing_of_any_network_and_takes_no_text_for_markup(order: ExportRequest):
-    report = package(order)["report.html"].decode()
+def test_the_report_asks_nothing_of_any_network_and_takes_no_text_for_markup(files: Files):
+    report = files["report.html"].decode()
     shown = re.sub(r"<script.*?</script>", "", report, flags=re.S)
     assert URL.findall(shown) == []
     assert "&lt;Birch&gt;" in shown
@@ -141,9 +153,10 @@ def test_a_synthetic_run_says_so_on_every_table(tmp_path: Path, without_pictures
 
 
 @pytest.fixture
-def data_dir(runs: tuple[Run, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data_dir(loaded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the data folder, which the test may change."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
-    return tmp_path / "data"
+    return Path(shutil.copytree(loaded, tmp_path / "data"))
 
 
 def test_the_command_writes_the_same_as_a_folder_and_as_an_archive(
@@ -221,8 +234,8 @@ def test_a_run_is_not_compared_with_itself(data_dir: Path, tmp_path: Path, capsy
     assert not (tmp_path / "x").exists()
 
 
-def test_a_run_without_themes_leaves_them_out_and_says_how_to_build_them(order: ExportRequest):
-    told = json.loads(package(order)[MANIFEST])["left_out"]["table themes"]
+def test_a_run_without_themes_leaves_them_out_and_says_how_to_build_them(order: ExportRequest, files: Files):
+    told = json.loads(files[MANIFEST])["left_out"]["table themes"]
     assert f"audit themes build --run {order.run.key}" in told
 
 

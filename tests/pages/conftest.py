@@ -67,7 +67,7 @@ def open_page(data_dir: Path) -> Open:
     """Open a page by its name, with the parameters of a link."""
 
     def opener(page: str, **params: str | list[str]) -> AppTest:
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.switch_page(f"pages/{page}.py")
         for name, value in params.items():
             at.query_params[name] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from audit.exports.package import ExportRequest, package, today
 from audit.exports.package_files import zipped
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._shared.package_cache import MAX_PACKAGES, ZIP_TYPE, PackageCache
+from pages._shared.package_cache import DELIVERING, DELIVERY_S, MAX_PACKAGES, ZIP_TYPE, PackageCache
 from tests.pages.conftest import ROOT, TOKEN, Open, words_on
 from tests.support.studies import people
 
@@ -73,7 +74,9 @@ def test_the_package_of_the_page_is_that_of_the_command_and_is_built_once(
     assert (tmp_path / "x.zip").read_bytes() == content
 
 
-def test_the_cache_reports_the_current_step_during_a_build_only(run: Run, without_pictures: None):
+def test_the_cache_reports_the_steps_of_a_build_until_the_browser_knows_the_address(
+    run: Run, without_pictures: None, monkeypatch: pytest.MonkeyPatch
+):
     cache, key, steps = PackageCache(), ("key",), []
     cache.request(key)
     assert cache.current_step(key) == "Starting"
@@ -84,6 +87,9 @@ def test_the_cache_reports_the_current_step_during_a_build_only(run: Run, withou
 
     cache.fetch(key, order, NAME)
     assert steps == ["Starting"]
+    assert cache.current_step(key) == DELIVERING
+    now = time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: now + DELIVERY_S + 1)
     assert cache.current_step(key) == ""
 
 
