@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 from weakref import WeakSet
 
 import pytest
@@ -27,6 +27,7 @@ from playwright.sync_api import Error as PlaywrightError
 from annotation.label_store.engine import open_label_store
 from audit.cli.main import main
 from pages._blinded.session_cookie import ADDRESS as COOKIE_ADDRESS
+from pages._blinded.session_cookie import NAME as COOKIE
 from tests.support.studies import PASSWORD, people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +77,7 @@ class Dashboard:
     page_errors: list[str] = field(default_factory=list)
     in_use: list[Page] = field(default_factory=list)
     put_away: list[Page] = field(default_factory=list)
+    sessions: dict[str, list[Any]] = field(default_factory=dict)
     all: ClassVar[WeakSet[Dashboard]] = WeakSet()
 
     def __post_init__(self) -> None:
@@ -83,11 +85,24 @@ class Dashboard:
 
     def open(self, path: str = "/", width: int = 1280, height: int = 800, color_scheme: Scheme = "light") -> Page:
         """A page in its own browser context, as another person would open it; without cookies and storage of earlier tests."""
+        return self.visit(self._taken(width, height, color_scheme), path)
+
+    def open_as(self, name: str, path: str) -> Page:
+        """A page at an address for somebody who is signed in; the form is filled in once for each person and server."""
+        if name not in self.sessions:
+            page = signed_in_as(self, name, self.open("/sign_in"))
+            self.sessions[name] = [cookie for cookie in page.context.cookies() if cookie["name"] == COOKIE]
+            return self.visit(page, path)
+        page = self._taken()
+        page.context.add_cookies(self.sessions[name])
+        return self.visit(page, path)
+
+    def _taken(self, width: int = 1280, height: int = 800, color_scheme: Scheme = "light") -> Page:
         page = self.put_away.pop() if self.put_away else self._new_page()
         self.in_use.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=color_scheme)
-        return self.visit(page, path)
+        return page
 
     def _new_page(self) -> Page:
         # Animations cost a tenth of a page's computing time.

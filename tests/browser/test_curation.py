@@ -16,7 +16,7 @@ from audit.cli.main import main
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Theme, read_taxonomy
-from tests.browser.conftest import Dashboard, server, settled, signed_in_as
+from tests.browser.conftest import Dashboard, server, settled
 from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
@@ -88,9 +88,8 @@ def test_a_clinician_renames_and_merges_a_pi_undoes_and_the_edits_are_exported(
     run = find_run(data / "store", "demo")
     one, other = two_themes(run, data)
     address = f"/theme?run={run.key}&theme={one.theme_id}"
-    page = signed_in_as(dashboard, "vera", dashboard.open("/sign_in"))
-    page.goto(dashboard.address + address)
-    settled(page).get_by_text("Edit this theme").click()
+    page = dashboard.open_as("vera", address)
+    page.get_by_text("Edit this theme").click()
 
     page.get_by_label("New name").fill("Antibiotics and teeth")
     save(page, "Clearer for patients.")
@@ -106,9 +105,8 @@ def test_a_clinician_renames_and_merges_a_pi_undoes_and_the_edits_are_exported(
     shown_theme(page, other.name)
     expect(page.get_by_text("The theme you asked for was merged into this one.")).to_be_visible()
 
-    looking_on = signed_in_as(dashboard, "petra", dashboard.open("/sign_in"))
-    looking_on.goto(dashboard.address + address)
-    expect(settled(looking_on).get_by_text("2 edits, the last by vera")).to_be_visible()
+    looking_on = dashboard.open_as("petra", address)
+    expect(looking_on.get_by_text("2 edits, the last by vera")).to_be_visible()
     shown_theme(looking_on, other.name)
     select_edit(looking_on, 0)
     looking_on.get_by_label("Reason for the undo").fill("They differ in the dose.")
@@ -137,10 +135,9 @@ def test_a_clinician_renames_and_merges_a_pi_undoes_and_the_edits_are_exported(
 def test_of_two_simultaneous_edits_the_second_gets_a_conflict_and_keeps_its_text(dashboard: Dashboard, data: Path) -> None:
     run = find_run(data / "store", "demo")
     _, theme = two_themes(run, data)
-    pages = {name: signed_in_as(dashboard, name, dashboard.open("/sign_in")) for name in ("vera", "petra")}
+    pages = {name: dashboard.open_as(name, f"/theme?run={run.key}&theme={theme.theme_id}") for name in ("vera", "petra")}
     for name, page in pages.items():
-        page.goto(f"{dashboard.address}/theme?run={run.key}&theme={theme.theme_id}")
-        settled(page).get_by_text("Edit this theme").click()
+        page.get_by_text("Edit this theme").click()
         page.get_by_label("New name").fill(f"As {name} calls it")
     save(pages["vera"], "Mine.")
     shown_theme(pages["vera"], "As vera calls it")

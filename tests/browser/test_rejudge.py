@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.label_store.engine import open_label_store
 from audit.store.runs import list_runs
-from tests.browser.conftest import Dashboard, overflow, server, settled, signed_in_as
+from tests.browser.conftest import Dashboard, overflow, server, settled
 from tests.support.llm.real_server import MODEL, NoServerError, real_server
 from tests.support.studies import people
 
@@ -58,12 +58,6 @@ def fresh_office(model: None, browser: Browser, demo_data: Path, tmp_path: Path)
         yield Dashboard(address, browser)
 
 
-def petra(office: Dashboard, path: str) -> Page:
-    page = signed_in_as(office, "petra", office.open("/sign_in"))
-    page.goto(f"{office.address}{path}")
-    return settled(page)
-
-
 def save_run(page: Page, title: str) -> None:
     page.get_by_label("Title of the run").fill(title)
     page.get_by_role("button", name="Save as a run").click()
@@ -72,7 +66,7 @@ def save_run(page: Page, title: str) -> None:
 
 
 def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_office: Dashboard, tmp_path: Path) -> None:
-    page = petra(fresh_office, "/disagreements?words=alcohol")
+    page = fresh_office.open_as("petra", "/disagreements?words=alcohol")
     page.get_by_role("link", name="Re-judge all of them").click()
     page.wait_for_url(re.compile("/rejudge.*words=alcohol"))
     settled(page)
@@ -82,7 +76,9 @@ def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
     expect(page.get_by_text("Open calls:")).to_be_visible()
 
-    other = petra(fresh_office, page.url.removeprefix(fresh_office.address))  # a second browser sees the same, and stops it
+    other = fresh_office.open_as(
+        "petra", page.url.removeprefix(fresh_office.address)
+    )  # a second browser sees the same, and stops it
     expect(other.get_by_text("Open calls:")).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
@@ -100,7 +96,7 @@ def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_
     page.wait_for_url(re.compile("/judge.*against="))
     settled(page)
 
-    page = petra(fresh_office, "/rejudge?words=alcohol&judge=baseline")
+    page = fresh_office.open_as("petra", "/rejudge?words=alcohol&judge=baseline")
     page.get_by_role("button", name="Choose these pairs").click()
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
     expect(page.get_by_text("Pair by pair")).to_be_visible()
@@ -114,7 +110,7 @@ def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_
 
 
 def test_one_pair_is_judged_at_once_from_the_list(office: Dashboard) -> None:
-    page = petra(office, "/disagreements?words=alcohol")
+    page = office.open_as("petra", "/disagreements?words=alcohol")
     page.get_by_role("link", name="Re-judge this pair").click()
     page.wait_for_url(re.compile("/rejudge.*a=.*&b="))
     settled(page).get_by_role("button", name="Judge now").click()
@@ -127,9 +123,7 @@ def test_one_pair_is_judged_at_once_from_the_list(office: Dashboard) -> None:
 
 
 def test_a_viewer_finds_no_way_to_re_judge(office: Dashboard) -> None:
-    page = signed_in_as(office, "vera", office.open("/sign_in"))
-    page.goto(f"{office.address}/disagreements")
-    settled(page)
+    page = office.open_as("vera", "/disagreements")
     assert page.get_by_text(re.compile("Re-judge (this pair|all of them)")).count() == 0
     assert page.get_by_role("link", name="Re-judge").count() == 0
     page.goto(f"{office.address}/rejudge")

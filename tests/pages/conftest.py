@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
 from tests.support.loading import load
-from tests.support.systems import Record, system_tables, systems_release
 from tests.support.tiny import handbook, release_from
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,32 +61,19 @@ def run(load_run: Callable[..., Run]) -> Run:
     return load_run()
 
 
+def opened(page: str, **params: str | list[str]) -> AppTest:
+    """A page by its name, with the parameters of a link."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.switch_page(f"pages/{page}.py")
+    for name, value in params.items():
+        at.query_params[name] = value
+    return at.run()
+
+
 @pytest.fixture
 def open_page(data_dir: Path) -> Open:
-    """Open a page by its name, with the parameters of a link."""
-
-    def opener(page: str, **params: str | list[str]) -> AppTest:
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        at.switch_page(f"pages/{page}.py")
-        for name, value in params.items():
-            at.query_params[name] = value
-        return at.run()
-
-    return opener
-
-
-LoadSystems = Callable[..., Run]
-
-
-@pytest.fixture
-def load_systems(data_dir: Path, tmp_path: Path) -> LoadSystems:
-    """Load a run of answering systems alone; tables given here replace those of the small release."""
-
-    def loader(**tables: list[Record]) -> Run:
-        folder = systems_release(tmp_path / "releases" / "systems", {**system_tables(), **tables})
-        return load(folder, data_dir).run
-
-    return loader
+    """Opens a page on the test's data folder."""
+    return opened
 
 
 def words_on(at: AppTest) -> str:

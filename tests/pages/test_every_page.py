@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from audit.store.runs import Run
 from pages._shared.navigation import ALWAYS_SHOWN, PAGES, SYSTEM_PAGES
-from tests.pages.conftest import ROOT, words_on
+from tests.pages.conftest import HANDBOOKS, ROOT, TABLE, opened, words_on
 from tests.support.loading import load
 from tests.support.systems import systems_release
+from tests.support.tiny import release_from
 
 TENANCY = {"handbook": "state code", "organ": "kind of tenancy", "center": "state", "patient": "tenant"}
 OURS = re.compile(r"\b(?:handbook|organ|center|patient)s?\b", re.IGNORECASE)
@@ -18,21 +23,41 @@ WIDGETS = ("metric", "selectbox", "multiselect", "text_input", "button")
 SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]
 
 
+@pytest.fixture(scope="module")
+def one_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that no test changes."""
+    folder = tmp_path_factory.mktemp("one-run")
+    return load(release_from(folder, TABLE, HANDBOOKS), folder / "data").run
+
+
+@pytest.fixture(scope="module")
+def on_one_run(one_run: Run) -> Callable[[str], AppTest]:
+    """Opens a page on that run, once for all tests that only read what is on it."""
+
+    @cache
+    def open_once(page: str) -> AppTest:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AUDIT_DATA_DIR", str(one_run.path.parents[1]))
+            return opened(page)
+
+    return open_once
+
+
 def test_every_page_is_in_the_menu():
     assert sorted(SCRIPTS) == sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__")
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_page_opens_on_a_run_and_writes_the_run_into_the_address(page, run, open_page):
-    at = open_page(page)
+def test_a_page_opens_on_a_run_and_writes_the_run_into_the_address(page, one_run, on_one_run):
+    at = on_one_run(page)
     assert not at.exception
     assert not at.error
-    assert at.query_params["run"] in (run.key, [run.key])
+    assert at.query_params["run"] in (one_run.key, [one_run.key])
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_every_page_has_a_button_that_copies_its_link(page, run, open_page):
-    components = [component.proto.component_name for component in open_page(page).get("bidi_component")]
+def test_every_page_has_a_button_that_copies_its_link(page, on_one_run):
+    components = [component.proto.component_name for component in on_one_run(page).get("bidi_component")]
     assert any(name.endswith("copy_link") for name in components)
 
 
@@ -64,8 +89,8 @@ def test_every_page_marks_a_synthetic_run_and_uses_only_the_release_s_own_terms(
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_real_run_is_not_called_synthetic(page, run, open_page):
-    assert "Synthetic data" not in words_on(open_page(page))
+def test_a_real_run_is_not_called_synthetic(page, on_one_run):
+    assert "Synthetic data" not in words_on(on_one_run(page))
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
