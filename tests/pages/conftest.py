@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
 from tests.support.loading import load
+from tests.support.systems import Record, system_tables, systems_release
 from tests.support.tiny import handbook, release_from
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,20 @@ def opened(page: str, **params: str | list[str]) -> AppTest:
 def open_page(data_dir: Path) -> Open:
     """Opens a page on the test's data folder."""
     return opened
+
+
+LoadSystems = Callable[..., Run]
+
+
+@pytest.fixture
+def load_systems(data_dir: Path, tmp_path: Path) -> LoadSystems:
+    """Load a run of answering systems alone; tables given here replace those of the small release."""
+
+    def loader(**tables: list[Record]) -> Run:
+        folder = systems_release(tmp_path / "releases" / "systems", {**system_tables(), **tables})
+        return load(folder, data_dir).run
+
+    return loader
 
 
 def words_on(at: AppTest) -> str:
