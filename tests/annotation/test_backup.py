@@ -253,6 +253,9 @@ def made_older(store: LabelStore) -> None:
     with store.begin() as tx:
         tx.execute(text("delete from heads where ledger = 'study_events'"))
         tx.execute(text("drop table study_events"))
+        # Columns that later versions add
+        tx.execute(text("alter table studies drop column scheme"))
+        tx.execute(text("alter table items drop column reference"))
         tx.execute(text("update alembic_version set version_num = '0006'"))
     store.close()
 

@@ -28,6 +28,7 @@ ONE_ATTEMPT = """
     blank        answered
     no-usage     answered
     surrogate    answered
+    declines     answered
     length       cut
     flood        cut
     400          refused

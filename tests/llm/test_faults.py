@@ -40,6 +40,7 @@ EVERY_FAULT = """
     error-200       failed      3  3
     prose*1         answered    2  2
     prose           unreadable  2  2
+    declines        unreadable  2  2
     reasoning       unreadable  2  2
     blank           unreadable  2  2
     null            unreadable  2  2
