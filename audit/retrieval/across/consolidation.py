@@ -1,0 +1,89 @@
+"""From a pool of chunks to evidence: base scores, near-duplicates, caps per section and handbook, and neighbouring chunks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from audit.retrieval.across.library import Candidate, ChunkId, Library
+from audit.retrieval.across.settings import ConsolidationSettings
+from audit.retrieval.bm25 import tokens
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A passage of the evidence: the chunk it was found by, its base score in [0, 1], and its text widened by neighbours.
+
+    start, end  the widened text's characters in its section
+    duplicates  chunks that were left out because they say the same
+    """
+
+    candidate: Candidate
+    score: float
+    start: int
+    end: int
+    text: str
+    duplicates: tuple[ChunkId, ...] = ()
+
+
+def base_scores(pool: Sequence[Candidate], retrieval_share: float) -> list[float]:
+    """Mu x retrieval + (1 - mu) x rank, each from 0 to 1 within the pool; the rank is one over the place in its source.
+
+    Source: S1, consolidation; S1 does not say how a rank is normalised.
+    """
+    retrieval = _from_0_to_1([candidate.score for candidate in pool])
+    ranks = _from_0_to_1([1 / candidate.rank for candidate in pool])
+    return [retrieval_share * score + (1 - retrieval_share) * rank for score, rank in zip(retrieval, ranks, strict=True)]
+
+
+def _from_0_to_1(values: Sequence[float]) -> list[float]:
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    # All equal: all are the highest
+    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+
+
+def consolidate(library: Library, pool: Iterable[Candidate], settings: ConsolidationSettings | None = None) -> list[Evidence]:
+    """The evidence, best first: at most `passages`, none a near-duplicate of a better one."""
+    settings = settings or ConsolidationSettings()
+    candidates = list(pool)
+    scored = zip(base_scores(candidates, settings.retrieval_share), candidates, strict=True)
+    ordered = sorted(scored, key=lambda item: (-item[0], item[1].rank, item[1].chunk_id))
+    kept: list[tuple[float, Candidate, frozenset[str]]] = []
+    duplicates: dict[ChunkId, list[ChunkId]] = {}
+    sections: Counter[tuple[str, str]] = Counter()
+    handbooks: Counter[str] = Counter()
+    for score, candidate in ordered:
+        chunk, words = candidate.chunk_id, frozenset(tokens(library.text(candidate)))
+        twin = next((other.chunk_id for _, other, theirs in kept if overlap(words, theirs) >= settings.near_duplicate), None)
+        if twin:
+            duplicates.setdefault(twin, []).append(chunk)
+        elif sections[chunk[:2]] < settings.per_section and _room(handbooks[chunk.handbook_id], settings.per_handbook):
+            sections[chunk[:2]] += 1
+            handbooks[chunk.handbook_id] += 1
+            kept.append((score, candidate, words))
+        if len(kept) == settings.passages:
+            break
+    return [
+        widened(library, candidate, score, settings.neighbours, tuple(duplicates.get(candidate.chunk_id, ())))
+        for score, candidate, _ in kept
+    ]
+
+
+def _room(taken: int, most: int | None) -> bool:
+    return most is None or taken < most
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Jaccard similarity of two sets of stems; 1 for two empty ones."""
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+def widened(library: Library, candidate: Candidate, score: float, neighbours: int, duplicates: tuple[ChunkId, ...]) -> Evidence:
+    """The candidate with the text of the chunks before and after it in its section."""
+    index = library.indexes[candidate.chunk_id.handbook_id]
+    rows = index.rows_by_section[candidate.chunk_id.section_id]
+    first, last = max(candidate.row - neighbours, rows.start), min(candidate.row + neighbours, rows.stop - 1)
+    start, end = index.chunks[first].start, index.chunks[last].end
+    text = index.document.by_id[candidate.chunk_id.section_id].text[start:end]
+    return Evidence(candidate, score, start, end, text, duplicates)

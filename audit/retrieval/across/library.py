@@ -1,0 +1,156 @@
+"""The library: the indexes of all handbooks, searched source by source with scores on one scale.
+
+Each handbook keeps the index that `audit.retrieval.index` builds and caches by content, so that a library is built once, a new
+handbook is added alone, and another grouping into sources needs no index of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from pathlib import Path
+from typing import NamedTuple
+
+from audit.corpus.documents import Document
+from audit.embedding.encoders import Encoder
+from audit.errors import RetrievalError
+from audit.retrieval.across.sources import Source
+from audit.retrieval.bm25 import tokens
+from audit.retrieval.fusion import Ranking
+from audit.retrieval.index import HandbookIndex, build_index
+from audit.retrieval.retrievers import TokenWeights, bm25_over_chunks, dense_over_chunks, unexpanded_query
+from audit.retrieval.settings import RetrievalSettings
+
+BM25, OWN_BM25, DENSE = "bm25", "bm25, own statistics", "dense"
+RETRIEVERS = (BM25, OWN_BM25, DENSE)
+"""`bm25` weighs a word by how rare it is in the whole library; with its own statistics, by how rare it is in its handbook."""
+
+
+class ChunkId(NamedTuple):
+    """Names a chunk the same in every run: its handbook, its section, and its first character in the section's text."""
+
+    handbook_id: str
+    section_id: str
+    start: int
+
+    def __str__(self) -> str:
+        return f"{self.handbook_id}/{self.section_id}#{self.start}"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A chunk that a source offers for a question. `rank` is its place in that source, from 1."""
+
+    source_id: str
+    chunk_id: ChunkId
+    row: int
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True)
+class Library:
+    """Handbooks by id, ready to be searched, and the sources they are grouped into."""
+
+    sources: tuple[Source, ...]
+    indexes: Mapping[str, HandbookIndex]
+
+    @cached_property
+    def source_by_id(self) -> dict[str, Source]:
+        """Source id -> source."""
+        return {source.source_id: source for source in self.sources}
+
+    @cached_property
+    def without_text(self) -> frozenset[str]:
+        """The sources in whose handbooks no chunk has a word: they cannot answer anything."""
+        return frozenset(source.source_id for source in self.sources if not any(map(self._has_text, source.handbook_ids)))
+
+    def _has_text(self, handbook_id: str) -> bool:
+        return any(section.text.strip() for section in self.indexes[handbook_id].document.sections)
+
+    def search(self, question: str, retriever: str = BM25, depth: int = 20) -> dict[str, tuple[Candidate, ...]]:
+        """Source id -> its best `depth` chunks, best first; () where none has a word of the question or is similar to it.
+
+        Raises RetrievalError for an unknown retriever, MissingLibraryError without the retriever's library.
+        """
+        if retriever not in RETRIEVERS:
+            raise RetrievalError(f"There is no retriever '{retriever}'. Allowed: {', '.join(RETRIEVERS)}. Nothing was searched.")
+        weights = unexpanded_query(question).weights
+        return {source.source_id: self._search_source(source, question, weights, retriever, depth) for source in self.sources}
+
+    def _search_source(
+        self, source: Source, question: str, weights: TokenWeights, retriever: str, depth: int
+    ) -> tuple[Candidate, ...]:
+        scored = [
+            (-score, handbook_id, row)
+            for handbook_id in source.handbook_ids
+            for row, score in self._ranking(self.indexes[handbook_id], question, weights, retriever).items()
+        ]
+        # Ties by handbook and reading order, so that the same search gives the same chunks
+        return tuple(
+            Candidate(source.source_id, chunk_id(self.indexes[handbook_id], row), row, -negative, rank)
+            for rank, (negative, handbook_id, row) in enumerate(sorted(scored)[:depth], start=1)
+        )
+
+    def _ranking(self, index: HandbookIndex, question: str, weights: TokenWeights, retriever: str) -> Ranking:
+        if retriever == DENSE:
+            return dense_over_chunks(index, [question])
+        return bm25_over_chunks(index, weights if retriever == OWN_BM25 else self._with_shared_rarity(index, weights))
+
+    def _with_shared_rarity(self, index: HandbookIndex, weights: TokenWeights) -> dict[str, float]:
+        # BM25 is a sum over words of rarity times frequency, so a word's rarity is exchanged by a factor on its weight.
+        bm25 = index.bm25["chunks"]
+        own = {token: bm25.document_frequency(token) for token in weights}
+        return {
+            token: weight * self._rarity(token) / rarity(bm25.text_count, own[token])
+            for token, weight in weights.items()
+            if own[token]
+        }
+
+    def _rarity(self, token: str) -> float:
+        indexes = [index.bm25["chunks"] for index in self.indexes.values()]
+        return rarity(sum(bm25.text_count for bm25 in indexes), sum(bm25.document_frequency(token) for bm25 in indexes))
+
+    def text(self, candidate: Candidate) -> str:
+        """The chunk as it stands in its section."""
+        index = self.indexes[candidate.chunk_id.handbook_id]
+        chunk = index.chunks[candidate.row]
+        return index.document.sections[chunk.section].text[chunk.start : chunk.end]
+
+
+def rarity(texts: int, containing: int) -> float:
+    """The weight of a word in BM25 as bm25s computes it (method "lucene"): log(1 + (N - n + 0.5) / (n + 0.5))."""
+    return log(1 + (texts - containing + 0.5) / (containing + 0.5))
+
+
+def chunk_id(index: HandbookIndex, row: int) -> ChunkId:
+    """The id of the chunk in this row."""
+    chunk = index.chunks[row]
+    return ChunkId(index.document.handbook_id, index.document.sections[chunk.section].section_id, chunk.start)
+
+
+def build_library(
+    documents: Sequence[Document],
+    sources: Iterable[Source],
+    settings: RetrievalSettings,
+    encoder: Encoder | None = None,
+    folder: Path | None = None,
+) -> Library:
+    """The indexes of all handbooks of the sources, read from `folder` where they were built from the same input.
+
+    Raises RetrievalError where a source names a handbook that is not among the documents or there is no source.
+    """
+    sources = tuple(sources)
+    by_id = {document.handbook_id: document for document in documents}
+    named = [handbook_id for source in sources for handbook_id in source.handbook_ids]
+    if missing := [handbook_id for handbook_id in named if handbook_id not in by_id] or (["any handbook"] if not named else []):
+        raise RetrievalError(f"The sources need {missing[0]}, which is not among the documents. Nothing was indexed.")
+    indexes = {handbook_id: build_index(by_id[handbook_id], settings, encoder, folder) for handbook_id in named}
+    return Library(sources, indexes)
+
+
+def searchable(question: str) -> bool:
+    """Whether the question has a word to search for; stop words are none."""
+    return bool(tokens(question))

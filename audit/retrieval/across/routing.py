@@ -1,0 +1,155 @@
+"""DAKS: how many chunks to take from which source, from a probe of each and its authority. Source: S1, Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from audit.retrieval.across.features import Features, Floats, feature_matrix, softmax, source_features
+from audit.retrieval.across.library import BM25, Candidate, Library, searchable
+from audit.retrieval.across.settings import FEATURES, DaksSettings
+
+
+@dataclass(frozen=True)
+class SourceRoute:
+    """What routing decided about one source: score S, share p of the softmax, and budget b; `found`: chunks in its probe."""
+
+    source_id: str
+    authority: float
+    found: int
+    features: Features
+    score: float
+    share: float
+    budget: int
+
+
+@dataclass(frozen=True)
+class Routing:
+    """The routes of a question, best source first, and the pool: the best chunks of each source, as many as its budget.
+
+    notes     what the user has to know: a source without text, a question without words, a budget below the minimum
+    """
+
+    question: str
+    routes: tuple[SourceRoute, ...]
+    pool: tuple[Candidate, ...]
+    settings: DaksSettings
+    retriever: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """The sources, best first."""
+        return tuple(route.source_id for route in self.routes)
+
+    def trace(self) -> dict[str, Any]:
+        """The routing as a JSON value: every setting, route, chunk and note."""
+        pool = [
+            {"chunk": str(candidate.chunk_id), "source": candidate.source_id, "rank": candidate.rank, "score": candidate.score}
+            for candidate in self.pool
+        ]
+        return {
+            "question": self.question,
+            "retriever": self.retriever,
+            "settings": self.settings.record(),
+            "routes": [asdict(route) for route in self.routes],
+            "pool": pool,
+            "notes": list(self.notes),
+        }
+
+
+def budgets(shares: Sequence[float], total: int, minimum: int) -> list[int]:
+    """Chunks per source: at least `minimum` each, `total` in all.
+
+    minimum + round((total - sources x minimum) x share); then 1 is taken from the largest budget above the minimum, or given to
+    the source of the largest share, until the sum is right. Where the minimum is too much for all, it is the equal part of the
+    total that each can have, rounded down. Source: S1, Algorithm 1.
+    """
+    if not shares:
+        return []
+    minimum = min(minimum, total // len(shares))
+    free = total - len(shares) * minimum
+    # Halves upwards: Python's own rounding goes to the even number
+    numbers = [minimum + floor(free * share + 0.5) for share in shares]
+    while sum(numbers) > total:
+        numbers[numbers.index(max(numbers))] -= 1
+    numbers[max(range(len(shares)), key=shares.__getitem__)] += total - sum(numbers)
+    return numbers
+
+
+def source_scores(features: Mapping[str, Features], authority: Sequence[float], settings: DaksSettings) -> Floats:
+    """S of each source: its features by their weights, and lambda times its authority."""
+    weights = np.array([settings.weights.get(name, 0.0) for name in FEATURES])
+    scores: Floats = feature_matrix(features) @ weights + settings.authority_weight * np.asarray(authority)
+    return scores
+
+
+def route(
+    library: Library,
+    question: str,
+    settings: DaksSettings | None = None,
+    retriever: str = BM25,
+    required: Collection[str] = (),
+) -> Routing:
+    """The sources for a question with their budgets, and the pool of their chunks.
+
+    required  sources that the answer has to cover; a note says which of them have nothing
+
+    A source without text gets no budget. A question without words to search for gets an empty pool.
+    """
+    settings = settings or DaksSettings()
+    if not searchable(question):
+        note = "The question has no words to search for. No source was searched; ask it in full words."
+        return Routing(question, (), (), settings, retriever, (note,))
+    found = library.search(question, retriever, max(settings.probe, settings.budget))
+    probes = {source: chunks for source, chunks in found.items() if source not in library.without_text}
+    routes = _routes(library, probes, settings)
+    pool = tuple(chunk for one in routes for chunk in probes[one.source_id][: one.budget])
+    return Routing(question, routes, pool, settings, retriever, _notes(library, found, settings, required))
+
+
+def _routes(library: Library, probes: Mapping[str, Sequence[Candidate]], settings: DaksSettings) -> tuple[SourceRoute, ...]:
+    if not probes:
+        return ()
+    features = source_features(probes, settings)
+    authority = [library.source_by_id[source].authority for source in probes]
+    scores = source_scores(features, authority, settings)
+    shares = softmax(scores, settings.share_temperature).tolist()
+    numbers = budgets(shares, settings.budget, settings.minimum)
+    routes = [
+        SourceRoute(source, prior, min(len(probes[source]), settings.probe), features[source], score, share, number)
+        for source, prior, score, share, number in zip(probes, authority, scores.tolist(), shares, numbers, strict=True)
+    ]
+    # A stable sort: equal scores stay in the order in which the sources were declared
+    return tuple(sorted(routes, key=lambda one: -one.score))
+
+
+def _notes(
+    library: Library, found: Mapping[str, Sequence[Candidate]], settings: DaksSettings, required: Collection[str]
+) -> tuple[str, ...]:
+    notes = [
+        f"Source '{source}' has no text. It was given no budget; index its handbooks or leave it out."
+        for source in sorted(library.without_text)
+    ]
+    with_text = len(found) - len(library.without_text)
+    if with_text * settings.minimum > settings.budget:
+        notes.append(
+            f"A budget of {settings.budget} is below {settings.minimum} for each of {with_text} sources. "
+            "It was divided equally, and what is left over went to the best sources."
+        )
+    notes += [
+        f"Required source '{source}' {'has nothing on this question' if source in found else 'does not exist'}. "
+        "The evidence does not cover it."
+        for source in sorted(required)
+        if not found.get(source)
+    ]
+    return tuple(notes)
+
+
+def with_uniform_budget(library: Library, question: str, settings: DaksSettings, retriever: str = BM25) -> Routing:
+    """The same budget for every source: routing without features and authority, as a baseline."""
+    return route(library, question, replace(settings, weights={}, authority_weight=0.0), retriever)
