@@ -32,8 +32,9 @@ class SideEffect:
     comparisons     decided ones (A or B preferred) in which one side is favoured; of these the favoured side won `won`
     share           won / comparisons, with its 95 % interval
     informative     comparisons of couples of which either system was favoured, and either won, at least once
-    adjusted        the mean described above, with its 95 % interval; NaN without informative comparisons, and ends where the
-                    systems that win less often do so in fewer than MIN_QUESTIONS comparisons
+    adjusted        the mean described above, with its 95 % interval; NaN without informative comparisons. No ends where, over
+                    all couples, the systems that win less often do so, or those that are favoured less often are, in fewer
+                    than MIN_QUESTIONS comparisons, or where on one side every comparison has the same winner
     p_value         exact, two-sided, stratified by couple; NaN without informative comparisons
     """
 
@@ -83,11 +84,19 @@ def _cells(comparisons: pd.DataFrame, favoured: str) -> Floats:
 def _adjusted(cells: Floats) -> tuple[float, float, float]:
     value = float(_balanced(cells.sum(axis=0)[:, :, :, None])[0])
     questions = np.count_nonzero(cells.sum(axis=(1, 2, 3)))
-    # Where one system hardly ever wins, most draws lack its wins and are all alike.
-    if cells.sum(axis=(0, 2)).min(axis=1, initial=np.inf).sum() < MIN_QUESTIONS or not questions:
+    if _draws_are_alike(cells.sum(axis=0)):
         return value, np.nan, np.nan
     low, high = percentiles(_balanced(np.einsum("qcsw,qr->cswr", cells, draws(len(cells), stream=0)))[None, :], [questions])
     return value, float(low[0]), float(high[0])
+
+
+def _draws_are_alike(table: Floats) -> bool:
+    """Whether most draws of a table (couples, favoured, winner) show less spread than there is.
+
+    One system hardly ever wins, or is hardly ever favoured; or a side always wins: four of four are four of four in every draw.
+    """
+    scarce = min(table.sum(axis=axis).min(axis=1).sum() for axis in (1, 2))
+    return bool(scarce < MIN_QUESTIONS or not table.min(axis=2).sum(axis=0).all())
 
 
 def _balanced(cells: Floats) -> Floats:
