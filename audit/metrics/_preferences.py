@@ -34,8 +34,6 @@ SYSTEM_A, SYSTEM_B = Column.text("name_a", "System A"), Column.text("name_b", "S
 RATER_KIND = Column.text("rater_kind", "Compared by", words={RaterKind.HUMAN: "people", RaterKind.JUDGE: "judge"})
 SIDES_NOTE = "System A of a couple is the one without retrieval, else the one that the release lists first."
 QUESTIONS_RESAMPLED = "In brackets: 95 % intervals, {questions} resampled, each with all its comparisons. A dash: not known."
-# Composites are sums of floats: equal ones may differ by rounding.
-DECIMALS = 9
 
 
 def system_order(con: Connection) -> pd.DataFrame:
@@ -78,7 +76,7 @@ def choices_by_composite(
     tables = []
     for a, b in couples[["system_a", "system_b"]].drop_duplicates().itertuples(index=False):
         if {numbers[a], numbers[b]} <= set(values.columns):
-            difference = (values[numbers[a]] - values[numbers[b]]).dropna().round(DECIMALS)
+            difference = (values[numbers[a]] - values[numbers[b]]).dropna()
             choice = np.select([difference > 0, difference < 0], [Preference.A, Preference.B], Preference.TIE)
             tables.append(pd.DataFrame({"question": difference.index, "system_a": a, "system_b": b, "choice": choice}))
     return (

@@ -17,6 +17,8 @@ from audit.tables import Column
 from audit.vocabulary import nearest
 
 WORDS, COMPOSITE, REFUSAL = "words", "composite", "refusal"
+# Composites are sums of floats: equal ones may differ by rounding, and would count as different.
+DECIMALS = 9
 MEASURE_TITLES = {
     "bleu_1": "BLEU-1", "bleu_4": "BLEU-4", "sacrebleu": "sacreBLEU", "rouge_1": "ROUGE-1", "rouge_l": "ROUGE-L",
     "bertscore": "BERTScore", "p_at_5": "P@5", "recall_at_5": "Recall@5", "ndcg": "nDCG", "mrr": "MRR",
@@ -130,7 +132,7 @@ def composite_values(
     """The composite of every judged answer of a system, the mean over its judges, in the columns of `answer_values`."""
     table = evaluations(con, None, question_type, organ, incomplete, weights).dropna(subset=["system", COMPOSITE])
     table = table.assign(system=table["system"].astype(int), value=table[COMPOSITE])
-    mean: pd.DataFrame = table.groupby(["question", "system"])[["value"]].mean().reset_index()
+    mean: pd.DataFrame = table.groupby(["question", "system"])[["value"]].mean().round(DECIMALS).reset_index()
     return mean.assign(measure=COMPOSITE)
 
 

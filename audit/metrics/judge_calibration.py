@@ -12,6 +12,7 @@ from audit.metrics._systems import (
     BY_SYSTEM_QUESTION,
     COMPOSITE,
     COMPOSITE_NOTE,
+    DECIMALS,
     EVALUATIONS,
     SYSTEM,
     evaluations,
@@ -23,8 +24,6 @@ from audit.stats.means import mean_change
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
 
-# Composites are sums of floats: equal ones may differ by rounding.
-DECIMALS = 9
 TABLE = TableSpec(
     "Each answering system against the reference answers, by the same judge",
     (
@@ -66,7 +65,8 @@ def judge_calibration(
     Raises AuditError for another `incomplete` or wrong weights, NotInRunError for an unknown judge.
     """
     table = evaluations(con, judge, question_type, organ, incomplete, weights).dropna(subset=[COMPOSITE])
-    mean = table.assign(system=table["system"].fillna(-1)).groupby(["question", "system"])[COMPOSITE].mean().unstack()
+    by_answer = table.assign(system=table["system"].fillna(-1)).groupby(["question", "system"])[COMPOSITE]
+    mean = by_answer.mean().round(DECIMALS).unstack()
     if -1 not in mean.columns:
         return pd.DataFrame(columns=list(COLUMNS))
     rows = [
@@ -80,7 +80,7 @@ def judge_calibration(
 
 def _against(both: Floats) -> dict[str, Any]:
     """`both` has the composites of the reference answer and of the system, one row per question."""
-    difference = (both[:, 1] - both[:, 0]).round(DECIMALS)
+    difference = both[:, 1] - both[:, 0]
     change = mean_change(difference)
     reference, mean = both.mean(axis=0) if len(both) else (float("nan"), float("nan"))
     return {

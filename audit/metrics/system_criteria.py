@@ -19,14 +19,15 @@ from audit.metrics._systems import (
     identity,
     systems_of,
 )
-from audit.stats.intervals import with_wilson
+from audit.stats.intervals import wilson, with_interval
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
 
 UNREAD_CRITERIA = (
     "Incomplete: at least one of the eight criteria could not be read in the judge's reply. Unscored: none could. Both are left "
-    "out of the mean, or count 0 points on what could not be read (option incomplete=zero)."
+    "out of the mean, or count 0 points on what could not be read (option incomplete=zero). 0 points are not the worst score: an "
+    "unscored answer then has a composite of 7.1 with equal weights."
 )
 COMPOSITE_TABLE = TableSpec(
     "The composite of the eight criteria, from 0 to 10, of each answering system",
@@ -119,13 +120,13 @@ SCORES_TABLE = TableSpec(
     (
         "Every score that a criterion can have, the best first. Flagged: any score but the best. Evaluations in which the "
         "criterion could not be read are in no share.",
-        "In brackets: 95 % intervals (Wilson 1927). A dash: not known.",
+        "In brackets: 95 % intervals (Wilson 1927); where several judges scored an answer, it counts as one. A dash: not known.",
     ),
 )  # fmt: skip
 SCORES_GLOSSARY = {
     "criterion": "One of eight questions that a judge answers about an answer, such as whether anything is missing."
 }
-SCORES_COLUMNS = ("system_id", "name", "criterion", "score", "meaning", "flagged", "answers", "of", "unread")
+SCORES_COLUMNS = ("system_id", "name", "criterion", "score", "meaning", "flagged", "answers", "of", "unread", "trials")
 
 
 @metric(sql=EVALUATIONS, table=SCORES_TABLE, glossary=SCORES_GLOSSARY)
@@ -142,7 +143,8 @@ def criteria_scores(
         score                                  int, in the range of the criterion
         flagged                                bool, not the best score
         answers, of, unread                    int, evaluations with this score, with a readable one, and without
-        share, share_low, share_high           float in [0, 1], answers / of, Wilson; NaN where of is 0
+        share, share_low, share_high           float in [0, 1], answers / of; NaN where of is 0. Wilson, with questions as trials:
+                                               several judges of one answer say partly the same
 
     Raises NotInRunError for an unknown judge.
     """
@@ -150,14 +152,18 @@ def criteria_scores(
     rows = [row | score for row, own in by_system(con, table) for score in _scores(own)]
     scores = pd.DataFrame(rows, columns=list(SCORES_COLUMNS))
     share = scores["answers"].astype(float) / scores["of"].where(scores["of"] > 0).astype(float)
-    return with_wilson(scores.assign(share=share), "share", "answers", "of")
+    trials = scores["trials"].astype(float)
+    low, high = wilson(share * trials, trials)
+    return with_interval(scores.drop(columns="trials").assign(share=share), "share", low, high)
 
 
 def _scores(own: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for name, scale in CRITERIA.items():
         scores = own[name].dropna()
+        questions = own.loc[scores.index, "question"].nunique()
         for score, meaning in scale.meanings.items():
             yield {
                 "criterion": name.value, "score": score, "meaning": meaning, "flagged": score != scale.best,
                 "answers": int(np.count_nonzero(scores == score)), "of": len(scores), "unread": len(own) - len(scores),
+                "trials": questions,
             }  # fmt: skip

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError, NotInRunError
-from audit.evaluation.criteria import REFERENCE
+from audit.evaluation.criteria import REFERENCE, composites, parse_weights
 from audit.metrics.system_criteria import composite, criteria_scores
+from audit.metrics.system_differences import system_differences
+from audit.stats.intervals import wilson
 from tests.support.systems import GOOD, judged, system_tables, systems_store
 
 BAD = (0, 0, -2, 0, 0, 0, 0, 1)
@@ -69,6 +71,26 @@ def test_every_score_has_a_row_and_unreadable_ones_are_in_no_share(con):
     empathy = table.loc[("alone", "empathy")]
     assert (empathy["of"].iloc[0], empathy["unread"].iloc[0]) == (2, 1)
     assert len(table.loc["rag"]) == sum((3, 3, 3, 3, 3, 2, 3, 2))
+
+
+def test_several_judges_of_one_answer_are_one_trial_of_the_interval(con):
+    """Both judges of the only answer agree on scientific consensus: 2 of 2 evaluations, an interval of 1 of 1."""
+    row = criteria_scores(con).set_index(["system_id", "criterion", "score"]).loc[("rag", "scientific_consensus", 0)]
+    assert (row["answers"], row["of"], row["share"]) == (1, 2, 0.5)
+    assert (row["share_low"], row["share_high"]) == pytest.approx([end.item() for end in wilson(0.5, 1)])
+    alone = criteria_scores(con).set_index(["system_id", "criterion", "score"]).loc[("alone", "missing_content", -2)]
+    assert (alone["share_low"], alone["share_high"]) == pytest.approx([end.item() for end in wilson(1, 3)])
+
+
+def test_equal_weighted_sums_are_equal_composites_whatever_the_rounding(tmp_path):
+    """-2 x 0.2 and -1 x 0.2 - 2 x 0.1 are the same; as floats they differ by 2e-16."""
+    weights = "missing_content=0.1,inappropriate_content=0.2,empathy=0.3,bias=0.7"
+    one, other = (1, -2, 0, -2, 0, -1, 0, 1), (1, -1, -2, -2, 0, -1, 0, 1)
+    assert np.ptp(composites([one, other], weights=parse_weights(weights))) > 0
+    tables = system_tables()
+    tables["criteria"] = [judged("q1", "alone", *one), judged("q1", "rag", *other)]
+    table = system_differences(systems_store(tmp_path, tables), baseline="alone", weights=weights).set_index("measure")
+    assert (table.loc["composite", "questions"], table.loc["composite", "moves"]) == (0, "the same")
 
 
 def test_filters_and_unknown_names(con):
