@@ -221,7 +221,7 @@ def _check(context: RunContext, stage: str, options: Options, tried: dict[Any, E
         remedy = (
             f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {WITHOUT_MODEL[stage]}.'
         )
-        return EndpointCheck(stage, f"it calls a model, and no endpoint is set. {remedy}", system=system)
+        return EndpointCheck(stage, f"no endpoint is set for its model. {remedy}", system=system)
     # Several of them may use one endpoint, which then is tried once
     key = (settings.judge_urls, settings.judge_model)
     if key not in tried:

@@ -118,5 +118,5 @@ def _left_out(chosen: AnswersToScore) -> str:
         "refusals": chosen.refused, "answers that could not be read": chosen.unread,
         "records that could not be read (`audit check` names them)": chosen.unreadable,
     }  # fmt: skip
-    parts = [f"{number:,} {words}" for words, number in numbers.items() if number]
-    return f"Not judged: {', '.join(parts)}." if parts else ""
+    parts = [f"{words}: {number:,}" for words, number in numbers.items() if number]
+    return f"Not judged ({'; '.join(parts)})." if parts else ""

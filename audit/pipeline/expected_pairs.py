@@ -76,6 +76,8 @@ class ExpectedPairs:
     @property
     def text(self) -> str:
         """The counts, and what an expected one is based on."""
+        if not self.total:
+            return "0 pairs."
         if self.exact:
             return f"{self.total:,} pairs, {self.prescreened:,} of them ABSENT without a judge."
         if self.so_far.answers:

@@ -59,7 +59,7 @@ def test_answers_and_references_are_judged_and_other_judges_stay(release, server
     assert len(evaluations(release, "judge-1")) == 6
     output = capsys.readouterr().out
     assert "7 answers judged: 7 on all eight criteria, 0 on some, 0 unscored; 0 not asked." in output
-    assert "Not judged: 1 answers that could not be read." in output
+    assert "Not judged (answers that could not be read: 1)." in output
     record = evaluations(release)["q1", "rag"]
     assert record["parse"] == "strict"
     assert set(record["explanations"]) == set(CRITERIA)
@@ -80,7 +80,7 @@ def test_the_same_command_again_asks_nothing_and_changes_nothing(release, server
 def test_refusals_references_and_systems_can_be_left_out_and_what_was_judged_before_stays(release, server, capsys):
     assert judge(release, "--refusals", "leave-out", "--references", "leave-out", "--systems", "rag") == 0
     assert set(evaluations(release)) == {("q1", "rag"), ("q2", "rag")}
-    assert "Not judged: 1 refusals." in capsys.readouterr().out
+    assert "Not judged (refusals: 1)." in capsys.readouterr().out
     assert judge(release, "--systems", "alone", "--limit", "1", "--references", "leave-out") == 0
     assert set(evaluations(release)) == {("q1", "rag"), ("q2", "rag"), ("q1", "alone")}
 

@@ -44,7 +44,7 @@ def test_without_any_address_it_says_where_to_write_one(project, capsys):
     project.change('generator = "extractive"', 'generator = "model"')
     assert project.run() == 2
     output = capsys.readouterr().err
-    assert "config.toml, [generate]: it calls a model, and no endpoint is set." in output
+    assert "config.toml, [generate]: no endpoint is set for its model." in output
     assert 'or do without a model: generator = "extractive". No stage was started.' in output
 
 

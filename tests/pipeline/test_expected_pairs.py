@@ -41,3 +41,7 @@ def test_with_some_answers_the_text_names_how_many() -> None:
     pairs = ExpectedPairs(400, 60, answers_so_far(answers("++-", "+-", "+")), exact=False)
     assert pairs.to_judge == round(400 * (4 / 6) ** 2)
     assert "as in the 6 of 60 answers that exist, of which 33% are absent" in pairs.text
+
+
+def test_without_a_pair_nothing_is_expected() -> None:
+    assert ExpectedPairs(0, 0, answers_so_far([]), exact=False).text == "0 pairs."

@@ -184,7 +184,7 @@ def test_an_endpoint_that_is_missing_shows_before_the_first_stage(project, capsy
     add(project, '[[systems]]\nid = "alone"\nmode = "closed_book"\n')
     assert project.run() == 2
     message = capsys.readouterr().err
-    assert "[systems]: it calls a model, and no endpoint is set." in message
+    assert "[systems]: no endpoint is set for its model." in message
     assert "No stage was started." in message
 
 
