@@ -12,12 +12,14 @@ from audit.errors import AuditError
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
 from audit.previews import preview_notice
+from audit.queries.lookup import require_one_of
 from audit.queries.themes import require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run, find_run
 from audit.vocabulary import nearest
 
+SWITCH = YES, NO = "yes", "no"
 WRITERS: dict[str, Callable[..., str]] = {
     "json": json_text,
     "md": markdown_text,
@@ -85,17 +87,21 @@ def _metric(name: str) -> Metric[...]:
     return METRICS[name]
 
 
-def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, str]:
+def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, Any]:
     """The metric's own options from NAME=VALUE texts, with every required one among them."""
     options = dict(text.partition("=")[::2] for text in pairs)
     known = {
         name: default
         for name, default in metric.options.items()
-        if default in (Parameter.empty, None) or isinstance(default, str)
+        if default in (Parameter.empty, None) or isinstance(default, str | bool)
     }
     needed = [name for name, default in known.items() if default is Parameter.empty and name not in options]
     unknown = [name for name in options if name not in known]
     if needed or unknown:
         fault = f"needs --set {needed[0]}=VALUE" if needed else f"has no option '{unknown[0]}'"
         raise AuditError(f"Metric '{metric.name}' {fault}. Nothing was computed. Its options: {', '.join(known) or 'none'}.")
-    return options
+    return {name: _switch(name, text) if isinstance(known[name], bool) else text for name, text in options.items()}
+
+
+def _switch(name: str, text: str) -> bool:
+    return require_one_of(text, SWITCH, f"For {name}, the value") == YES

@@ -77,7 +77,7 @@ TEXT_MEASURES = (
     "BLEU, ROUGE and BERTScore compare an answer's words with those of the first reference answer, from 0 to 1; they do not tell "
     "whether it is right."
 )
-COMPOSITE_NOTE = "Composite: the eight criteria together, from 0 to 10."
+COMPOSITE_NOTE = "Composite: the eight criteria together, from 0 to 10; a refusal has one too where the judge scored it."
 
 
 def bound(question_type: str | None, organ: str | None) -> dict[str, str | None]:

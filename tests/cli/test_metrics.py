@@ -11,6 +11,7 @@ import pytest
 
 from audit.cli.main import main
 from tests.support.loading import spoil
+from tests.support.systems import judged, system_tables, systems_release
 from tests.support.tiny import release_from
 
 
@@ -81,6 +82,7 @@ def test_every_metric_can_be_asked_for_and_explained(release: Path, capsys: pyte
         (["organs", "--set", "color=red"], "has no option 'color'"),
         (["topics", "--set", "level=galaxy"], "galaxy"),
         (["gaps", "--set", "handbook_id=zz"], "zz"),
+        (["composite", "--set", "shared=1"], "For shared, the value '1' is not available. Allowed: yes, no."),
     ],
 )
 def test_a_metric_that_cannot_be_computed_says_why(
@@ -89,6 +91,17 @@ def test_a_metric_that_cannot_be_computed_says_why(
     main(["load", str(release)])
     assert main(["metrics", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_an_option_that_is_on_or_off_is_set_by_yes_or_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = system_tables() | {"criteria": [judged("q1", "alone"), judged("q2", "alone"), judged("q1", "rag")]}
+    main(["load", str(systems_release(tmp_path / "systems", tables))])
+    counted = {}
+    for value in ("no", "yes"):
+        capsys.readouterr()
+        assert main(["metrics", "composite", "--json", "--set", f"shared={value}"]) == 0
+        counted[value] = [row["answers"] for row in json.loads(capsys.readouterr().out)["rows"]]
+    assert counted == {"no": [2, 1], "yes": [1, 1]}
 
 
 def test_cells_cannot_run_as_formulas(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
