@@ -36,7 +36,7 @@ from audit.retrieval.across.baselines import (
     sources_by_evidence,
 )
 from audit.retrieval.across.consolidation import consolidate
-from audit.retrieval.across.library import Candidate, Library, build_library
+from audit.retrieval.across.library import ChunkHit, Library, build_library
 from audit.retrieval.across.routing import route, with_uniform_budget
 from audit.retrieval.across.settings import FEATURES, ConsolidationSettings, DaksSettings
 from audit.retrieval.across.sources import declared_sources
@@ -52,7 +52,7 @@ SETTINGS = RetrievalSettings(heading_prefix=False)
 UNIFORM_ROW = "uniform budget, chosen mu"
 SCORE_ONLY_ROW = "DAKS, learned, score-only rerank"
 SCORE_ONLY = ConsolidationSettings(retrieval_share=1.0)
-PoolOf = Callable[[str], tuple[Sequence[str] | None, Sequence[Candidate]]]
+PoolOf = Callable[[str], tuple[Sequence[str] | None, Sequence[ChunkHit]]]
 """Question -> sources by score, None where the method scores none, and the pool of chunks."""
 
 
@@ -111,7 +111,7 @@ def baselines(library: Library, merged: HandbookIndex, budget: int) -> dict[str,
     """The methods that choose nothing; the pool of each has as many chunks as DAKS takes."""
     uniform = DaksSettings(budget=budget)
 
-    def uniform_pool(text: str) -> tuple[None, Sequence[Candidate]]:
+    def uniform_pool(text: str) -> tuple[None, Sequence[ChunkHit]]:
         return None, with_uniform_budget(library, text, uniform).pool
 
     def single(source_id: str) -> PoolOf:
@@ -128,7 +128,7 @@ def baselines(library: Library, merged: HandbookIndex, budget: int) -> dict[str,
 def daks(library: Library, settings: DaksSettings, consolidation: ConsolidationSettings) -> Method:
     """A configuration of DAKS."""
 
-    def pool_of(text: str) -> tuple[Sequence[str], Sequence[Candidate]]:
+    def pool_of(text: str) -> tuple[Sequence[str], Sequence[ChunkHit]]:
         routing = route(library, text, settings)
         return routing.ranking, routing.pool
 

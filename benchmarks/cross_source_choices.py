@@ -12,7 +12,7 @@ from audit.evaluation.routing_measures import RoutedQuestion, routing_measures
 from audit.retrieval.across.consolidation import consolidate
 from audit.retrieval.across.features import feature_matrix, source_features
 from audit.retrieval.across.learning import KnownQuestion, learned_settings, typical_peaks
-from audit.retrieval.across.library import Candidate, Library
+from audit.retrieval.across.library import ChunkHit, Library
 from audit.retrieval.across.routing import route
 from audit.retrieval.across.settings import FEATURES, STANDARDISED, ConsolidationSettings, DaksSettings
 
@@ -90,7 +90,7 @@ def _budget_and_share(
 def _coverage(
     library: Library,
     questions: Sequence[LabelledQuestion],
-    pools: Sequence[Sequence[Candidate]],
+    pools: Sequence[Sequence[ChunkHit]],
     consolidation: ConsolidationSettings,
 ) -> tuple[float, float]:
     """EvRecall@5 and CrossEv@5 of the pools' evidence."""

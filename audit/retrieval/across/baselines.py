@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from audit.corpus.documents import Document
-from audit.retrieval.across.library import OWN_BM25, Candidate, ChunkId, Library
+from audit.retrieval.across.library import OWN_BM25, ChunkHit, ChunkId, Library
 from audit.retrieval.index import HandbookIndex
 from audit.retrieval.retrievers import bm25_over_chunks, unexpanded_query
 
@@ -23,7 +23,7 @@ def merged_document(documents: Iterable[Document]) -> Document:
     return Document("merged", "general", "all", "combined", tuple(sections))
 
 
-def merged_pool(library: Library, merged: HandbookIndex, question: str, total: int) -> list[Candidate]:
+def merged_pool(library: Library, merged: HandbookIndex, question: str, total: int) -> list[ChunkHit]:
     """The best chunks of one index of all handbooks, whatever source they are from.
 
     merged  the index of `merged_document` of the library's handbooks
@@ -37,22 +37,22 @@ def merged_pool(library: Library, merged: HandbookIndex, question: str, total: i
         # The chunks of a section have the same place in both indexes
         inside = row - merged.rows_by_section[f"{handbook_id}{SEPARATOR}{section_id}"].start
         own = library.indexes[handbook_id].rows_by_section[section_id].start + inside
-        pool.append(Candidate(owner[handbook_id], ChunkId(handbook_id, section_id, chunk.start), own, score, rank))
+        pool.append(ChunkHit(owner[handbook_id], ChunkId(handbook_id, section_id, chunk.start), own, score, rank))
     return pool
 
 
-def concatenated_pool(library: Library, question: str, total: int) -> list[Candidate]:
+def concatenated_pool(library: Library, question: str, total: int) -> list[ChunkHit]:
     """An equal part of each source's own list, by scores as each handbook's own statistics make them."""
     share = -(-total // len(library.sources))
     found = library.search(question, OWN_BM25, share)
     return [chunk for chunks in found.values() for chunk in chunks]
 
 
-def single_source_pool(library: Library, source_id: str, question: str, total: int) -> list[Candidate]:
+def single_source_pool(library: Library, source_id: str, question: str, total: int) -> list[ChunkHit]:
     """The best chunks of one source alone."""
     return list(library.search(question, depth=total)[source_id])
 
 
-def sources_by_evidence(pool: Sequence[Candidate]) -> tuple[str, ...]:
+def sources_by_evidence(pool: Sequence[ChunkHit]) -> tuple[str, ...]:
     """The sources in the order of their best chunk in a pool that is ordered: the ranking of a method that scores no source."""
     return tuple(dict.fromkeys(candidate.source_id for candidate in pool))

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from audit.retrieval.across.library import Candidate, ChunkId, Library
+from audit.retrieval.across.library import ChunkHit, ChunkId, Library
 from audit.retrieval.across.settings import ConsolidationSettings
 from audit.retrieval.bm25 import tokens
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceChunk:
     """A passage of the evidence: the chunk it was found by, its base score in [0, 1], and its text widened by neighbours.
 
     start, end  the widened text's characters in its section
     duplicates  chunks that were left out because they say the same
     """
 
-    candidate: Candidate
+    candidate: ChunkHit
     score: float
     start: int
     end: int
@@ -27,7 +27,7 @@ class Evidence:
     duplicates: tuple[ChunkId, ...] = ()
 
 
-def base_scores(pool: Sequence[Candidate], retrieval_share: float) -> list[float]:
+def base_scores(pool: Sequence[ChunkHit], retrieval_share: float) -> list[float]:
     """Mu x retrieval + (1 - mu) x rank, each from 0 to 1 within the pool; the rank is one over the place in its source.
 
     Source: S1, consolidation; S1 does not say how a rank is normalised.
@@ -43,13 +43,13 @@ def _from_0_to_1(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 1.0 for value in values]
 
 
-def consolidate(library: Library, pool: Iterable[Candidate], settings: ConsolidationSettings | None = None) -> list[Evidence]:
+def consolidate(library: Library, pool: Iterable[ChunkHit], settings: ConsolidationSettings | None = None) -> list[EvidenceChunk]:
     """The evidence, best first: at most `passages`, none a near-duplicate of a better one."""
     settings = settings or ConsolidationSettings()
     candidates = list(pool)
     scored = zip(base_scores(candidates, settings.retrieval_share), candidates, strict=True)
     ordered = sorted(scored, key=lambda item: (-item[0], item[1].rank, item[1].chunk_id))
-    kept: list[tuple[float, Candidate, frozenset[str]]] = []
+    kept: list[tuple[float, ChunkHit, frozenset[str]]] = []
     duplicates: dict[ChunkId, list[ChunkId]] = {}
     sections: Counter[tuple[str, str]] = Counter()
     handbooks: Counter[str] = Counter()
@@ -79,11 +79,13 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one | other else 1.0
 
 
-def widened(library: Library, candidate: Candidate, score: float, neighbours: int, duplicates: tuple[ChunkId, ...]) -> Evidence:
+def widened(
+    library: Library, candidate: ChunkHit, score: float, neighbours: int, duplicates: tuple[ChunkId, ...]
+) -> EvidenceChunk:
     """The candidate with the text of the chunks before and after it in its section."""
     index = library.indexes[candidate.chunk_id.handbook_id]
     rows = index.rows_by_section[candidate.chunk_id.section_id]
     first, last = max(candidate.row - neighbours, rows.start), min(candidate.row + neighbours, rows.stop - 1)
     start, end = index.chunks[first].start, index.chunks[last].end
     text = index.document.by_id[candidate.chunk_id.section_id].text[start:end]
-    return Evidence(candidate, score, start, end, text, duplicates)
+    return EvidenceChunk(candidate, score, start, end, text, duplicates)

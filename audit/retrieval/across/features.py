@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.retrieval.across.library import Candidate
+from audit.retrieval.across.library import ChunkHit
 from audit.retrieval.across.settings import FEATURES, STANDARDISED, DaksSettings
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def probe_features(scores: Sequence[float], sections: int, settings: DaksSetting
     )  # fmt: skip
 
 
-def source_features(probes: Mapping[str, Sequence[Candidate]], settings: DaksSettings) -> dict[str, Features]:
+def source_features(probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings) -> dict[str, Features]:
     """Source -> its features, on one scale (`DaksSettings.scale`)."""
     scores = {source: _calibrated(source, probe, settings) for source, probe in probes.items()}
     best = max((values[0] for values in scores.values() if values), default=1.0)
@@ -74,7 +74,7 @@ def source_features(probes: Mapping[str, Sequence[Candidate]], settings: DaksSet
     return standardised(features) if settings.scale == STANDARDISED else features
 
 
-def _calibrated(source: str, probe: Sequence[Candidate], settings: DaksSettings) -> list[float]:
+def _calibrated(source: str, probe: Sequence[ChunkHit], settings: DaksSettings) -> list[float]:
     divisor = settings.typical_peak.get(source, 1.0)
     return [candidate.score / divisor for candidate in probe[: settings.probe]]
 

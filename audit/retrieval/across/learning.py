@@ -11,10 +11,10 @@ import numpy as np
 
 from audit.optional_imports import optional
 from audit.retrieval.across.features import feature_matrix, source_features
-from audit.retrieval.across.library import Candidate
+from audit.retrieval.across.library import ChunkHit
 from audit.retrieval.across.settings import FEATURES, DaksSettings
 
-Probes = Mapping[str, Sequence[Candidate]]
+Probes = Mapping[str, Sequence[ChunkHit]]
 
 
 @dataclass(frozen=True)

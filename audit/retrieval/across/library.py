@@ -40,7 +40,7 @@ class ChunkId(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ChunkHit:
     """A chunk that a source offers for a question. `rank` is its place in that source, from 1."""
 
     source_id: str
@@ -70,7 +70,7 @@ class Library:
     def _has_text(self, handbook_id: str) -> bool:
         return any(section.text.strip() for section in self.indexes[handbook_id].document.sections)
 
-    def search(self, question: str, retriever: str = BM25, depth: int = 20) -> dict[str, tuple[Candidate, ...]]:
+    def search(self, question: str, retriever: str = BM25, depth: int = 20) -> dict[str, tuple[ChunkHit, ...]]:
         """Source id -> its best `depth` chunks, best first; () where none has a word of the question or is similar to it.
 
         Raises RetrievalError for an unknown retriever, MissingLibraryError without the retriever's library.
@@ -82,7 +82,7 @@ class Library:
 
     def _search_source(
         self, source: Source, question: str, weights: TokenWeights, retriever: str, depth: int
-    ) -> tuple[Candidate, ...]:
+    ) -> tuple[ChunkHit, ...]:
         scored = [
             (-score, handbook_id, row)
             for handbook_id in source.handbook_ids
@@ -90,7 +90,7 @@ class Library:
         ]
         # Ties by handbook and reading order, so that the same search gives the same chunks
         return tuple(
-            Candidate(source.source_id, chunk_id(self.indexes[handbook_id], row), row, -negative, rank)
+            ChunkHit(source.source_id, chunk_id(self.indexes[handbook_id], row), row, -negative, rank)
             for rank, (negative, handbook_id, row) in enumerate(sorted(scored)[:depth], start=1)
         )
 
@@ -113,7 +113,7 @@ class Library:
         indexes = [index.bm25["chunks"] for index in self.indexes.values()]
         return rarity(sum(bm25.text_count for bm25 in indexes), sum(bm25.document_frequency(token) for bm25 in indexes))
 
-    def text(self, candidate: Candidate) -> str:
+    def text(self, candidate: ChunkHit) -> str:
         """The chunk as it stands in its section."""
         index = self.indexes[candidate.chunk_id.handbook_id]
         chunk = index.chunks[candidate.row]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audit.retrieval.across.features import Features, Floats, feature_matrix, softmax, source_features
-from audit.retrieval.across.library import BM25, Candidate, Library, searchable
+from audit.retrieval.across.library import BM25, ChunkHit, Library, searchable
 from audit.retrieval.across.settings import FEATURES, DaksSettings
 
 
@@ -36,7 +36,7 @@ class Routing:
 
     question: str
     routes: tuple[SourceRoute, ...]
-    pool: tuple[Candidate, ...]
+    pool: tuple[ChunkHit, ...]
     settings: DaksSettings
     retriever: str
     notes: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ def route(
     return Routing(question, routes, pool, settings, retriever, _notes(library, found, settings, required))
 
 
-def _routes(library: Library, probes: Mapping[str, Sequence[Candidate]], settings: DaksSettings) -> tuple[SourceRoute, ...]:
+def _routes(library: Library, probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings) -> tuple[SourceRoute, ...]:
     if not probes:
         return ()
     features = source_features(probes, settings)
@@ -129,7 +129,7 @@ def _routes(library: Library, probes: Mapping[str, Sequence[Candidate]], setting
 
 
 def _notes(
-    library: Library, found: Mapping[str, Sequence[Candidate]], settings: DaksSettings, required: Collection[str]
+    library: Library, found: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings, required: Collection[str]
 ) -> tuple[str, ...]:
     notes = [
         f"Source '{source}' has no text. It was given no budget; index its handbooks or leave it out."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.retrieval.across.consolidation import base_scores, consolidate, overlap
-from audit.retrieval.across.library import Candidate, ChunkId, Library, build_library
+from audit.retrieval.across.library import ChunkHit, ChunkId, Library, build_library
 from audit.retrieval.across.settings import ConsolidationSettings
 from audit.retrieval.across.sources import Source
 from tests.retrieval.across.libraries import SETTINGS, document
@@ -21,13 +21,13 @@ def books() -> Library:
     return build_library((LONG, COPY), BOOKS, SETTINGS)
 
 
-def candidate(library: Library, source: str, handbook: str, row: int, score: float, rank: int) -> Candidate:
+def candidate(library: Library, source: str, handbook: str, row: int, score: float, rank: int) -> ChunkHit:
     index = library.indexes[handbook]
     chunk = index.chunks[row]
-    return Candidate(source, ChunkId(handbook, index.document.sections[chunk.section].section_id, chunk.start), row, score, rank)
+    return ChunkHit(source, ChunkId(handbook, index.document.sections[chunk.section].section_id, chunk.start), row, score, rank)
 
 
-def pool(library: Library) -> list[Candidate]:
+def pool(library: Library) -> list[ChunkHit]:
     """Rows 0 to 2 of long are its first section; 3 is "fever clinic", and row 0 of copy says the same."""
     return [
         candidate(library, "a", "long", 1, 10, 1),

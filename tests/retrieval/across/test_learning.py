@@ -7,15 +7,15 @@ import pytest
 
 from audit.retrieval.across.features import source_features
 from audit.retrieval.across.learning import KnownQuestion, learned_settings, typical_peaks
-from audit.retrieval.across.library import Candidate, ChunkId
+from audit.retrieval.across.library import ChunkHit, ChunkId
 from audit.retrieval.across.routing import source_scores
 from audit.retrieval.across.settings import DaksSettings
 
 AUTHORITY = {"a": 1.0, "b": 0.0}
 
 
-def probe(source: str, *scores: float) -> list[Candidate]:
-    return [Candidate(source, ChunkId(source, f"s{n}", 0), n, score, n + 1) for n, score in enumerate(scores)]
+def probe(source: str, *scores: float) -> list[ChunkHit]:
+    return [ChunkHit(source, ChunkId(source, f"s{n}", 0), n, score, n + 1) for n, score in enumerate(scores)]
 
 
 def test_the_typical_peak_is_the_mean_best_score_of_a_source() -> None:

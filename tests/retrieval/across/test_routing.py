@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from audit.retrieval.across.features import NOTHING_FOUND, Features, probe_features, source_features, standardised
-from audit.retrieval.across.library import Candidate, ChunkId
+from audit.retrieval.across.library import ChunkHit, ChunkId
 from audit.retrieval.across.routing import budgets, route, source_scores, with_uniform_budget
 from audit.retrieval.across.settings import STANDARDISED, DaksSettings
 from tests.retrieval.across.libraries import GUIDES, NOTHING, SHORT, library
 
 
-def probe(source: str, *scores: float) -> list[Candidate]:
+def probe(source: str, *scores: float) -> list[ChunkHit]:
     return [
-        Candidate(source, ChunkId(source, f"s{rank}", 0), rank, score, rank) for rank, score in enumerate(scores, start=1)
+        ChunkHit(source, ChunkId(source, f"s{rank}", 0), rank, score, rank) for rank, score in enumerate(scores, start=1)
     ]  # fmt: skip
 
 
