@@ -47,7 +47,7 @@ class LabellingTask:
     position                 position in the annotator's own order, from 1
     total                    tasks in this round; None where annotators claim unassigned slots
     first, second            the two answers, on this annotator's sides
-    reference                the reference answer, for who asks for it; None: there is none
+    reference                the reference answer, sent on request; None where the item has no reference
     first_name, second_name  the handbooks they are from; None where the study hides names
     revision                 the current revision; 0: not rated
     rated                    that rating; None where not rated
@@ -187,7 +187,7 @@ def _task_query() -> Select[tuple[object, ...]]:
 
 
 def find_task(con: Connection, assignment_id: str, annotator: str) -> LabellingTask:
-    """A task of the annotator. Raises StudyError when there is none with that id."""
+    """A task of the annotator. Raises StudyError when no task has that id."""
     row = con.execute(_task_query().where(slot.seat_id == assignment_id, slot.annotator == annotator)).mappings().first()
     if row is None:
         raise StudyError(f"You have no task '{assignment_id}'. Nothing was changed. Go back to your list of studies.")

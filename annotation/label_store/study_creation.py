@@ -36,7 +36,7 @@ class NewItem:
     item_id         short and meaningless: an id that followed the strata would reveal the verdict
     handbook, name  whose answer it is: a handbook, or in a head-to-head study a system
     repeat_of       item_id of the study item that this one silently repeats
-    reference       the reference answer to the question, shown on request; None: there is none
+    reference       the reference answer to the question, shown on request; None where the item has no reference
     """
 
     item_id: str

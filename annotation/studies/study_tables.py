@@ -173,7 +173,7 @@ def study_ratings(store: LabelStore, study_id: str) -> Ratings:
     Raises StudyError when there is no such study, AuditError when it has no rated study items.
     """
     scheme, labels = find_study(store, study_id).scheme, labels_table(store, study_id)
-    if scheme is not PAIRS:  # there is no judge, so that only its column is missing
+    if scheme is not PAIRS:  # such studies have no judge, so only its column is missing
         return ratings_from(labels.assign(judge=None), f"Study {study_id}", scheme=scheme)
     # Known exactly, while sums of weights would miss strata from which nothing was drawn.
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}

@@ -61,7 +61,7 @@ class SystemWorld:
 
     @cached_property
     def rank(self) -> NDArray[np.intp]:
-        """Per question the rank, from 0, at which the gold section was found; GIVEN: not found, or there is none."""
+        """Per question the rank, from 0, at which the gold section was found; GIVEN: not found, or no section is known."""
         chance = np.random.default_rng([self.world.config.seed, 13]).random(len(self.world.questions))
         # Drawn given the answer and not before it, so that what is true of the answers stays arithmetic
         composite = composites(self.scores.true[SYSTEMS.index(RETRIEVAL)])
