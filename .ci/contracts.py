@@ -109,7 +109,7 @@ CONTRACTS = [
             "jobs | exports | (pipeline)",
             "metrics | charts",
             "queries",
-            "store | demo | (generation) | themes",
+            "store | demo | (generation) | themes | stress",
             "(judging) | retrieval",
             "corpus",
             "release | embedding | llm | source_pages",
@@ -179,7 +179,7 @@ CONTRACTS = [
     ),
     forbidden(
         "Producers write release files and never open the store",
-        ["audit.llm", "audit.demo", "audit.corpus", "audit.judging", "audit.retrieval", "audit.generation"],
+        ["audit.llm", "audit.demo", "audit.corpus", "audit.judging", "audit.retrieval", "audit.generation", "audit.stress"],
         ["audit.store"],
     ),
     forbidden(

@@ -91,6 +91,15 @@ class RaterKind(StrEnum):
     JUDGE = "judge"
 
 
+class StressTest(StrEnum):
+    """What a stress test puts before a model: signal alone, signal among noise, sub-questions, or documents with errors."""
+
+    STANDARD = "standard"
+    SUFFICIENCY = "sufficiency"
+    INTEGRATION = "integration"
+    ROBUSTNESS = "robustness"
+
+
 LABELS = tuple(Label)
 SIGNIFICANCES = tuple(Significance)
 PHASES = tuple(Phase)
@@ -100,6 +109,7 @@ SYSTEM_MODES = tuple(SystemMode)
 PREFERENCES = tuple(Preference)
 SIDES = (Preference.A, Preference.B)
 RATER_KINDS = tuple(RaterKind)
+STRESS_TESTS = tuple(StressTest)
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
