@@ -13,18 +13,30 @@ from audit.retrieval.bm25 import tokens
 
 @dataclass(frozen=True)
 class EvidenceChunk:
-    """A passage of the evidence: the chunk it was found by, its base score in [0, 1], and its text widened by neighbours.
+    """A passage of the evidence: the chunk it was found by, its scores, and its text widened by neighbours.
 
+    base        of retrieval and rank, in [0, 1]
     start, end  the widened text's characters in its section
     duplicates  chunks that were left out because they say the same
+    support     of the graph, from 0; None where no graph was asked
+    final       what the evidence is ordered by, in [0, 1]: the base score where no graph was asked
+    bridged     found by the graph alone, in no source's budget
     """
 
     candidate: ChunkHit
-    score: float
+    base: float
     start: int
     end: int
     text: str
     duplicates: tuple[ChunkId, ...] = ()
+    support: float | None = None
+    final: float = 0.0
+    bridged: bool = False
+
+    @property
+    def source_id(self) -> str:
+        """The source that it is from."""
+        return self.candidate.source_id
 
 
 def base_scores(pool: Sequence[ChunkHit], retrieval_share: float) -> list[float]:
@@ -32,14 +44,14 @@ def base_scores(pool: Sequence[ChunkHit], retrieval_share: float) -> list[float]
 
     Source: S1, consolidation; S1 does not say how a rank is normalised.
     """
-    retrieval = _from_0_to_1([candidate.score for candidate in pool])
-    ranks = _from_0_to_1([1 / candidate.rank for candidate in pool])
+    retrieval = from_0_to_1([candidate.score for candidate in pool])
+    ranks = from_0_to_1([1 / candidate.rank for candidate in pool])
     return [retrieval_share * score + (1 - retrieval_share) * rank for score, rank in zip(retrieval, ranks, strict=True)]
 
 
-def _from_0_to_1(values: Sequence[float]) -> list[float]:
+def from_0_to_1(values: Sequence[float]) -> list[float]:
+    """Values from 0, the lowest, to 1, the highest; all 1 where they are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
-    # All equal: all are the highest
     return [(value - low) / (high - low) if high > low else 1.0 for value in values]
 
 
@@ -88,4 +100,4 @@ def widened(
     first, last = max(candidate.row - neighbours, rows.start), min(candidate.row + neighbours, rows.stop - 1)
     start, end = index.chunks[first].start, index.chunks[last].end
     text = index.document.by_id[candidate.chunk_id.section_id].text[start:end]
-    return EvidenceChunk(candidate, score, start, end, text, duplicates)
+    return EvidenceChunk(candidate, score, start, end, text, duplicates, final=score)

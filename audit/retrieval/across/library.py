@@ -13,19 +13,24 @@ from math import log
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from audit.corpus.documents import Document
 from audit.embedding.encoders import Encoder
 from audit.errors import RetrievalError
 from audit.retrieval.across.sources import Source
-from audit.retrieval.bm25 import tokens
+from audit.retrieval.bm25 import Scores, tokens
 from audit.retrieval.fusion import Ranking
 from audit.retrieval.index import HandbookIndex, build_index
 from audit.retrieval.retrievers import TokenWeights, bm25_over_chunks, dense_over_chunks, unexpanded_query
 from audit.retrieval.settings import RetrievalSettings
+from audit.text.language import language_of
 
 BM25, OWN_BM25, DENSE = "bm25", "bm25, own statistics", "dense"
 RETRIEVERS = (BM25, OWN_BM25, DENSE)
 """`bm25` weighs a word by how rare it is in the whole library; with its own statistics, by how rare it is in its handbook."""
+# Of the text of a handbook, so many characters tell its language
+LANGUAGE_SAMPLE = 2000
 
 
 class ChunkId(NamedTuple):
@@ -50,12 +55,13 @@ class ChunkHit:
     rank: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Library:
-    """Handbooks by id, ready to be searched, and the sources they are grouped into."""
+    """Handbooks by id, ready to be searched, and the sources they are grouped into; `folder`: where their indexes are cached."""
 
     sources: tuple[Source, ...]
     indexes: Mapping[str, HandbookIndex]
+    folder: Path | None = None
 
     @cached_property
     def source_by_id(self) -> dict[str, Source]:
@@ -66,6 +72,13 @@ class Library:
     def without_text(self) -> frozenset[str]:
         """The sources in whose handbooks no chunk has a word: they cannot answer anything."""
         return frozenset(source.source_id for source in self.sources if not any(map(self._has_text, source.handbook_ids)))
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639 codes of the handbooks' languages, as far as they are declared or can be told from their text."""
+        documents = [index.document for index in self.indexes.values()]
+        codes = {document.language or language_of(document.full_text[:LANGUAGE_SAMPLE]) for document in documents}
+        return frozenset(code for code in codes if code)
 
     def _has_text(self, handbook_id: str) -> bool:
         return any(section.text.strip() for section in self.indexes[handbook_id].document.sections)
@@ -97,7 +110,10 @@ class Library:
     def _ranking(self, index: HandbookIndex, question: str, weights: TokenWeights, retriever: str) -> Ranking:
         if retriever == DENSE:
             return dense_over_chunks(index, [question])
-        return bm25_over_chunks(index, weights if retriever == OWN_BM25 else self._with_shared_rarity(index, weights))
+        return bm25_over_chunks(index, self._weights(index, weights, retriever))
+
+    def _weights(self, index: HandbookIndex, weights: TokenWeights, retriever: str) -> TokenWeights:
+        return weights if retriever == OWN_BM25 else self._with_shared_rarity(index, weights)
 
     def _with_shared_rarity(self, index: HandbookIndex, weights: TokenWeights) -> dict[str, float]:
         # BM25 is a sum over words of rarity times frequency, so a word's rarity is exchanged by a factor on its weight.
@@ -110,8 +126,29 @@ class Library:
         }
 
     def _rarity(self, token: str) -> float:
-        indexes = [index.bm25["chunks"] for index in self.indexes.values()]
-        return rarity(sum(bm25.text_count for bm25 in indexes), sum(bm25.document_frequency(token) for bm25 in indexes))
+        if token not in self._rarities:
+            containing = sum(index.bm25["chunks"].document_frequency(token) for index in self.indexes.values())
+            self._rarities[token] = rarity(self._chunk_count, containing)
+        return self._rarities[token]
+
+    @cached_property
+    def _chunk_count(self) -> int:
+        return sum(index.bm25["chunks"].text_count for index in self.indexes.values())
+
+    @cached_property
+    def _rarities(self) -> dict[str, float]:
+        # Filled by searches: every handbook would count each word of the question again.
+        return {}
+
+    def scores(self, question: str, handbook_id: str, retriever: str = BM25) -> Scores:
+        """The score of every chunk of a handbook, by row; 0 where a chunk has no word of the question."""
+        index, weights = self.indexes[handbook_id], unexpanded_query(question).weights
+        if retriever != DENSE:
+            return index.bm25["chunks"].scores(self._weights(index, weights, retriever))
+        scores = np.zeros(len(index.chunks), dtype=np.float32)
+        for row, score in dense_over_chunks(index, [question]).items():
+            scores[row] = score
+        return scores
 
     def text(self, candidate: ChunkHit) -> str:
         """The chunk as it stands in its section."""
@@ -148,7 +185,7 @@ def build_library(
     if missing := [handbook_id for handbook_id in named if handbook_id not in by_id] or (["any handbook"] if not named else []):
         raise RetrievalError(f"The sources need {missing[0]}, which is not among the documents. Nothing was indexed.")
     indexes = {handbook_id: build_index(by_id[handbook_id], settings, encoder, folder) for handbook_id in named}
-    return Library(sources, indexes)
+    return Library(sources, indexes, folder)
 
 
 def searchable(question: str) -> bool:

@@ -16,11 +16,11 @@ from audit.retrieval.across.settings import FEATURES, DaksSettings
 
 @dataclass(frozen=True)
 class SourceRoute:
-    """What routing decided about one source: score S, share p of the softmax, and budget b; `found`: chunks in its probe."""
+    """What routing decided about one source: score S, share p of the softmax, and budget b; `probed`: chunks in its probe."""
 
     source_id: str
     authority: float
-    found: int
+    probed: int
     features: Features
     score: float
     share: float
@@ -109,7 +109,9 @@ def route(
     probes = {source: chunks for source, chunks in found.items() if source not in library.without_text}
     routes = _routes(library, probes, settings)
     pool = tuple(chunk for one in routes for chunk in probes[one.source_id][: one.budget])
-    return Routing(question, routes, pool, settings, retriever, _notes(library, found, settings, required))
+    with_hits = {source for source, chunks in found.items() if chunks}
+    notes = (*_notes(library, found, settings), *required_notes(library, required, with_hits))
+    return Routing(question, routes, pool, settings, retriever, notes)
 
 
 def _routes(library: Library, probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings) -> tuple[SourceRoute, ...]:
@@ -128,9 +130,7 @@ def _routes(library: Library, probes: Mapping[str, Sequence[ChunkHit]], settings
     return tuple(sorted(routes, key=lambda one: -one.score))
 
 
-def _notes(
-    library: Library, found: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings, required: Collection[str]
-) -> tuple[str, ...]:
+def _notes(library: Library, found: Collection[str], settings: DaksSettings) -> list[str]:
     notes = [
         f"Source '{source}' has no text. It was given no budget; index its handbooks or leave it out."
         for source in sorted(library.without_text)
@@ -141,13 +141,17 @@ def _notes(
             f"A budget of {settings.budget} is below {settings.minimum} for each of {with_text} sources. "
             "It was divided equally, and what is left over went to the best sources."
         )
-    notes += [
-        f"Required source '{source}' {'has nothing on this question' if source in found else 'does not exist'}. "
+    return notes
+
+
+def required_notes(library: Library, required: Collection[str], with_hits: Collection[str]) -> list[str]:
+    """A sentence for each required source of which nothing was found; `with_hits`: the sources of what was."""
+    return [
+        f"Required source '{source}' {'has nothing on this question' if source in library.source_by_id else 'does not exist'}. "
         "The evidence does not cover it."
         for source in sorted(required)
-        if not found.get(source)
+        if source not in with_hits
     ]
-    return tuple(notes)
 
 
 def with_uniform_budget(library: Library, question: str, settings: DaksSettings, retriever: str = BM25) -> Routing:

@@ -1,10 +1,12 @@
-"""The settings of routing and consolidation; a trace lists them all."""
+"""The settings of routing, consolidation, graph and packing; a trace lists them all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from audit.retrieval.across.library import BM25
 
 FEATURES = ("peak", "mean", "margin", "entropy", "coverage")
 BEST, STANDARDISED = "best", "standardised"
@@ -93,6 +95,88 @@ class ConsolidationSettings:
             or (self.per_handbook is not None and self.per_handbook < 1)
         ):
             raise ValueError("per_section, per_handbook and passages must be at least 1, and neighbours at least 0")
+
+    def record(self) -> dict[str, Any]:
+        """Every setting as a JSON value."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """What the alignment graph adds. S1 publishes the steps and not the values; these are ours.
+
+    seeds            the best candidates (S) whose entities are seeds, with those of the question
+    hops             how far from a seed a chunk may be (h): 1 names a seed, 2 shares an entity with such a chunk
+    bridged          chunks that bridging adds at most; 0: the graph adds none
+    degree_share     an entity named by a larger share of the chunks links nothing
+    degree_minimum   so many chunks may name an entity in any case, however small the library
+    overlap_weight, proximity_weight, other_source_weight  eta1, eta2 and eta3 of the support score
+    base_share       alpha: the part of the final score that is the base score; the rest is the support
+
+    Raises ValueError, with a clause that names the fault.
+    """
+
+    seeds: int = 5
+    hops: int = 2
+    bridged: int = 10
+    degree_share: float = 0.02
+    degree_minimum: int = 20
+    overlap_weight: float = 1.0
+    proximity_weight: float = 1.0
+    other_source_weight: float = 0.5
+    base_share: float = 0.7
+
+    def __post_init__(self) -> None:
+        if min(self.seeds, self.bridged) < 0 or min(self.hops, self.degree_minimum) < 1:
+            raise ValueError("seeds and bridged must be at least 0, hops and degree_minimum at least 1")
+        if not (0 <= self.base_share <= 1 and 0 < self.degree_share <= 1):
+            raise ValueError("base_share must be from 0 to 1, and degree_share above 0 and at most 1")
+        if min(self.overlap_weight, self.proximity_weight, self.other_source_weight) < 0:
+            raise ValueError("overlap_weight, proximity_weight and other_source_weight must be at least 0")
+
+
+@dataclass(frozen=True)
+class PackingSettings:
+    """How much evidence is kept.
+
+    tokens        of all passages together (T_max), by a rule of thumb of four characters each
+    passages      number of passages at most; None: as many as the tokens allow
+    per_handbook  passages of one handbook; None: any number
+
+    Raises ValueError, with a clause that names the fault.
+    """
+
+    tokens: int = 4000
+    passages: int | None = 5
+    per_handbook: int | None = None
+
+    def __post_init__(self) -> None:
+        if min(number for number in (self.tokens, self.passages, self.per_handbook) if number is not None) < 1:
+            raise ValueError("tokens, passages and per_handbook must be at least 1")
+
+
+@dataclass(frozen=True)
+class CrossSourceSettings:
+    """All settings from a question to its packed evidence. `graph` None: routing and consolidation alone.
+
+    candidates  passages that consolidation leaves for graph and packing; its own `passages` is not used
+    """
+
+    retriever: str = BM25
+    daks: DaksSettings = field(default_factory=DaksSettings)
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    graph: GraphSettings | None = field(default_factory=GraphSettings)
+    packing: PackingSettings = field(default_factory=PackingSettings)
+    candidates: int = 30
+
+    def __post_init__(self) -> None:
+        if self.candidates < 1:
+            raise ValueError("candidates must be at least 1")
+
+    @classmethod
+    def paper(cls) -> CrossSourceSettings:
+        """The method of S1, with weights as set for the steps whose values S1 does not publish."""
+        return cls(daks=DaksSettings(weights=PAPER_WEIGHTS), graph=GraphSettings())
 
     def record(self) -> dict[str, Any]:
         """Every setting as a JSON value."""

@@ -1,0 +1,94 @@
+"""What the alignment graph shows for one question: its seeds, the chunks within reach, and where each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.retrieval.across.entities import Entity, EntityRecogniser
+from audit.retrieval.across.graph import EntityGraph, Mask, named_in
+from audit.retrieval.across.library import ChunkHit, Library, chunk_id
+from audit.retrieval.across.routing import Routing
+from audit.retrieval.across.settings import GraphSettings
+from audit.retrieval.across.support import Alignment
+
+
+@dataclass(frozen=True)
+class QuestionGraph:
+    """The graph as one question sees it.
+
+    entities  of the question; `unknown`: those that no chunk names, or too many to link
+    seeds     columns of the seed entities that link
+    hops      chunk number -> hops from the seeds, 0 out of reach
+    """
+
+    graph: EntityGraph
+    linking: Mask
+    entities: tuple[Entity, ...]
+    unknown: tuple[Entity, ...]
+    seeds: tuple[int, ...]
+    hops: NDArray[np.int64]
+
+    @cached_property
+    def _linked_columns(self) -> frozenset[int]:
+        return frozenset(column for column in named_in(self.graph, self.entities) if self.linking[column])
+
+    def alignment(self, hit: ChunkHit) -> Alignment:
+        """Where a chunk is in it."""
+        number = self.graph.number_of(hit)
+        shared = self._linked_columns.intersection(self.graph.columns(number).tolist())
+        hops = int(self.hops[number])
+        # Two edges a hop, from an entity over a chunk to an entity; a chunk of the first hop names the seed itself
+        return Alignment(len(shared), 2 * (hops - 1) if hops else None)
+
+
+def question_graph(graph: EntityGraph, recogniser: EntityRecogniser, routing: Routing, settings: GraphSettings) -> QuestionGraph:
+    """The entities of the question, the seeds, and how far each chunk is from them."""
+    chunks = graph.incidence.shape[0]
+    linking = graph.linking(max(settings.degree_minimum, int(settings.degree_share * chunks)))
+    (entities,) = recogniser.recognise([routing.question])
+    known = named_in(graph, entities)
+    of_candidates = {
+        column for hit in best_of_pool(routing, settings.seeds) for column in graph.columns(graph.number_of(hit)).tolist()
+    }
+    seeds = tuple(sorted(column for column in {*known, *of_candidates} if linking[column]))
+    linked = {graph.entities[column] for column in known if linking[column]}
+    unknown = tuple(entity for entity in entities if entity not in linked)
+    return QuestionGraph(graph, linking, entities, unknown, seeds, graph.hops_from(seeds, linking, settings.hops))
+
+
+def best_of_pool(routing: Routing, number: int) -> list[ChunkHit]:
+    """The best candidates of the pool, by retrieval score."""
+    return sorted(routing.pool, key=lambda hit: (-hit.score, hit.rank, hit.chunk_id))[:number]
+
+
+def bridge(library: Library, seen: QuestionGraph, routing: Routing, settings: GraphSettings) -> list[ChunkHit]:
+    """Chunks within reach of the seeds that are not in the pool: nearest first, then by retrieval score.
+
+    Their rank is one after the last that their source was searched for.
+    """
+    in_pool = {seen.graph.number_of(hit) for hit in routing.pool}
+    numbers = [number for number in np.flatnonzero(seen.hops).tolist() if number not in in_pool]
+    if not numbers or not settings.bridged:
+        return []
+    scores = _scores(library, seen.graph, routing, numbers)
+    # A stable sort: equal chunks stay in the order of the handbooks
+    order = sorted(range(len(numbers)), key=lambda at: (seen.hops[numbers[at]], -scores[at]))[: settings.bridged]
+    source_of = {handbook: source.source_id for source in library.sources for handbook in source.handbook_ids}
+    last = max(routing.settings.probe, routing.settings.budget) + 1
+    hits = []
+    for at in order:
+        handbook_id, row = seen.graph.place_of(numbers[at])
+        identity = chunk_id(library.indexes[handbook_id], row)
+        hits.append(ChunkHit(source_of[handbook_id], identity, row, scores[at], last))
+    return hits
+
+
+def _scores(library: Library, graph: EntityGraph, routing: Routing, numbers: Sequence[int]) -> list[float]:
+    places = [graph.place_of(number) for number in numbers]
+    by_handbook = {name: library.scores(routing.question, name, routing.retriever) for name in {name for name, _ in places}}
+    return [float(by_handbook[name][row]) for name, row in places]
