@@ -43,6 +43,8 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "places": {"type": "array", "items": {"$ref": "#/$defs/place"}},
     "evidence": {"type": ["array", "null"], "items": {"$ref": "#/$defs/evidence"}},
     "usage": {"anyOf": [{"$ref": "#/$defs/usage"}, {"type": "null"}]},
+    "source routes": {"type": ["array", "null"], "items": {"$ref": "#/$defs/source_route"}},
+    "routed evidence": {"type": ["array", "null"], "items": {"$ref": "#/$defs/routed_evidence"}},
     "objects": {"type": ["array", "null"], "items": {"type": "object"}},
 }
 

@@ -39,10 +39,16 @@ PARTS: dict[str, tuple[str, ...]] = {
     "criteria": ("criteria",),
     "preference": ("preferences",),
     "measure": ("measures",),
+    "source": ("sources",),
+    "route": ("routes",),
 }
-"""Kind of record -> the names, without ending, that a file or a folder of such records may have."""
+"""Kind of record -> the names, without ending, that a file or a folder of such records may have.
+
+Files called `sources` contain handbooks in a release that has neither `handbooks` nor `systems`, and sources in any other.
+"""
 REQUIRED_PARTS = ("handbook", "question", "pair")
 SYSTEM_PARTS = ("system", "reference", "system_answer", "criteria", "preference", "measure")
+ROUTE_PARTS = ("source", "route")
 """What a release about answering systems has; with `system` and `question` it needs no handbooks and no pairs."""
 
 
@@ -178,7 +184,7 @@ def find_layout(root: Path, given: Path) -> Layout:
     Raises ReleaseError when there are no handbooks, no questions or no pairs; a release of answering systems needs only systems
     and questions.
     """
-    parts = {kind: _files_of_part(root, names) for kind, names in PARTS.items()}
+    parts = _parts(root)
     required = _required_parts(parts)
     if missing := [PARTS[kind][0] for kind in required if not parts[kind]]:
         raise ReleaseError(
@@ -189,8 +195,19 @@ def find_layout(root: Path, given: Path) -> Layout:
     return Layout(root, parts)
 
 
+def _parts(root: Path) -> dict[str, list[Path]]:
+    parts = {kind: _files_of_part(root, names) for kind, names in PARTS.items()}
+    handbooks = _files_of_part(root, PARTS["handbook"][:1])
+    # "Sources" was another name of the handbooks before it was the name of groups of them
+    if handbooks or parts["system"]:
+        parts["handbook"] = handbooks
+    else:
+        parts["source"] = []
+    return parts
+
+
 def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
-    if parts["pair"] or not any(parts[kind] for kind in SYSTEM_PARTS):
+    if parts["pair"] or not any(parts[kind] for kind in (*SYSTEM_PARTS, "route")):
         return REQUIRED_PARTS
     return ("system", "question")
 

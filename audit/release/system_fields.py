@@ -28,6 +28,8 @@ REFERENCE = (
     Field("question_type", "text", "one type per question, such as treatment", aliases=("type", "qtype")),
     Field("gold_sections", "texts", "ids of the sections that contain the answer", aliases=("gold", "relevant")),
     Field("url", "text", "where the reference answer can be read", aliases=("link", "document_url")),
+    Field("primary_source", "text", "the source to ask first", aliases=("primary",)),
+    Field("required_sources", "texts", "the sources that a whole answer needs", aliases=("required",)),
 )  # fmt: skip
 EVIDENCE = (
     Field("handbook_id", "text", "the handbook it is from", aliases=("handbook", "source_id")),

@@ -61,13 +61,15 @@ def _system_mode(value: Any, name: str) -> Any:
 
 
 def reference(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """The reference of a question: question_id, answers, question_type, gold_sections, url."""
+    """The reference of a question: question_id, answers, question_type, gold_sections, url, primary_source, required_sources."""
     raw = fields_of(record, "reference")
     values: dict[str, Any] = {
         "answers": optional(passages, raw, "answers", repairs) or [],
         "question_type": (optional(text, raw, "question_type", repairs) or "").strip() or None,
         "gold_sections": optional(texts, raw, "gold_sections", repairs) or [],
         "url": optional(text, raw, "url", repairs),
+        "primary_source": (optional(text, raw, "primary_source", repairs) or "").strip() or None,
+        "required_sources": optional(texts, raw, "required_sources", repairs) or [],
     }
     if not any(values.values()):
         raise Reject("empty_reference", "it has neither a reference answer nor a question type nor anything else.")

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from audit.vocabulary import LABELS
 
 Record = Mapping[str, Any]
-SYSTEM_TABLES = ("systems", "references", "system_answers", "criteria", "preferences", "measures")
-"""The files of answering systems, by their names without ending."""
+SYSTEM_TABLES = ("systems", "references", "system_answers", "criteria", "preferences", "measures", "sources", "routes")
+"""The files of answering systems and of the sources that they searched, by their names without ending."""
 MAX_STEM_CHARS = 200
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ CRITERIA_COLUMNS = ("question", "system", "judge", *SCORES, "explanations", "par
 PREFERENCE_COLUMNS = ("question", "system_a", "system_b", "preference", "rater", "rater_kind", "shown_first", "comment")
 MEASURE_COLUMNS = ("question", "system", "measure", "value")
 TYPE_COLUMNS = ("question", "question_type", "gold_sections", "url")
+QUESTION_SOURCE_COLUMNS = ("question", "source", "is_primary")
 
 Record = dict[str, Any]
 Problem = tuple[str, str]
@@ -27,7 +28,7 @@ Problem = tuple[str, str]
 
 
 def load_systems(con: Connection, reader: RecordReader, state: LoadState) -> None:
-    """Fill the seven tables of answering systems, after the questions are loaded.
+    """Fill the eight tables of answering systems, after questions and sources are loaded.
 
     What names an unknown question or system, and the second record of one thing, is quarantined. Scores of answers that the
     release does not bring are loaded and counted in a note.
@@ -77,21 +78,39 @@ def _systems(reader: RecordReader, state: LoadState) -> Iterator[Record]:
 
 
 def _load_references(con: Connection, reader: RecordReader, state: LoadState, answered: set[Hashable]) -> None:
-    """Fill `reference_answers` and `question_types`; enters (question, None) in `answered` for each reference answer."""
+    """Fill `reference_answers`, `question_types` and `question_sources`.
+
+    Enters (question, None) in `answered` for each reference answer.
+    """
     seen: set[Hashable] = set()
 
     def problem(record: Record) -> Problem | None:
         words = f"a reference of question '{record['question_id']}'"
-        return state.resolve_ids(record, ("question",)) or _first(seen, record["question"], "reference", words)
+        unknown = state.resolve_ids(record, ("question",)) or _unknown_source(record, state)
+        return unknown or _first(seen, record["question"], "reference", words)
 
     records = [
         record for path in reader.layout.parts["reference"] for _, _, record in _usable(reader, path, "reference", problem)
     ]
     append_records(con, "question_types", TYPE_COLUMNS, iter(records))
+    append_records(con, "question_sources", QUESTION_SOURCE_COLUMNS, _question_sources(records, state))
     answers = [(record["question"], place, text) for record in records for place, text in enumerate(record["answers"])]
     answered.update((question, None) for question, _, _ in answers)
     if answers:
         append(con, "reference_answers", dict(zip(("question", "place", "answer"), zip(*answers, strict=True), strict=True)))
+
+
+def _unknown_source(record: Record, state: LoadState) -> Problem | None:
+    named = (record["primary_source"], *record["required_sources"])
+    return next((state.unknown_id("source", name) for name in named if name and name not in state.sources), None)
+
+
+def _question_sources(records: Iterable[Record], state: LoadState) -> Iterator[Record]:
+    """One row for each source that a question needs, each once, the primary one among them."""
+    for record in records:
+        primary = record["primary_source"]
+        for name in dict.fromkeys((*([primary] if primary else []), *record["required_sources"])):
+            yield {"question": record["question"], "source": state.sources[name], "is_primary": name == primary}
 
 
 def _answers(

@@ -17,7 +17,7 @@ COUNT_JUDGED = "select count(*) from pairs where not prescreened"
 DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
 DECLARED_OF_SYSTEMS = {
     "systems": "system", "references": "reference", "system_answers": "system_answer", "criteria": "criteria",
-    "preferences": "preference", "measures": "measure",
+    "preferences": "preference", "measures": "measure", "sources": "source", "routes": "route",
 }  # fmt: skip
 """Count that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
 

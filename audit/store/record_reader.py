@@ -116,19 +116,24 @@ def excerpt(raw: Any) -> str | None:
 
 @dataclass
 class LoadState:
-    """Row numbers of `handbooks`, `questions` and `systems` by id, in release order.
+    """Row numbers of `handbooks`, `questions`, `systems` and `sources` by id, in release order.
 
     answer_status  int8 (questions, handbooks): NOT_ASKED, PRESENT, ABSENT or UNPARSEABLE
     sections       length of each section in characters, by (handbook number, section id); empty without sections
+    source_of      number of the source that a handbook is in, by the number of the handbook
+    has_routes     whether a system routed a question to sources
     """
 
     handbooks: dict[str, int] = field(default_factory=dict)
     questions: dict[str, int] = field(default_factory=dict)
     systems: dict[str, int] = field(default_factory=dict)
+    sources: dict[str, int] = field(default_factory=dict)
     # An array and not a dict: it is asked for millions of pairs at once
     answer_status: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty((0, 0), np.int8))
     has_answers: bool = False
     sections: dict[tuple[int, str], int] = field(default_factory=dict)
+    source_of: dict[int, int] = field(default_factory=dict)
+    has_routes: bool = False
 
     def allocate_answer_status(self) -> None:
         """Size `answer_status` once handbooks and questions are known."""
@@ -145,11 +150,11 @@ class LoadState:
         return None
 
     def unknown_id(self, kind: str, name: str) -> tuple[str, str]:
-        """Code and sentence for an id that no handbook, question or system of the release has."""
+        """Code and sentence for an id that no handbook, question, system or source of the release has."""
         return f"unknown_{kind}", f"{kind} '{name}' is not in {kind}s.{nearest(name, tuple(self._numbers(kind)))}"
 
     def _numbers(self, kind: str) -> dict[str, int]:
-        return {"question": self.questions, "handbook": self.handbooks, "system": self.systems}[kind]
+        return {"question": self.questions, "handbook": self.handbooks, "system": self.systems, "source": self.sources}[kind]
 
     # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
 

@@ -13,11 +13,11 @@ from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
-LAYOUT = "9"
+LAYOUT = "10"
 
 RUN_COLUMNS = (
-    "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "loaded_at", "terms", "manifest",
-    "report",
+    "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "loaded_at", "terms",
+    "manifest", "report",
 )  # fmt: skip
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
 
@@ -28,6 +28,7 @@ class Run:
 
     has_pairs    it compares handbooks: without pairs, most pages have nothing to show
     has_systems  it has answering systems
+    has_routes   at least one of them routed questions to sources
     """
 
     run_id: str
@@ -39,6 +40,7 @@ class Run:
     path: Path
     has_pairs: bool = True
     has_systems: bool = False
+    has_routes: bool = False
     terms: dict[str, str] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)

@@ -15,6 +15,7 @@ create table run (            -- exactly one row
     has_answers boolean not null,   -- false: a release of pairs only; absence per handbook is then unknown, not zero
     has_pairs   boolean not null,   -- false: nothing compares handbooks; a release of answering systems
     has_systems boolean not null,   -- false: no answering systems
+    has_routes  boolean not null,   -- false: no system routed a question to sources
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
     manifest    json not null,      -- as the release has it
@@ -228,6 +229,60 @@ create table system_measures (   -- reference metrics of an answer, and retrieva
     system   smallint not null,
     measure  varchar not null,
     value    double not null
+);
+
+create table sources (           -- groups of handbooks that are searched and cited as one, numbered from 0 in release order
+    source      smallint primary key,
+    source_id   varchar not null,
+    authority   double not null,     -- 0 to 1: what its word counts before anything is searched
+    description varchar
+);
+
+create table source_handbooks (source smallint not null, handbook smallint not null); -- a handbook is in one source at most
+
+create table question_sources (  -- the sources that an answer needs; no row: nobody knows
+    question   integer not null,
+    source     smallint not null,
+    is_primary boolean not null      -- the one to ask first
+);
+
+create table routes (            -- what a system's routing decided about one source; no row: it was not probed
+    question  integer not null,
+    system    smallint not null,
+    source    smallint not null,
+    rank      integer not null,      -- from 1, best first
+    authority double,                -- null, here and below: not stated
+    probed    integer,               -- chunks in its probe
+    peak      double,                -- five features of the probe
+    mean      double,
+    margin    double,
+    entropy   double,
+    coverage  double,
+    score     double,                -- S
+    share     double,                -- of the softmax over the sources
+    budget    integer                -- chunks to take from it
+);
+
+create table routed_evidence (   -- a passage of the evidence, best first
+    question   integer not null,
+    system     smallint not null,
+    rank       integer not null,     -- from 1
+    source     smallint,             -- null: its handbook is in no source
+    handbook   smallint not null,
+    section_id varchar,
+    start      integer,              -- in the section's text; null: the whole section
+    "end"      integer,
+    base       double,               -- scores before fusion, of the support across sources, and after fusion
+    support    double,
+    final      double,
+    bridged    boolean not null,     -- found over the graph and not by the search
+    text       varchar               -- where the release has no sections
+);
+
+create table route_traces (      -- one row for each question that a system routed; no row: it did not
+    question integer not null,
+    system   smallint not null,
+    trace    json                    -- settings, entities, seeds, drawn part of the graph, packing, notes
 );
 
 create table taxonomy (       -- one row where the release brings its own themes, none otherwise

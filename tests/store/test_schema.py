@@ -14,14 +14,17 @@ TABLES = {
     "handbook": ("handbooks",), "question": ("questions", "topics", "subtopics"), "answer": ("answers",), "pair": ("pairs",),
     "judge_metadata": ("pairs", "readings"), "check": ("checks",), "theme": ("themes", "theme_topics"), "section": ("sections",),
     "trial": ("trials",), "inconsistency": ("inconsistencies",), "place": ("inconsistency_places",),
-    "self_comparison": ("self_comparisons",), "system": ("systems",), "reference": ("question_types", "reference_answers"),
+    "self_comparison": ("self_comparisons",), "system": ("systems",),
+    "reference": ("question_types", "reference_answers", "question_sources"),
     "system_answer": ("system_answers",), "criteria": ("criteria",), "usage": ("system_answers", "criteria"),
-    "preference": ("preferences",), "measure": ("system_measures",),
+    "preference": ("preferences",), "measure": ("system_measures",), "source": ("sources", "source_handbooks"),
+    "route": ("route_traces",), "source_route": ("routes",), "routed_evidence": ("routed_evidence",),
 }  # fmt: skip
 """Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest and evidence are kept as JSON."""
 STORED_AS = {
-    "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic",
-    "system_id": "system", "answers": "answer", "classification": "label", "clinical_significance": "significance",
+    "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic", "source_id": "source",
+    "system_id": "system", "answers": "answer", "handbook_ids": "handbook", "primary_source": "is_primary",
+    "required_sources": "source", "classification": "label", "clinical_significance": "significance",
 }  # fmt: skip
 NOT_STORED = {
     ("answer", "usage"): "no page or metric uses what an answer took",
@@ -30,6 +33,8 @@ NOT_STORED = {
     ("inconsistency", "places"): "they have a table of their own",
     ("system_answer", "usage"): "its fields have columns of their own",
     ("criteria", "usage"): "its fields have columns of their own",
+    ("route", "routes"): "they have a table of their own",
+    ("route", "evidence"): "it has a table of its own",
 }
 
 
