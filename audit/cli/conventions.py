@@ -36,6 +36,11 @@ def share(text: str) -> float:
     return _decimal(text, 1)
 
 
+def not_negative(text: str) -> float:
+    """A number of at least 0."""
+    return _decimal(text, MAX_COUNT, "must be a number of at least 0")
+
+
 def cosine(text: str) -> float:
     """A cosine similarity above 0."""
     similarity = _decimal(text, 1, "must be a cosine similarity above 0 and at most 1")

@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.conventions import OK, add_json, count, count_or_zero, note, print_result, share
+from audit.cli.conventions import OK, add_json, count, count_or_zero, not_negative, note, print_result, share
 from audit.corpus.documents import Document, documents_and_paths
 from audit.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
 from audit.errors import RetrievalError
@@ -24,18 +24,34 @@ from audit.pipeline.stages.retrieve import MODEL_NOT_NEEDED, HandbookSearch, sea
 from audit.retrieval.gold import Gold, read_gold, unused_gold
 from audit.retrieval.hybrid_settings import HybridSettings
 from audit.retrieval.model import Query
-from audit.retrieval.settings import FUSIONS, SCORES, RetrievalSettings
+from audit.retrieval.settings import (
+    FUSIONS,
+    PAPER_ENCODER,
+    PAPER_RERANKER,
+    PRESETS,
+    RANKS,
+    SCORES,
+    WEIGHTS,
+    RetrievalSettings,
+    weight_field,
+)
 from audit.retrieval.strategies import STRATEGIES
 from audit.settings import Settings
 from audit.vocabulary import nearest
 
 TRIALS = "trials"
+NO_RERANKER = "none"
 TUNABLE: dict[str, tuple[Any, str]] = {
     "whole_characters": (count_or_zero, "a handbook of at most this many characters is used in full; 0: never"),
     "passages": (count, "number of passages per question"),
     "chunk_words": (count, "length of a chunk in words"),
     "overlap_words": (count_or_zero, "words that a chunk shares with the previous one"),
     "depth": (count, "hits that are kept from each retriever"),
+    "dense_weight": (not_negative, "weight of the vector search in HERO-QA's fusion"),
+    "chunks_weight": (not_negative, "weight of BM25 over chunks"),
+    "bodies_weight": (not_negative, "weight of BM25 over sections"),
+    "headings_weight": (not_negative, "weight of BM25 over headings"),
+    "neighbour_sections": (count_or_zero, "sections on either side of a hit's section that are added"),
     "sufficient": (share, "share of the question's words, by weight, that passages must contain, 0 to 1"),
     "fallback_characters": (
         count_or_zero, "where passages contain less, a handbook of at most this many characters is used in full",
@@ -69,9 +85,12 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl", help="file that `audit questions` wrote")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the passages")
     parser.add_argument(
-        "--strategy", nargs="+", choices=STRATEGIES, default=["hero"], metavar="NAME",
+        "--strategy", nargs="+", action="extend", choices=STRATEGIES, metavar="NAME",
         help=f"{', '.join(STRATEGIES)}; answers are written from the first one's passages (default: hero)",
     )  # fmt: skip
+    parser.add_argument(
+        "--preset", choices=tuple(PRESETS), help="paper: the settings of arXiv:2605.29084, section 4.2; other options change them"
+    )
     _add_search_options(parser)
     add_json(parser)
 
@@ -82,7 +101,8 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--encoder", metavar="NAME|PATH",
-        help=f"sentence model, such as BAAI/bge-large-en-v1.5, or '{LEXICAL}' for no model (default: MiniLM if installed)",
+        help=f"sentence model, such as {PAPER_ENCODER}, or '{LEXICAL}' for no model (default: MiniLM if installed; preset "
+        f"paper: {PAPER_ENCODER})",
     )  # fmt: skip
     parser.add_argument(
         "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
@@ -91,14 +111,17 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=count, default=1, metavar="N", help="number of threads of the model (default: %(default)s)"
     )
-    parser.add_argument("--reranker", metavar="NAME|PATH", help="cross-encoder that re-ranks the best passages (default: none)")
+    parser.add_argument(
+        "--reranker", metavar="NAME|PATH",
+        help=f"cross-encoder that re-ranks the best passages, or '{NO_RERANKER}' (default: {NO_RERANKER}; preset paper: "
+        f"{PAPER_RERANKER})",
+    )  # fmt: skip
     parser.add_argument(
         "--expansion", type=Path, metavar="FILE.toml", help="lists of synonyms to search for too (default: medical ones)"
     )
     parser.add_argument(
-        "--fusion", choices=FUSIONS, default=SCORES,
-        help="how HERO-QA combines its four rankings: weighted scores, or ranks as in the paper (default: %(default)s)",
-    )  # fmt: skip
+        "--fusion", choices=FUSIONS, help=f"how HERO-QA combines its four rankings: by scores or by ranks (default: {SCORES})"
+    )
     parser.add_argument(
         "--hybrid", nargs="+", default=[], metavar="NAME=VALUE", help="settings of the strategy hybrid, see below"
     )
@@ -108,14 +131,20 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
         "P@5, recall@5, nDCG and MRR",
     )  # fmt: skip
     for name, (kind, words) in TUNABLE.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", type=kind, default=getattr(RetrievalSettings, name), metavar="N",
-            help=f"{words} (default: %(default)s)",
-        )  # fmt: skip
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N", help=f"{words} (default: {_default_of(name)})")
+
+
+def _default_of(name: str) -> str:
+    fallback = getattr(RetrievalSettings, name)
+    if fallback is not None:
+        return str(fallback)
+    retriever = next(retriever for retriever in WEIGHTS[SCORES] if weight_field(retriever) == name)
+    return f"{WEIGHTS[SCORES][retriever]:g} by scores, {WEIGHTS[RANKS][retriever]:g} by ranks"
 
 
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
+    arguments.strategy = arguments.strategy or ["hero"]
     if arguments.trec and not arguments.gold:
         raise RetrievalError(
             "--trec writes known sections too, so it needs --gold. Nothing was retrieved. Add --gold FILE.jsonl."
@@ -156,7 +185,7 @@ def _searches(arguments: argparse.Namespace, settings: Settings) -> list[Handboo
     return [
         HandbookSearch(
             document.handbook_id, path, tuple(_record(question) for question in questions if meets(question, document)),
-            tuple(dict.fromkeys(arguments.strategy)), options, encoder, arguments.reranker or "",
+            tuple(dict.fromkeys(arguments.strategy)), options, encoder, _reranker(arguments),
             settings.data_dir.resolve() / "retrieval", out / f"{document.handbook_id}.jsonl",
             out / TRIALS / f"{document.handbook_id}.jsonl", gold.get(document.handbook_id),
             arguments.precision, arguments.threads,
@@ -203,9 +232,10 @@ def _measures_text(values: Mapping[str, float]) -> str:
 
 def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
-        tuned = {name: getattr(arguments, name) for name in TUNABLE}
+        asked = {name: getattr(arguments, name) for name in (*TUNABLE, "fusion", "expansion")}
+        given = {name: value for name, value in asked.items() if value is not None}
         hybrid = HybridSettings(**dict(map(_hybrid_setting, arguments.hybrid)))
-        return RetrievalSettings(expansion=arguments.expansion, fusion=arguments.fusion, hybrid=hybrid, **tuned)
+        return RetrievalSettings(**{**PRESETS.get(arguments.preset, {}), "hybrid": hybrid, **given})
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 
@@ -225,7 +255,12 @@ def _hybrid_setting(written: str) -> tuple[str, Any]:
 
 def _encoder(arguments: argparse.Namespace) -> str:
     """The model; where none is named or installed, words alone, with a message."""
-    model: str | None = arguments.encoder or default_model()
+    model: str | None = arguments.encoder or (PAPER_ENCODER if arguments.preset else default_model())
     if model is None:
         note("No sentence model is installed, so passages are found by their words.")
     return model or LEXICAL
+
+
+def _reranker(arguments: argparse.Namespace) -> str:
+    named: str = arguments.reranker or (PAPER_RERANKER if arguments.preset else NO_RERANKER)
+    return "" if named == NO_RERANKER else named

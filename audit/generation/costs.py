@@ -71,7 +71,8 @@ def typical_passages(document: Document, options: RetrievalSettings) -> float:
     words = options.chunk_words + 2 * options.neighbours * (options.chunk_words - options.overlap_words)
     longest = max(words, options.parent_words) * CHARACTERS_PER_WORD
     lengths = [min(len(section.text), longest) for section in document.sections if section.text.strip()]
-    return min(float(len(document.full_text)), options.passages * fmean(lengths)) if lengths else 0.0
+    sections = options.passages * (1 + 2 * options.neighbour_sections)
+    return min(float(len(document.full_text)), sections * fmean(lengths)) if lengths else 0.0
 
 
 def hybrid_passages(document: Document, options: RetrievalSettings) -> float:

@@ -71,8 +71,8 @@ class RetrieverRank:
 class Passage:
     """A part of a section in the retrieved context: characters `start` to `end` of the section's text.
 
-    origin      hit: the chunk itself; parent: its section; neighbour: the chunk and those around it; document: a section of
-                a handbook that is used in full
+    origin      hit: the chunk itself; parent: its section; neighbour: the chunk and those around it, or a section next to that
+                of a hit; document: a section of a handbook that is used in full
     rank        from 1, by merit, also in full-document mode, where passages are in reading order
     score       of the last layer that ranked the passage; higher is better
     retrievers  name -> rank and score in each first-stage retriever that found it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from audit.corpus.documents import Document
@@ -56,6 +56,28 @@ def _rows_around(index: HandbookIndex, passage: Passage) -> range:
     row = next(row for row in rows if index.chunks[row].start == passage.start)
     neighbours = index.settings.neighbours
     return range(max(row - neighbours, rows.start), min(row + neighbours + 1, rows.stop))
+
+
+def with_neighbour_sections(index: HandbookIndex, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages, and after them the sections on either side of theirs that are not among them, ranked after the last hit.
+
+    An answer often goes on under the next heading. Without text a section adds nothing.
+    """
+    sections, distance = index.document.sections, index.settings.neighbour_sections
+    number_of = {section.section_id: number for number, section in enumerate(sections)}
+    near = [
+        sections[number]
+        for passage in passages
+        for number in range(number_of[passage.section_id] - distance, number_of[passage.section_id] + distance + 1)
+        if 0 <= number < len(sections)
+    ]
+    known = {passage.section_id for passage in passages}
+    added = {section.section_id: section.text for section in near if section.section_id not in known and section.text.strip()}
+    last = max((passage.rank for passage in passages), default=0)
+    return *passages, *(
+        Passage(section_id, 0, len(text), text, 0.0, rank, "neighbour")
+        for rank, (section_id, text) in enumerate(added.items(), start=last + 1)
+    )
 
 
 def full_document_passages(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str, Ranking]) -> tuple[Passage, ...]:

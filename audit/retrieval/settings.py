@@ -1,8 +1,8 @@
-"""The settings of retrieval, with the defaults of HERO-QA (arXiv:2605.29084, section 4.1 and appendix D)."""
+"""The settings of retrieval: those of HERO-QA (arXiv:2605.29084, section 4.2), with our own defaults where they find more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,17 @@ from audit.retrieval.hybrid_settings import HYBRID_DEFAULTS, HybridSettings
 LAYERS = ("expansion", "dense", "bm25_chunks", "bm25_bodies", "bm25_headings", "navigation", "rerank", "parents", "sufficiency")
 FUSIONS = SCORES, RANKS = "scores", "ranks"
 CHUNKINGS = WORDS, SENTENCES = "words", "sentences"
-WEIGHTS = ("dense_weight", "chunks_weight", "bodies_weight", "headings_weight")
+WEIGHTS: Mapping[str, Mapping[str, float]] = {
+    SCORES: {"dense": 1.0, "bm25_chunks": 0.3, "bm25_bodies": 0.05, "bm25_headings": 1.0},
+    RANKS: {"dense": 1.0, "bm25_chunks": 1.0, "bm25_bodies": 0.5, "bm25_headings": 0.5},
+}
+"""Fusion -> retriever -> its weight where no other is set.
+
+By scores: chosen on half of the questions of the NIH handbooks and half of those of the simulated handbooks
+(benchmarks/retrieval.py); a heading that repeats the question weighs as much as the passage nearest in meaning. By ranks: the
+paper gives its two navigation retrievers, over section bodies and over headings, less weight than the others and does not print
+how much less; half is ours.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,19 +37,21 @@ class RetrievalSettings:
     heading_prefix       whether a chunk is indexed with its section's heading in front
     depth                hits that each first-stage retriever returns
     fusion               scores: weighted sum of the retrievers' scores, each scaled to [0, 1] (see `audit.retrieval.fusion`);
-                         ranks: reciprocal rank fusion with equal weights, as in the paper
+                         ranks: reciprocal rank fusion with weights, as in the paper
     rrf_k                k of reciprocal rank fusion: a hit at rank r scores 1 / (k + r)
-    dense_weight         weight of each retriever in fusion by scores, chosen on half of the questions of the NIH handbooks
-    chunks_weight        and half of those of the simulated handbooks (benchmarks/retrieval.py). A heading that repeats the
-    bodies_weight        question weighs as much as the passage nearest in meaning
+    dense_weight         weight of each retriever in either fusion; None: that of WEIGHTS
+    chunks_weight
+    bodies_weight
     headings_weight
     navigation_weight    factor for hits in tables of contents, indexes and the like
     expansion            TOML file of synonyms; None: the medical ones in this package
     expansion_weight     weight of a word that query expansion added; the question's own words weigh 1
+    expand_dense         whether the vector search looks for the expanded question too, as in the paper
     rerank_depth         hits that the reranker scores
     passages             passages in the retrieved context
     parent_words         a section of at most this many words is returned in full; a longer one as the hit and its neighbours
     neighbours           chunks before and after a hit in a longer section
+    neighbour_sections   sections before and after that of a hit, in reading order, that are added whole
     sufficient           smallest share of the question's words, weighted by rarity, that the passages must contain
     fallback_characters  below that share, a handbook of at most this many characters is used in full
     leave_out            layers to leave out (LAYERS)
@@ -56,17 +68,19 @@ class RetrievalSettings:
     depth: int = 50
     fusion: str = SCORES
     rrf_k: int = 60
-    dense_weight: float = 1.0
-    chunks_weight: float = 0.3
-    bodies_weight: float = 0.05
-    headings_weight: float = 1.0
+    dense_weight: float | None = None
+    chunks_weight: float | None = None
+    bodies_weight: float | None = None
+    headings_weight: float | None = None
     navigation_weight: float = 0.3
     expansion: Path | None = None
     expansion_weight: float = 0.3
+    expand_dense: bool = False
     rerank_depth: int = 20
     passages: int = 5
     parent_words: int = 480
     neighbours: int = 1
+    neighbour_sections: int = 0
     sufficient: float = 0.5
     fallback_characters: int = 400_000
     leave_out: frozenset[str] = frozenset()
@@ -83,24 +97,43 @@ class RetrievalSettings:
             yield f"leave_out has the unknown layer {', '.join(sorted(unknown))}; allowed: {', '.join(LAYERS)}"
         if self.fusion not in FUSIONS:
             yield f"fusion cannot be '{self.fusion}'; allowed: {', '.join(FUSIONS)}"
+            return  # the weights depend on it
         if self.chunking not in CHUNKINGS:
             yield f"chunking cannot be '{self.chunking}'; allowed: {', '.join(CHUNKINGS)}"
-        # Weights that have no effect would look as if they had been applied.
-        changed = [name for name in WEIGHTS if getattr(self, name) != getattr(RetrievalSettings, name)]
-        if self.fusion == RANKS and changed:
-            yield f"fusion by ranks gives all retrievers the same weight, so {', '.join(changed)} cannot be set"
+        if (lowest := min(map(self.weight_of, WEIGHTS[SCORES]))) < 0:
+            yield f"a retriever cannot weigh {lowest:g}; allowed: 0 or more"
+        if self.neighbour_sections < 0:
+            yield f"neighbour_sections cannot be {self.neighbour_sections}; allowed: 0 or more"
 
     def uses(self, layer: str) -> bool:
         """Whether the layer is not left out."""
         return layer not in self.leave_out
 
     def weight_of(self, retriever: str) -> float:
-        """The weight of `dense`, `bm25_chunks`, `bm25_bodies` or `bm25_headings` in fusion by scores."""
-        weight: float = getattr(self, f"{retriever.removeprefix('bm25_')}_weight")
-        return weight
+        """The weight of `dense`, `bm25_chunks`, `bm25_bodies` or `bm25_headings` in the fusion."""
+        own: float | None = getattr(self, weight_field(retriever))
+        return WEIGHTS[self.fusion][retriever] if own is None else own
 
     def record(self) -> dict[str, Any]:
         """Every setting as a JSON value."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         texts = {"expansion": str(self.expansion) if self.expansion else None, "leave_out": sorted(self.leave_out)}
-        return values | texts | {"hybrid": self.hybrid.record()}
+        weights = {weight_field(retriever): self.weight_of(retriever) for retriever in WEIGHTS[self.fusion]}
+        return values | weights | texts | {"hybrid": self.hybrid.record()}
+
+
+def weight_field(retriever: str) -> str:
+    """The setting that is the weight of a retriever."""
+    return f"{retriever.removeprefix('bm25_')}_weight"
+
+
+PAPER_ENCODER, PAPER_RERANKER = "BAAI/bge-large-en-v1.5", "cross-encoder/ms-marco-MiniLM-L6-v2"
+PAPER: Mapping[str, Any] = {
+    "fusion": RANKS,
+    "expand_dense": True,
+    "neighbour_sections": 1,
+    # The factor on tables of contents and indexes is ours.
+    "leave_out": frozenset({"navigation"}),
+}
+"""What HERO-QA has other than our defaults (arXiv:2605.29084, section 4.2). The paper names a MiniLM cross-encoder, not which."""
+PRESETS = {"paper": PAPER}

@@ -1,7 +1,7 @@
 """Retrieval strategies by name: HERO-QA, the baselines it is compared with (BM25, dense vectors, and their fusion), and `hybrid`.
 
 HERO-QA: four retrievers, fused, reranked and widened to their sections, or the full document, which is used when the handbook is
-short or the passages do not suffice to answer from. Source: arXiv:2605.29084, section 4.1 and appendix D. Each layer is one
+short or the passages do not suffice to answer from. Source: arXiv:2605.29084, section 4.2. Each layer is one
 function; `RetrievalSettings.leave_out` skips it.
 """
 
@@ -33,6 +33,7 @@ from audit.retrieval.passages import (
     full_document_passages,
     passages_of,
     section_titles,
+    with_neighbour_sections,
     with_parents,
 )
 from audit.retrieval.retrievers import (
@@ -50,8 +51,8 @@ from audit.retrieval.settings import RANKS, SENTENCES, RetrievalSettings
 # -- HERO-QA ------------------------------------------------------------------------------------------------------------
 
 RETRIEVERS: Mapping[str, Callable[[HandbookIndex, ExpandedQuery], Ranking]] = {
-    # The vector of the question alone: a list of synonyms would pull it towards its general subject.
-    "dense": lambda index, query: dense_over_chunks(index, query.texts[:1]),
+    # By default the vector of the question alone: a list of synonyms pulls it towards its general subject.
+    "dense": lambda index, query: dense_over_chunks(index, query.texts[: None if index.settings.expand_dense else 1]),
     "bm25_chunks": lambda index, query: bm25_over_chunks(index, query.weights),
     "bm25_bodies": lambda index, query: bm25_over_sections(index, "bodies", query.weights),
     "bm25_headings": lambda index, query: bm25_over_sections(index, "headings", query.weights),
@@ -162,9 +163,8 @@ def fuse_rankings(index: HandbookIndex, question: str, rankings: Mapping[str, Ra
     factors = dict.fromkeys(index.navigation_rows, settings.navigation_weight) if settings.uses("navigation") else {}
     # As in the paper. By scores, a heading that repeats the question can outweigh many weak hits.
     if settings.fusion == RANKS:
-        return reciprocal_rank_fusion(
-            [(_ranks(index, name, ranking), 1.0) for name, ranking in rankings.items()], settings.rrf_k, factors
-        )
+        by_rank = [(_ranks(index, name, ranking), settings.weight_of(name)) for name, ranking in rankings.items()]
+        return reciprocal_rank_fusion(by_rank, settings.rrf_k, factors)
     scores = [(SCALES[name](index, ranking, question), settings.weight_of(name)) for name, ranking in rankings.items()]
     return score_fusion(scores, factors)
 
@@ -190,7 +190,7 @@ def best_passages(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str,
     """The best chunk of each of the best sections, widened to its section unless that layer is left out."""
     rows = first_row_per_section(index, ranking)[: index.settings.passages]
     passages = passages_of(index, {row: ranking[row] for row in rows}, rankings)
-    return with_parents(index, passages) if index.settings.uses("parents") else passages
+    return with_neighbour_sections(index, with_parents(index, passages)) if index.settings.uses("parents") else passages
 
 
 # -- the baselines, and strategies by name ------------------------------------------------------------------------------

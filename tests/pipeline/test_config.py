@@ -102,10 +102,11 @@ def test_a_strategy_to_compare_that_does_not_exist_is_refused(config):
     assert "line 9: compare is 'bm52'. Did you mean 'bm25'?" in message
 
 
-def test_the_papers_fusion_is_one_word_and_takes_no_weights(config):
+def test_the_papers_fusion_is_one_word_and_takes_weights(config):
     ranks = SOUND + '[retrieval.options]\nfusion = "ranks"\n'
     assert config(ranks).retrieval.options.fusion == "ranks"
-    assert "so dense_weight cannot be set" in refused(config, ranks + "dense_weight = 2")
+    assert config(ranks + "dense_weight = 2.0").retrieval.options.weight_of("dense") == 2
+    assert "a retriever cannot weigh -2" in refused(config, ranks + "dense_weight = -2.0")
 
 
 def test_the_settings_of_hybrid_are_a_table_of_their_own(config):

@@ -10,7 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.corpus.documents import write_document
-from audit.embedding.encoders import Encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, words_encoder
 from tests.retrieval.handbooks import ALDER
 
 QUESTIONS = [
@@ -77,7 +77,28 @@ def test_another_fusion_searches_again(command: list[str], tmp_path: Path) -> No
     by_scores = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
     main([*command, "--fusion", "ranks"])
     by_ranks = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
-    assert by_ranks == pytest.approx(3 / 61) != by_scores, "first in all three retrievers by words"
+    assert by_ranks == pytest.approx(2 / 61) != by_scores, "first in all three retrievers by words, two of which count half"
+    main([*command, "--fusion", "ranks", "--headings-weight", "1"])
+    weighted = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"][0]["score"]
+    assert weighted == pytest.approx(2.5 / 61)
+
+
+def test_a_strategy_named_in_an_option_of_its_own_is_added(command: list[str], tmp_path: Path) -> None:
+    assert main([*command, "--strategy", "hero", "--strategy", "bm25"]) == 0
+    trials = _read_lines(tmp_path / "out" / "trials.jsonl")
+    assert {trial["strategy"] for trial in trials} == {"hero", "bm25"}
+
+
+def test_the_preset_of_the_paper_sets_what_is_not_given(command: list[str], tmp_path: Path) -> None:
+    start = command[: command.index("--encoder")]
+    given = ["--encoder", LEXICAL, "--reranker", "none"]
+    assert main([*start, *given, "--preset", "paper", "--whole-characters", "0", "--passages", "1"]) == 0
+    passages = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"]
+    assert [passage["origin"] for passage in passages] == ["parent", "neighbour", "neighbour"], "the sections beside the best"
+    assert passages[0]["score"] == pytest.approx(2 / 61), "by ranks"
+    assert main([*start, *given, "--preset", "paper", "--whole-characters", "0", "--neighbour-sections", "0"]) == 0
+    again = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["passages"]
+    assert {passage["origin"] for passage in again} == {"parent"}, "an option of one's own changes the preset"
 
 
 @pytest.fixture
@@ -140,7 +161,9 @@ def test_gold_that_cannot_be_used_is_reported_and_affects_no_passage(
 
 
 def test_settings_of_hybrid_are_given_by_name(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hybrid = [*command, "--strategy", "hybrid", "--hybrid", "final_k=2", "mmr_lambda=0.9", "leave_out=expansion,mmr"]
+    at = command.index("--strategy")
+    alone = [*command[:at], "--strategy", "hybrid", *command[at + 3 :]]
+    hybrid = [*alone, "--hybrid", "final_k=2", "mmr_lambda=0.9", "leave_out=expansion,mmr"]
     assert main(hybrid) == 0
     (fly, _) = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")
     assert fly["retrieval"]["strategy"] == "hybrid"

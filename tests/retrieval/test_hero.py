@@ -34,17 +34,56 @@ def test_a_heading_that_repeats_the_question_comes_first() -> None:
     assert hero("When do I get a receipt for cash?", document=repeated).ranked[0] == "s4"
 
 
-def test_the_papers_fusion_is_reciprocal_ranks_with_equal_weights() -> None:
-    retrieval = build_strategy("hero", ALDER, replace(PASSAGES, fusion="ranks"), meanings()).retrieve(FLY)
-    first = next(layer for layer in retrieval.layers if layer.name == "fused").hits[0]
-    assert (first.section_id, first.score) == ("s2", pytest.approx(4 / 61)), "first in all four"
+def test_the_papers_fusion_is_reciprocal_ranks_with_less_weight_for_bodies_and_headings() -> None:
+    def best(**weights: float) -> tuple[str, float]:
+        settings = replace(PASSAGES, fusion="ranks", **weights)
+        fused = build_strategy("hero", ALDER, settings, meanings()).retrieve(FLY).layers
+        first = next(layer for layer in fused if layer.name == "fused").hits[0]
+        return first.section_id, first.score
+
+    assert best() == ("s2", pytest.approx((1 + 1 + 0.5 + 0.5) / 61)), "first in all four"
+    assert best(bodies_weight=1.0, headings_weight=1.0) == ("s2", pytest.approx(4 / 61))
+    assert best(dense_weight=2.0, headings_weight=0.0) == ("s2", pytest.approx((2 + 1 + 0.5) / 61))
 
 
-def test_weights_that_fusion_by_ranks_would_ignore_are_refused() -> None:
-    with pytest.raises(ValueError, match="gives all retrievers the same weight, so dense_weight cannot be set"):
-        RetrievalSettings(fusion="ranks", dense_weight=2)
+def test_weights_below_zero_and_an_unknown_fusion_are_refused() -> None:
+    with pytest.raises(ValueError, match="a retriever cannot weigh -1; allowed: 0 or more"):
+        RetrievalSettings(fusion="ranks", dense_weight=-1)
     with pytest.raises(ValueError, match="fusion cannot be 'chance'; allowed: scores, ranks"):
         RetrievalSettings(fusion="chance")
+    with pytest.raises(ValueError, match="neighbour_sections cannot be -1"):
+        RetrievalSettings(neighbour_sections=-1)
+
+
+def test_a_trace_lists_the_weights_that_were_used() -> None:
+    names = ("dense_weight", "chunks_weight", "bodies_weight", "headings_weight")
+    used = {fusion: RetrievalSettings(fusion=fusion).record() for fusion in ("scores", "ranks")}
+    assert [used["scores"][name] for name in names] == [1, 0.3, 0.05, 1]
+    assert [used["ranks"][name] for name in names] == [1, 1, 0.5, 0.5]
+
+
+def test_the_expanded_question_reaches_the_vectors_where_that_is_asked_for() -> None:
+    searched: list[list[str]] = []
+    encoder = meanings()
+    listening = replace(
+        encoder, encode=lambda texts, progress: (searched.append(list(texts)), encoder.encode(texts, progress))[1]
+    )
+    for expand_dense in (False, True):
+        build_strategy("hero", ALDER, replace(PASSAGES, expand_dense=expand_dense), listening).retrieve(
+            Query("q", "Is kidney pain usual?", "kidney", ())
+        )
+    questions = [texts for texts in searched if any("kidney pain" in text for text in texts)]
+    assert [len(texts) for texts in questions] == [1, 2]
+    assert "renal" in questions[1][1]
+
+
+def test_sections_next_to_a_hit_are_added_after_the_hits_once_and_only_with_text() -> None:
+    sections = [Section(f"s{n}", f"Heading {n}", "Rent is due." if n == 3 else f"Text {n}." if n != 2 else " ") for n in range(6)]
+    settings = replace(PASSAGES, passages=1, neighbour_sections=1)
+    near = hero("When is rent due?", settings, handbook(*sections))
+    assert [(p.section_id, p.origin, p.rank) for p in near.passages] == [("s3", "parent", 1), ("s4", "neighbour", 2)]
+    wider = hero("When is rent due?", replace(settings, neighbour_sections=2), handbook(*sections))
+    assert [p.section_id for p in wider.passages] == ["s3", "s1", "s4", "s5"]
 
 
 def test_a_patients_word_is_expanded_to_the_handbooks_word() -> None:
