@@ -93,7 +93,7 @@ class WorldConfig:
 
 
 def paper_config(seed: int) -> WorldConfig:
-    """The published shape: 102 handbooks of 23 centers, 1,115 questions, 311 of them general (arXiv:2605.29084).
+    """The published shape: 102 handbooks of 23 centers, 1,115 questions, 311 of them general (arXiv:2605.29084, section 3).
 
     The number of questions per organ is not published; kidney is given most, as it is in waiting lists and forums.
     """

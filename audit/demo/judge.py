@@ -25,7 +25,7 @@ VALIDATED = {
     Label.DIVERGENT: {Label.COMPLEMENTARY: 8, Label.DIVERGENT: 10},
 }
 CONTRADICTION_MISSED = 1 / 39
-# Published shares of the judge's labels among judged pairs (arXiv:2605.29084).
+# Published shares of the judge's labels among judged pairs (arXiv:2605.29084, section 6.1).
 JUDGED_SHARE = {Label.CONSISTENT: 0.071, Label.COMPLEMENTARY: 0.754, Label.DIVERGENT: 0.129}
 
 

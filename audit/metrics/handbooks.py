@@ -110,7 +110,7 @@ def handbooks(con: Connection) -> pd.DataFrame:
                                           than two questions or two others are in the denominator
 
     Raises NotInRunError when the release came without answers: absence is then unknown, not zero.
-    Source: as arXiv:2605.29084; intervals: Wilson (1927), Owen (2007).
+    Source: absence as in arXiv:2605.29084, appendix G; intervals: Wilson (1927), Owen (2007).
     """
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
@@ -246,7 +246,7 @@ def centers(con: Connection) -> pd.DataFrame:
                                           over questions where an outcome or its opposite is on fewer than five
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
-    of others, are in the denominator. Source: as arXiv:2605.29084; intervals: Owen (2007).
+    of others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2; intervals: Owen (2007).
     """
     # Nullable integers: without answers the number asked is unknown, not zero.
     table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})

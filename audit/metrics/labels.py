@@ -78,7 +78,7 @@ def labels(con: Connection) -> pd.DataFrame:
                          where these pairs, or the others, are on fewer than five; NaN where fewer than two questions or three
                          handbooks are in the denominator
 
-    Source: the labels are those of arXiv:2605.29084; intervals: Owen (2007), Ann. Appl. Stat. 1(2).
+    Source: the labels are those of arXiv:2605.29084, section 4; intervals: Owen (2007), Ann. Appl. Stat. 1(2).
     """
     table, pairs = frame(con, SQL), read_pairs(con)
     everything = np.ones((1, len(pairs.questions)), dtype=np.float32)

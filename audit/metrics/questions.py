@@ -99,7 +99,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
-    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084; interval: the handbook half of Owen's (2007)
+    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: the handbook half of Owen's (2007)
     two-way cluster bootstrap.
     """
     question = question_number_or_all(con, question_id)
@@ -169,7 +169,7 @@ def organs(con: Connection) -> pd.DataFrame:
                                          an outcome or its opposite is on fewer than five questions
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks are
-    in the denominator. Source: rates as in arXiv:2605.29084, section 4; intervals: Owen (2007), Wilson (1927).
+    in the denominator. Source: rates as in arXiv:2605.29084, section 6.2; intervals: Owen (2007), Wilson (1927).
     """
     memberships = frame(con, f"with {ORGAN_MEMBERSHIPS} select question, organ from memberships")
     return with_rate_intervals(con, frame(con, ORGANS_SQL), "organ", memberships)

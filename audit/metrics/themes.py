@@ -113,8 +113,8 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
         share_..., r_div_low, ..._high        95 % intervals: questions and handbooks resampled; Wilson's over questions where a
                                               theme, or the rest, is on fewer than five questions (audit.stats.bootstrap)
 
-    severity and shares are NaN where nothing was counted. Raises AuditError for another level. Source: themes and weights as in
-    arXiv:2605.29084; intervals: Owen (2007).
+    severity and shares are NaN where nothing was counted. Raises AuditError for another level. Source: themes of divergence
+    topics as in arXiv:2605.29084, section 6; the weights of significance are ours; intervals: Owen (2007).
     """
     require_one_of(level, LEVELS, "Level")
     grouped = grouping(taxonomy, level)

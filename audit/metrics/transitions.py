@@ -116,7 +116,7 @@ def transitions(con: Connection) -> pd.DataFrame:
         share          float in [0, 1], of the pairs of this `first`; NaN without such pairs
 
     Takes a connection to both runs (audit.store.connection.open_two). Source: the confusion of two judges of the same pairs,
-    as in the ablation of arXiv:2605.29084.
+    as in arXiv:2605.29084, section 5.2.
     """
     counted = frame(con, TRANSITIONS_SQL).set_index(["first", "second"])["pairs"]
     # Combinations that do not occur are cells of the matrix too.
@@ -228,7 +228,7 @@ def run_agreement(con: Connection) -> pd.DataFrame:
                                trials; NaN where it cannot be known
         interval               str, which of the two
 
-    Takes a connection to both runs. Source: kappa: Cohen (1960); the ablation of arXiv:2605.29084.
+    Takes a connection to both runs. Source: kappa: Cohen (1960); arXiv:2605.29084, section 5.2.
     """
     counts = frame(con, AGREEMENT_SQL)
     read = counts["first"].isin(LABEL_NAMES) & counts["second"].isin(LABEL_NAMES)

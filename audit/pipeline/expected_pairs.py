@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb, sqrt
 
 # Share of pairs with an absent answer, by organ, among handbooks of the question's own organ: the lowest and the highest
-# (arXiv:2605.29084, Table 3). A run asks such handbooks only; over all handbooks the share is 78.9 %.
+# (arXiv:2605.29084, section 6.2). A run asks such handbooks only; over all handbooks the share is 78.9 %.
 PUBLISHED_LOW, PUBLISHED_HIGH = 0.60, 0.78
 PUBLISHED_PAIRS = (PUBLISHED_LOW + PUBLISHED_HIGH) / 2
 # Fewer pairs of existing answers tell less than the answers one by one.

@@ -86,7 +86,7 @@ MIN_PHRASES = 2
 CUT = 0.4
 SMOOTHING_NEIGHBOURS, SMOOTHING, SHARPNESS = 10, 0.5, 8
 BLOCK = 1024
-# BERTopic's defaults, which the pipeline of arXiv:2605.29084 follows.
+# Those of BERTopic (Grootendorst 2022, arXiv:2203.05794).
 HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
 
 
@@ -94,7 +94,7 @@ HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
 class ThemeBuildOptions:
     """The options of a build, all of which are stored in the taxonomy.
 
-    method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in arXiv:2605.29084)
+    method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in BERTopic)
     target   number of themes to come closest to; None: what `cut` gives
     cut      mean cosine distance (after smoothing) up to which phrases form one theme
     seed     of UMAP
@@ -137,7 +137,7 @@ def by_average(vectors: Vectors, options: ThemeBuildOptions, progress: Progress 
 
 
 def by_hdbscan(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
-    """UMAP to five dimensions, then HDBSCAN, as in arXiv:2605.29084; a target sets the smallest size of a theme."""
+    """UMAP to five dimensions, then HDBSCAN, as in BERTopic; a target sets the smallest size of a theme."""
     reduced = umap_layout(vectors, options.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
     sizes = [HDBSCAN_SIZE] if options.target is None else range(MIN_PHRASES, max(MIN_PHRASES + 1, min(60, len(vectors) // 2)))
     tried: list[Labels] = []

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 
 from audit.exports.published_comparison import (
@@ -59,3 +64,23 @@ def test_every_published_figure_has_a_name_of_its_own_and_a_place_in_the_source(
 def test_the_published_label_shares_leave_a_gap_that_is_not_papered_over():
     judged = [float(figure.value) for figure in published_figures()[1] if figure.name.startswith("judged.")]
     assert sum(judged) == pytest.approx(0.955)
+
+
+def test_every_citation_of_the_source_paper_names_a_part_of_it_that_the_published_figures_list():
+    root = Path(__file__).resolve().parents[2]
+    known = set(tomllib.loads((root / "audit/exports/published.toml").read_text("utf-8"))["sections"])
+    texts = {path: path.read_text("utf-8") for folder in ("audit", "annotation", "pages") for path in (root / folder).rglob("*.py")}
+    cited = {
+        (path.name, match["part"])
+        for path, text in texts.items()
+        # A citation of the paper as a whole is followed by no comma
+        for match in re.finditer(r"arXiv:2605\.29084(?:,\s+(?:#\s+)?(?P<part>(?:section|appendix)\s+[\dA-Z.]*[\dA-Z]))?", text)
+    }
+    assert len(cited) >= 15
+    assert {part for _, part in cited if part} <= known
+    assert {name for name, part in cited if part is None} <= {"export.py", "retrieve.py"}, "these name the paper, not a claim of it"
+
+
+def test_the_figures_of_the_source_paper_name_a_part_of_it():
+    sections = tomllib.loads(files("audit.exports").joinpath("published.toml").read_text("utf-8"))["sections"]
+    assert {figure.where.partition(";")[0] for figure in published_figures()[1]} <= set(sections)

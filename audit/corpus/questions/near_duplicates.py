@@ -19,7 +19,7 @@ from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, Finding
 from audit.vocabulary import nearest
 
-# Pairs of questions with a larger cosine are listed for review (arXiv:2605.29084)
+# Pairs of questions with a larger cosine are listed for review (arXiv:2605.29084, section 3)
 DUPLICATE_THRESHOLD = 0.85
 ROWS_PER_BLOCK = 1_024
 KEEP_BOTH, DROP_FIRST, DROP_SECOND = "keep_both", "drop_first", "drop_second"
