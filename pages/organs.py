@@ -4,7 +4,8 @@ import streamlit as st
 
 from audit.charts.labels import share_heatmap
 from audit.charts.rates import AUDIT_RATES, rate_dots
-from audit.metrics.questions import organs
+from audit.metrics.questions import SCOPE_NOTE, organs
+from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import RATE_TITLES, display_name, fill
 from audit.vocabulary import LABELS, Label
 from pages._shared.loaders import load
@@ -15,6 +16,7 @@ from pages._shared.widgets import chart, counts, footer, say, table
 ALL = "(all)"
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
+SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
 BASES: dict[str, tuple[str, list[Label]]] = {
     "present": ("pairs in which both answer", [label for label in LABELS if label is not Label.ABSENT]),
     "scored": ("all pairs with a verdict", list(LABELS)),
@@ -23,7 +25,9 @@ BASES: dict[str, tuple[str, list[Label]]] = {
 with page(
     "By {organ}", "Does advice differ more for one {organ} than for another? Each row is {a_organ} of the question."
 ) as run:
-    frame = load(organs, run)
+    scopes = (MATCHING, ALL_HANDBOOKS) if run.asked_by_organ else (ALL_HANDBOOKS, MATCHING)
+    scope = choose("Pairs of", scopes, "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
+    frame = load(organs, run, scope=scope)
     everything = f"all {run.term('organ', 2)}"
     shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
 
@@ -49,5 +53,6 @@ with page(
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
     )  # fmt: skip
 
+    st.caption(say(run, SCOPE_NOTE))
     table(frame, "organ_table", organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS), rows=20)
     footer(frame, "organs", run, "organs")

@@ -9,6 +9,7 @@ from audit.charts.style import LABEL_WORDS, interval, percent
 from audit.metrics.labels import labels
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
 from audit.terms import RATE_MEANINGS, terms
 from audit.vocabulary import LABELS
@@ -18,7 +19,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
-LEAD = "Each {handbook} was asked the same {patient} questions, and a judge then compared the answers in pairs."
+LEAD = "Each {handbook} was asked {patient} questions, and a judge then compared, in pairs, the answers to the same question."
 WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
 OUTCOMES = {"pre-screened": "absent, pre-screened (the judge was not asked)", "unscored": "unscored (no readable verdict)"}
 
@@ -83,7 +84,7 @@ with page("{Run}", LEAD, without_pairs=WITHOUT_PAIRS) as run:
         completeness(run)
         st.stop()
     # The last row of `organs` counts the whole run.
-    outcomes, total = load(labels, run), load(organs, run).iloc[-1]
+    outcomes, total = load(labels, run), load(organs, run, scope=ALL_HANDBOOKS).iloc[-1]
     run_facts(run)
     headline(run, total)
     with st.container(horizontal=True):

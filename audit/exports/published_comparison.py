@@ -16,6 +16,7 @@ from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, count, estimate
 from audit.formatting import typed
 from audit.queries.lookup import handbook_list
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.connection import rows
 from audit.tables import Column
 from audit.terms import ALL
@@ -70,7 +71,7 @@ def _handbooks(context: ExportContext) -> RunFigures:
 
 
 def _questions(context: ExportContext) -> RunFigures:
-    frame = context.frame("organs").set_index("organ")
+    frame = context.frame("organs", scope=ALL_HANDBOOKS).set_index("organ")
     ((topics, subtopics),) = rows(context.con, LEVELS)
     general = frame["questions"].get(GENERAL, 0)
     counts = {

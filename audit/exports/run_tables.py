@@ -9,6 +9,7 @@ from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
 from audit.queries.lookup import handbook_list
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
 from audit.themes.taxonomy import Taxonomy
@@ -81,7 +82,7 @@ SET_ASIDE = Column.text("aside", "Set aside")
 
 def pairs_behind(context: ExportContext) -> str:
     """How many pairs of how many questions the run has."""
-    total = context.frame("organs").iloc[-1]
+    total = context.frame("organs", scope=ALL_HANDBOOKS).iloc[-1]
     return context.fill(f"{total['pairs']:,} pairs from {total['questions']:,} {{questions}}")
 
 
@@ -89,13 +90,17 @@ def corpus(context: ExportContext) -> Table:
     """Handbooks, centers and phases by the handbook's organ; questions and pairs by the question's."""
     handbooks = handbook_list(context.con)
     by_organ = [_handbook_counts(str(organ), group) for organ, group in (*handbooks.groupby("organ"), (ALL, handbooks))]
-    own, asked = pd.DataFrame(by_organ).set_index("organ"), context.frame("organs").set_index("organ")[["questions", "pairs"]]
+    own, asked = pd.DataFrame(by_organ).set_index("organ"), _asked(context)
     order = [*(name for name in asked.index if name != ALL), *(name for name in own.index if name not in asked.index), ALL]
     frame = own.reindex(order).fillna(0).join(asked).fillna(0).reset_index()
     # A phase that no handbook has would be a column of zeros
     unused = {phase.value for phase in PHASES if not frame[phase.value].any()}
     spec = TableSpec(CORPUS.title, tuple(column for column in CORPUS.columns if column.name not in unused), CORPUS.notes)
     return table_of("corpus", spec, frame, context.run, pairs_behind(context))
+
+
+def _asked(context: ExportContext) -> pd.DataFrame:
+    return context.frame("organs", scope=ALL_HANDBOOKS).set_index("organ")[["questions", "pairs"]]
 
 
 def _handbook_counts(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
@@ -105,7 +110,7 @@ def _handbook_counts(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
 
 def questions(context: ExportContext) -> Table:
     """How many questions there are on each topic."""
-    frame, total = context.frame("topics", level="topic"), context.frame("organs").iloc[-1]["questions"]
+    frame, total = context.frame("topics", level="topic"), context.frame("organs", scope=ALL_HANDBOOKS).iloc[-1]["questions"]
     # Without questions the share is unknown, not 0
     with_share = frame.assign(share=frame["questions"] / total if total else float("nan"))
     return table_of("questions", TOPIC_COUNTS, with_share, context.run, context.fill(f"{total:,} {{questions}}"))

@@ -8,7 +8,17 @@ from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, ORGAN, PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
 from audit.queries.lookup import question_number_or_all, require_one_of
-from audit.queries.pair_counts import BY_QUESTION, COUNTS, GROUP_COLUMNS, GROUP_COUNTS, read_pairs, with_rate_intervals
+from audit.queries.pair_counts import (
+    BY_QUESTION,
+    BY_QUESTION_IN_SCOPE,
+    COUNTS,
+    GROUP_COLUMNS,
+    GROUP_COUNTS,
+    SCOPES,
+    default_scope,
+    read_pairs,
+    with_rate_intervals,
+)
 from audit.stats.intervals import with_interval
 from audit.stats.pair_table import rate_intervals
 from audit.store.connection import Connection, frame
@@ -99,8 +109,8 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
-    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: the handbook half of Owen's (2007)
-    two-way cluster bootstrap.
+    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: the handbook half of
+    Owen's (2007) two-way cluster bootstrap.
     """
     question = question_number_or_all(con, question_id)
     table = frame(con, QUESTIONS_SQL, {"question": question}).astype({"asked": "Int64", "answering": "Int64"})
@@ -112,7 +122,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
 
 
 RATES_BY_GROUP = f"""
-with {BY_QUESTION},
+with {{tallies}},
 {{memberships}},
 counted as (
     select {{name}}, is_last,
@@ -134,8 +144,18 @@ ORGAN_MEMBERSHIPS = """memberships as (
     union all
     select question, '(all)', true from questions
 )"""
-ORGANS_SQL = RATES_BY_GROUP.format(memberships=ORGAN_MEMBERSHIPS, name="organ", order="is_last, organ = 'general', organ")
-ORGANS_TABLE = TableSpec("The four rates by {organ} of the {question}", (ORGAN, QUESTIONS, *GROUP_RATES), rate_notes())
+ORGANS_SQL = RATES_BY_GROUP.format(
+    tallies=BY_QUESTION_IN_SCOPE, memberships=ORGAN_MEMBERSHIPS, name="organ", order="is_last, organ = 'general', organ"
+)
+SCOPE_NOTE = (
+    "Matching: pairs of the {handbooks} of the {question}'s {organ} (for general {questions}, and among general {handbooks}, "
+    "all). All: pairs of any two {handbooks}, also where one is about another {organ} and was hardly going to answer."
+)
+ORGANS_TABLE = TableSpec(
+    "The four rates by {organ} of the {question}",
+    (ORGAN, Column.text("compared", "{Handbooks} compared"), QUESTIONS, *GROUP_RATES),
+    (SCOPE_NOTE, *rate_notes()),
+)
 RATES_GLOSSARY = {
     "not addressed (r_abs)": RATE_MEANINGS["r_abs"],
     "disagreement (R_div)": RATE_MEANINGS["r_div"],
@@ -145,7 +165,7 @@ RATES_GLOSSARY = {
 
 
 @metric(sql=ORGANS_SQL, table=ORGANS_TABLE, glossary=RATES_GLOSSARY)
-def organs(con: Connection) -> pd.DataFrame:
+def organs(con: Connection, scope: str | None = None) -> pd.DataFrame:
     """How often handbooks do not address a question, disagree and agree, by the organ that the question is about.
 
     r_abs: of the pairs with a verdict, the share in which at least one handbook does not address the question. r_div: of
@@ -153,8 +173,10 @@ def organs(con: Connection) -> pd.DataFrame:
     present pairs, the share found consistent. pct_any_div: of the questions with a verdict on any pair, the share with at
     least one disagreeing pair. Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement.
 
-    One row per question organ, by name, 'general' after the others, then a row '(all)':
-        organ                            str
+    `scope` is 'matching' (pairs of the handbooks of the question's organ) or 'all' (pairs of any two handbooks); None: matching
+    where the manifest says that questions go to the handbooks of their organ (`asked: organ`), else all. One row per question
+    organ, by name, 'general' after the others, then a row '(all)':
+        organ, compared                  str; the scope
         questions                        int, questions of the organ
         pairs, scored, unscored          int, pairs; pairs = scored + unscored
         prescreened, absent_judged       int, pairs; absent = prescreened + absent_judged
@@ -169,10 +191,15 @@ def organs(con: Connection) -> pd.DataFrame:
                                          an outcome or its opposite is on fewer than five questions
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks are
-    in the denominator. Source: rates as in arXiv:2605.29084, section 6.2; intervals: Owen (2007), Wilson (1927).
+    in the denominator. Raises AuditError for another scope. Source: rates as in arXiv:2605.29084, section 6.2;
+    intervals: Owen (2007), Wilson (1927).
     """
+    scope = scope or default_scope(con)
+    require_one_of(scope, SCOPES, "Scope")
     memberships = frame(con, f"with {ORGAN_MEMBERSHIPS} select question, organ from memberships")
-    return with_rate_intervals(con, frame(con, ORGANS_SQL), "organ", memberships)
+    table = frame(con, ORGANS_SQL, {"scope": scope})
+    table.insert(1, "compared", scope)
+    return with_rate_intervals(con, table, "organ", memberships, scope)
 
 
 TOPIC_LEVELS = ("topic", "subtopic")
@@ -186,7 +213,7 @@ memberships as (
     select question, coalesce(topic, '(none)') as topic, topic is null as is_last
     from questions left join named using (question)
 )"""
-TOPICS_SQL = RATES_BY_GROUP.format(memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic")
+TOPICS_SQL = RATES_BY_GROUP.format(tallies=BY_QUESTION, memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic")
 TOPICS_TABLE = TableSpec(
     "The rates by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, *GROUP_RATES),

@@ -155,7 +155,8 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
         seconds                     float, mean CPU seconds per search; NaN where none is reported
 
     No row where the run has no trials. Raises AuditError for another `by`.
-    Source: the measures as in Manning, Raghavan and Schuetze (2008), chapter 8, and Voorhees (1999); interval: audit.stats.bootstrap.
+    Source: the measures as in Manning, Raghavan and Schuetze (2008), chapter 8, and Voorhees (1999);
+    interval: audit.stats.bootstrap.
     """
     require_one_of(by, GROUPS, "Group")
     table = trials_with_measures(con)

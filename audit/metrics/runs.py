@@ -73,8 +73,8 @@ def runs(con: Connection) -> pd.DataFrame:
         moves                       str, 'rises', 'falls', 'not clear' (0 lies within), 'the same' (no count differs) or
                                     'too few questions'
 
-    Takes a connection to both runs (audit.store.connection.open_two). Source: rates as in arXiv:2605.29084, section 6.4; intervals:
-    Davison and Hinkley (1997), clusters resampled; Newcombe (1998), Stat. Med. 17, 2635, method 10.
+    Takes a connection to both runs (audit.store.connection.open_two). Source: rates as in arXiv:2605.29084, section 6.4;
+    intervals: Davison and Hinkley (1997), clusters resampled; Newcombe (1998), Stat. Med. 17, 2635, method 10.
     """
     both = paired_runs(con)
     parts = [_compared(both, rate, _rate(both, rate, "first"), _rate(both, rate, "second")) for rate in RATES]

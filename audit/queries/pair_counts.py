@@ -10,7 +10,7 @@ import pandas as pd
 
 from audit.stats.intervals import Floats, with_interval, with_wilson
 from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, rate_intervals
-from audit.store.connection import Connection, arrays
+from audit.store.connection import Connection, arrays, rows
 
 COUNTS = (
     "pairs", "scored", "prescreened", "absent_judged", "absent", "present",
@@ -48,6 +48,24 @@ BY_QUESTION = f"""tallies as (
     group by question
 )"""
 
+MATCHING, ALL_HANDBOOKS = "matching", "all"
+SCOPES = (MATCHING, ALL_HANDBOOKS)
+"""Pairs of the handbooks that a question concerns (those of its organ; for general questions, and among general handbooks, all),
+or of all handbooks."""
+
+IN_SCOPE = f"""in_scope as (
+    select p.*
+    from pairs p
+    join questions q using (question)
+    join handbooks a on a.handbook = p.handbook_a
+    join handbooks b on b.handbook = p.handbook_b
+    where $scope = '{ALL_HANDBOOKS}'
+       or q.organ = 'general'
+       or (a.organ in (q.organ, 'general') and b.organ in (q.organ, 'general'))
+)"""
+
+BY_QUESTION_IN_SCOPE = f"{IN_SCOPE},\n{BY_QUESTION.replace('from pairs', 'from in_scope')}"
+
 BY_COUPLE = f"""tallies as (
     select handbook_a, handbook_b,
 {TALLY}
@@ -71,23 +89,30 @@ GROUP_COLUMNS = f"""questions, {", ".join(COUNTS)},
        questions_any / nullif(questions_scored, 0)    as pct_any_div"""
 
 PAIRS_SQL = f"""
+{{scoped}}
 select question,
        handbook_a::integer * {COUPLE_BASE} + handbook_b               as couple,
        case when prescreened then {PRESCREENED} when label is null then {UNSCORED}
             else enum_code(label) end::utinyint                       as outcome
-from pairs
-{{chosen}}
+from {{pairs}}
 order by question, handbook_a, handbook_b
 """
 HANDBOOKS_SQL = "select handbook_a as handbook from pairs union select handbook_b from pairs order by handbook"
 
 
-def read_pairs(con: Connection, question: int | None = None) -> Pairs:
-    """The pairs of a run (about 9 bytes each), or those of one question by its number, with the run's draws of handbooks."""
+def default_scope(con: Connection) -> str:
+    """MATCHING where the manifest says that questions go to the handbooks of their organ: the others were not asked."""
+    ((asked,),) = rows(con, "select manifest ->> 'asked' from run")
+    return MATCHING if asked == "organ" else ALL_HANDBOOKS
+
+
+def read_pairs(con: Connection, question: int | None = None, scope: str = ALL_HANDBOOKS) -> Pairs:
+    """The pairs of a run in a scope (about 9 bytes each), or all of one question, with the run's draws of handbooks."""
     if question is None:
-        columns = arrays(con, PAIRS_SQL.format(chosen=""))
+        scoped = {"scoped": f"with {IN_SCOPE}", "pairs": "in_scope"} if scope == MATCHING else {"scoped": "", "pairs": "pairs"}
+        columns = arrays(con, PAIRS_SQL.format(**scoped), {"scope": scope} if scope == MATCHING else None)
         return Pairs(columns["question"], columns["couple"], columns["outcome"])
-    columns = arrays(con, PAIRS_SQL.format(chosen="where question = $question"), {"question": question})
+    columns = arrays(con, PAIRS_SQL.format(scoped="", pairs="pairs where question = $question"), {"question": question})
     handbooks = arrays(con, HANDBOOKS_SQL)["handbook"].astype(int)
     return Pairs(columns["question"], columns["couple"], columns["outcome"], handbooks)
 
@@ -105,13 +130,15 @@ def question_groups(pairs: Pairs, questions: pd.Series, groups: pd.Series, names
     return members
 
 
-def with_rate_intervals(con: Connection, table: pd.DataFrame, name: str, memberships: pd.DataFrame) -> pd.DataFrame:
+def with_rate_intervals(
+    con: Connection, table: pd.DataFrame, name: str, memberships: pd.DataFrame, scope: str = ALL_HANDBOOKS
+) -> pd.DataFrame:
     """`table`, one row per group of questions, with the intervals of its four rates.
 
     `name` is the column of `table` and of `memberships` (question, name) that names the group. r_abs, r_div and r_con
     pool pairs: questions and handbooks are resampled. pct_any_div counts questions: its interval is Wilson's.
     """
-    pairs = read_pairs(con)
+    pairs = read_pairs(con, scope=scope)
     groups = question_groups(pairs, memberships["question"], memberships[name], table[name])
     for rate, (low, high) in rate_intervals(pairs, groups).items():
         table = with_interval(table, rate, low, high)

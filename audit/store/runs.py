@@ -46,6 +46,11 @@ class Run:
     report: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def asked_by_organ(self) -> bool:
+        """Whether a question went to the handbooks of its organ only (general ones to all)."""
+        return self.manifest.get("asked") == "organ"
+
+    @property
     def key(self) -> str:
         """A short name that is the same for the same data: run id and the start of its digest."""
         return f"{self.run_id}@{self.digest[:8]}"

@@ -69,7 +69,9 @@ def test_the_published_label_shares_leave_a_gap_that_is_not_papered_over():
 def test_every_citation_of_the_source_paper_names_a_part_of_it_that_the_published_figures_list():
     root = Path(__file__).resolve().parents[2]
     known = set(tomllib.loads((root / "audit/exports/published.toml").read_text("utf-8"))["sections"])
-    texts = {path: path.read_text("utf-8") for folder in ("audit", "annotation", "pages") for path in (root / folder).rglob("*.py")}
+    texts = {
+        path: path.read_text("utf-8") for folder in ("audit", "annotation", "pages") for path in (root / folder).rglob("*.py")
+    }
     cited = {
         (path.name, match["part"])
         for path, text in texts.items()
@@ -78,7 +80,9 @@ def test_every_citation_of_the_source_paper_names_a_part_of_it_that_the_publishe
     }
     assert len(cited) >= 15
     assert {part for _, part in cited if part} <= known
-    assert {name for name, part in cited if part is None} <= {"export.py", "retrieve.py"}, "these name the paper, not a claim of it"
+    assert {name for name, part in cited if part is None} <= {"export.py", "retrieve.py"}, (
+        "these name the paper, not a claim of it"
+    )
 
 
 def test_the_figures_of_the_source_paper_name_a_part_of_it():

@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
 
+from audit.errors import AuditError
 from audit.metrics.questions import organs
 from audit.stats.intervals import wilson
+from audit.store.connection import open_store
+from tests.support.loading import load
+from tests.support.tiny import handbook, release_from
 
 TABLE = """
     q1 kidney  ab=DIVERGENT ac=CONSISTENT bc=ABSENT d=absent
@@ -10,6 +14,24 @@ TABLE = """
     q3 liver   ab=COMPLEMENTARY ac=CONTRADICTORY bc=CONSISTENT
     q4 general ab=UNSCORED
 """
+
+
+BY_ORGAN = """
+    q1 kidney  ab=DIVERGENT c=absent d=absent
+    q2 kidney  a=present b=absent c=absent d=absent
+    q3 general ab=CONSISTENT ac=CONSISTENT bc=CONSISTENT d=absent
+"""
+
+
+@pytest.fixture
+def release_of(tmp_path):
+    """Two kidney handbooks and two of the heart, which say nothing on kidney questions, with pairs of all four."""
+    handbooks = [handbook("a"), handbook("b"), handbook("c", "heart"), handbook("d", "heart")]
+
+    def build(asked):
+        return open_store(load(release_from(tmp_path, BY_ORGAN, handbooks, asked=asked), tmp_path / "data").run.path)
+
+    return build
 
 
 def row(frame, organ):
@@ -51,3 +73,24 @@ def test_one_question_of_an_organ_leaves_its_intervals_unknown(store):
 def test_an_organ_whose_questions_have_no_pairs_is_shown_with_zeros(store):
     found = organs(store(TABLE + "\n    q5 heart a=absent"))
     assert row(found, "heart")[["questions", "pairs", "present"]].tolist() == [1, 0, 0]
+
+
+def test_among_handbooks_of_the_organ_absence_is_their_own_and_over_all_that_of_the_others_too(release_of):
+    con = release_of(asked="organ")
+    matching, everything = row(organs(con), "kidney"), row(organs(con, scope="all"), "kidney")
+    # q1: both kidney handbooks answer and disagree; q2: one of them is silent. Each has six pairs, one within the organ
+    assert (matching["compared"], matching["pairs"], matching["r_abs"], matching["r_div"]) == ("matching", 2, 1 / 2, 1)
+    assert (everything["compared"], everything["pairs"], everything["r_abs"], everything["r_div"]) == ("all", 12, 11 / 12, 1)
+    general = organs(con).set_index("organ").loc["general"]
+    assert general["pairs"] == 6, "a general question concerns all"
+
+
+def test_the_scope_is_all_where_every_handbook_was_asked(release_of):
+    con = release_of(asked="all")
+    assert set(organs(con)["compared"]) == {"all"}
+    assert row(organs(con, scope="matching"), "kidney")["pairs"] == 2
+
+
+def test_an_unknown_scope_is_refused(store):
+    with pytest.raises(AuditError, match=r"Scope 'own'.*matching, all"):
+        organs(store(TABLE), scope="own")
