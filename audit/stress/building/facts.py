@@ -1,0 +1,106 @@
+"""One fact of a document: a question about one of its statements, the true answer, and the smallest edit that makes it false."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from audit.stress.building.draws import rank
+from audit.stress.edits.amounts import amount_replacements
+from audit.stress.edits.assertions import POINTS_BACK, assertions
+from audit.stress.edits.frequencies import frequency_replacements
+from audit.stress.edits.negations import negation_replacements
+from audit.stress.edits.opposites import direction_replacements
+from audit.stress.edits.replacements import Replacement
+from audit.text.edits import TextEdit, edited
+from audit.text.statements import Statement
+from audit.text.tokens import stems
+
+RULES: tuple[Callable[[str, int, int], Iterator[Replacement]], ...] = (
+    amount_replacements, frequency_replacements, negation_replacements, direction_replacements
+)  # fmt: skip
+GAP = "____"
+# Of a long statement only the words around the gap are shown
+WORDS_AROUND = 30
+# More words in common with the question make a statement no more decisive
+MAX_SHARED = 3
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What one statement of a document says, as a question, and what its edited copy says instead.
+
+    sub_answer   a string of the document, `false_answer` a string of the edited document
+    edit         the edit, whose kind is one of `replacements.KINDS` (or "model")
+    """
+
+    sub_question: str
+    sub_answer: str
+    false_answer: str
+    edit: TextEdit
+
+
+def find_fact(text: str, question: str, seed: str, shared: Collection[str] = frozenset()) -> Fact | None:
+    """The fact of a document that is asked about: None where no rule can change any of its statements.
+
+    Kinds of edit take turns, by `seed`; of one kind, statements that share words with the question come first.
+
+    shared  statements that other documents have too: a question about one would not be about this document
+    """
+    candidates = [one for one in find_candidates(text) if one[0].text not in shared]
+    # Rather a statement that can be understood alone
+    candidates = [one for one in candidates if not POINTS_BACK.match(one[0].text)] or candidates
+    if not candidates:
+        return None
+    kinds = sorted({change.kind for _, change in candidates}, key=lambda kind: rank(seed, kind))
+    own = [candidate for candidate in candidates if candidate[1].kind == kinds[0]]
+    asked = frozenset(stems(question))
+    statement, change = min(own, key=lambda one: (-_shared(one[0], asked), rank(seed, one[1].start)))
+    return as_fact(text, statement, change)
+
+
+def shared_statements(texts: Iterable[str]) -> frozenset[str]:
+    """The statements that stand in several of the documents, such as what an encyclopedia says in every entry."""
+    counts = Counter(statement for text in texts for statement in {statement.text for statement in assertions(text)})
+    return frozenset(statement for statement, count in counts.items() if count > 1)
+
+
+def find_candidates(text: str) -> Iterator[tuple[Statement, Replacement]]:
+    """Every statement that asserts something, with each change that a rule can make to it."""
+    for statement in assertions(text):
+        for rule in RULES:
+            for change in rule(text, statement.start, statement.end):
+                yield statement, change
+
+
+def as_fact(text: str, statement: Statement, change: Replacement) -> Fact:
+    """The fact that one change makes false."""
+    edit = edited(change.kind, text, change.start, change.end, change.after)
+    question = _gap_question(text, statement, change)
+    return Fact(question, edit.before, edit.after, edit)
+
+
+def _shared(statement: Statement, asked: frozenset[str]) -> int:
+    return min(MAX_SHARED, len(asked.intersection(stems(statement.text))))
+
+
+def _gap_question(text: str, statement: Statement, change: Replacement) -> str:
+    """The statement with a gap in the place of the answer; where two answers alone are possible, both are named."""
+    before = _last_words(" ".join((*statement.leads, text[statement.start : change.start])))
+    after = _first_words(text[change.end : statement.end])
+    gap = f'"{before}{GAP}{after}"'
+    if change.kind in ("amount", "unit") or change.noun == "frequency":
+        return f"Which {change.noun} belongs in the gap? {gap}"
+    options: Sequence[str] = sorted((text[change.start : change.end], change.after), key=str.lower)
+    return f'Which belongs in the gap, "{options[0]}" or "{options[1]}"? {gap}'
+
+
+def _last_words(text: str) -> str:
+    words = text.split(" ")
+    return text if len(words) <= WORDS_AROUND else "… " + " ".join(words[-WORDS_AROUND:])
+
+
+def _first_words(text: str) -> str:
+    words = text.split(" ")
+    return text if len(words) <= WORDS_AROUND else " ".join(words[:WORDS_AROUND]) + " …"

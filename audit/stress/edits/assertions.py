@@ -1,0 +1,31 @@
+"""The statements of a document that assert something: only such a statement can be made false."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from audit.text.statements import Statement, statements
+
+MIN_WORDS, MAX_CHARACTERS = 6, 420
+# An aim, a question or a supposition asserts nothing about the world
+NOT_ASSERTED = re.compile(
+    r"\?\s*$|^\s*(?:to|in order to)\s+\w+|\b(?:whether|aims?|aimed|purposes?|objectives?|goals?|hypothes\w+|sought|wished|"
+    r"wondered|"
+    r"intended|attempt(?:s|ed)?\sto|designed\sto|intent|in the hope|determined the (?:association|effect|relation\w*)|"
+    r"(?:to|we)\s(?:also\s)?(?:investigate|evaluate|determine|assess|examine|explore|compare|study|test|analyze|analyse|establish|ascertain|identify)d?|unclear|unknown|controvers\w+|not\sknown|debate\w*)\b",
+    re.I,
+)
+# Alone, "This is very important" can be true of anything
+POINTS_BACK = re.compile(r"\W*(?:this|these|it|they|those|such|he|she|that|here|both|its|their|his|her)\b", re.I)
+# Where the words are no prose: a table's row, a list of names, a footnote
+NOT_PROSE = re.compile(r"\s\|\s|https?://|www\.|©|\bet al\b")
+
+
+def assertions(text: str) -> Iterator[Statement]:
+    """The statements of `text` that assert something in a full sentence or a list item, in order."""
+    for statement in statements(text):
+        words = statement.text.split()
+        is_long_enough = len(words) >= MIN_WORDS and len(statement.text) <= MAX_CHARACTERS
+        if is_long_enough and not NOT_ASSERTED.search(statement.text) and not NOT_PROSE.search(statement.text):
+            yield statement

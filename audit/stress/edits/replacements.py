@@ -1,0 +1,40 @@
+"""What a rule replaces in a document: one stretch of a statement, and the words that make the statement false."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+AMOUNT, UNIT, NEGATION, DIRECTION, FREQUENCY = "amount", "unit", "negation", "direction", "frequency"
+KINDS = (AMOUNT, UNIT, NEGATION, DIRECTION, FREQUENCY)
+ARTICLE = re.compile(r"\b(an?)\s$", re.I)
+# Words whose first letter is a vowel that is not spoken as one
+SPOKEN_CONSONANT = re.compile(r"(?:one|uni(?!n)|use|usual|eu)", re.I)
+
+
+class Replacement(NamedTuple):
+    """Characters `start` to `end` of a document, what a rule of `kind` puts there, and what a question calls the stretch."""
+
+    kind: str
+    start: int
+    end: int
+    after: str
+    noun: str
+
+
+def replacement(kind: str, text: str, start: int, end: int, after: str, noun: str) -> Replacement:
+    """A replacement that keeps a capital, and an article before it in step: "a decrease" becomes "an increase"."""
+    after = after[:1].upper() + after[1:] if text[start].isupper() else after
+    before = ARTICLE.search(text, 0, start)
+    article = "an" if has_vowel_sound(after) else "a"
+    if before and before[1].lower() != article:
+        start = before.start()
+        after = f"{article.capitalize() if text[start].isupper() else article} {after}"
+    return Replacement(kind, start, end, after, noun)
+
+
+def has_vowel_sound(word: str) -> bool:
+    """Whether "an" stands before a word and not "a"; figures are read as their words."""
+    if re.match(r"(?:8|11\b|18\b)", word):
+        return True
+    return word[:1].lower() in "aeiou" and not SPOKEN_CONSONANT.match(word)
