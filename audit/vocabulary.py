@@ -84,6 +84,29 @@ class Preference(StrEnum):
     BOTH_BAD = "both_bad"
 
 
+class PlantedKind(StrEnum):
+    """What was changed in one of two answers, or in their order, to see whether a judge's label changes as it should."""
+
+    AMOUNT = "amount"
+    NEGATION = "negation"
+    DETAIL = "detail"
+    BLANK = "blank"
+    ORDER = "order"
+    SYNONYMS = "synonyms"
+    PADDING = "padding"
+    SWAP = "swap"
+    CENTER = "center"
+    INSTRUCTION = "instruction"
+
+
+class ChangedSide(StrEnum):
+    """Which answer of a pair was changed; BOTH: they changed places."""
+
+    A = "a"
+    B = "b"
+    BOTH = "both"
+
+
 class RaterKind(StrEnum):
     """Who compared two answers."""
 
@@ -110,6 +133,8 @@ PREFERENCES = tuple(Preference)
 SIDES = (Preference.A, Preference.B)
 RATER_KINDS = tuple(RaterKind)
 STRESS_TESTS = tuple(StressTest)
+PLANTED_KINDS = tuple(PlantedKind)
+CHANGED_SIDES = tuple(ChangedSide)
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
@@ -155,6 +180,18 @@ PREFERENCE_VARIANTS: dict[Preference, tuple[str, ...]] = {
     Preference.TIE: ("tied", "equal", "draw"),
     Preference.BOTH_BAD: ("neither", "bothpoor"),
 }
+PLANTED_KIND_VARIANTS: dict[PlantedKind, tuple[str, ...]] = {
+    PlantedKind.AMOUNT: ("number", "quantity"),
+    PlantedKind.NEGATION: ("denial", "negated"),
+    PlantedKind.DETAIL: ("addeddetail",),
+    PlantedKind.BLANK: ("blanked", "absent"),
+    PlantedKind.ORDER: ("sentenceorder",),
+    PlantedKind.SYNONYMS: ("synonym", "paraphrase"),
+    PlantedKind.PADDING: ("padded", "length"),
+    PlantedKind.SWAP: ("swapped", "positionswap"),
+    PlantedKind.CENTER: ("centre", "name"),
+    PlantedKind.INSTRUCTION: ("injection", "promptinjection"),
+}
 RATER_KIND_VARIANTS: dict[RaterKind, tuple[str, ...]] = {
     RaterKind.HUMAN: ("clinician", "annotator", "person"),
     RaterKind.JUDGE: ("llm", "model"),
@@ -188,6 +225,8 @@ CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
 SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
+PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
+CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
 SIDE_SPELLINGS = {spelling: term for spelling, term in PREFERENCE_SPELLINGS.items() if term in SIDES}
 PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 

@@ -45,6 +45,7 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "usage": {"anyOf": [{"$ref": "#/$defs/usage"}, {"type": "null"}]},
     "source routes": {"type": ["array", "null"], "items": {"$ref": "#/$defs/source_route"}},
     "routed evidence": {"type": ["array", "null"], "items": {"$ref": "#/$defs/routed_evidence"}},
+    "planted change": {"anyOf": [{"$ref": "#/$defs/planted_change"}, {"type": "null"}]},
     "objects": {"type": ["array", "null"], "items": {"type": "object"}},
 }
 

@@ -100,6 +100,7 @@ MANIFEST = (
     Field("criteria", "integer", "declared count of answers judged on the eight criteria", aliases=("n_criteria",)),
     Field("preferences", "integer", "declared count", aliases=("n_preferences",)),
     Field("measures", "integer", "declared count", aliases=("n_measures",)),
+    Field("planted", "integer", "declared count of planted changes", aliases=("n_planted",)),
     Field("sources", "integer", "declared count of groups of handbooks", aliases=("n_sources",)),
     Field("routes", "integer", "declared count of questions that a system routed to sources", aliases=("n_routes",)),
 )

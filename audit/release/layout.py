@@ -31,6 +31,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "theme": ("themes",),
     "section": ("sections",),
     "trial": ("trials",),
+    "planted": ("planted",),
     "inconsistency": ("within_handbook",),
     "self_comparison": ("within_handbook_counts",),
     "system": ("systems",),

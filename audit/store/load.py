@@ -23,6 +23,7 @@ from audit.release.values import Repairs
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
+from audit.store.load_planted import load_planted
 from audit.store.load_routes import load_routes, load_sources
 from audit.store.load_systems import load_systems
 from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
@@ -117,6 +118,7 @@ def _fill_store(
             load_answers(con, reader, state)
             load_trials(con, reader, state)
             load_within(con, reader, state)
+            load_planted(con, reader, state)
             load_sources(con, reader, state)
             load_systems(con, reader, state)
             load_routes(con, reader, state)

@@ -19,7 +19,8 @@ DECLARED_OF_SYSTEMS = {
     "systems": "system", "references": "reference", "system_answers": "system_answer", "criteria": "criteria",
     "preferences": "preference", "measures": "measure", "sources": "source", "routes": "route",
 }  # fmt: skip
-"""Count that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
+DECLARED_OF_JUDGES = {"planted": "planted"}
+"""Counts that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
 
 
 def reconcile(
@@ -27,11 +28,13 @@ def reconcile(
 ) -> list[Check]:
     """Every check of the load report; `ok` is None where there is no count to compare with."""
     counts = _found_counts(con, state, report)
-    of_systems = [name for name in DECLARED_OF_SYSTEMS if counts[name] or name in manifest]
+    of_systems, of_judges = (
+        [name for name in names if counts[name] or name in manifest] for names in (DECLARED_OF_SYSTEMS, DECLARED_OF_JUDGES)
+    )
     # A release of answering systems alone: no handbook, answer or pair is expected
     systems_alone = bool(of_systems) and not comparisons
     names = [name for name in DECLARED if not systems_alone or counts[name] or name in manifest]
-    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*names, *of_systems)]
+    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*names, *of_systems, *of_judges)]
     if systems_alone:
         return declared
     expected = _expect_by_organ(con) if manifest.get("asked") == "organ" else _expect_all(state)
@@ -74,7 +77,7 @@ def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict
     return {
         "handbooks": len(state.handbooks), "questions": len(state.questions), "answers": loaded.get("answer", 0),
         "pairs": loaded.get("pair", 0), "pairs_judged": rows(con, COUNT_JUDGED)[0][0],
-        **{name: loaded.get(kind, 0) for name, kind in DECLARED_OF_SYSTEMS.items()},
+        **{name: loaded.get(kind, 0) for name, kind in (DECLARED_OF_SYSTEMS | DECLARED_OF_JUDGES).items()},
     }  # fmt: skip
 
 

@@ -4,6 +4,9 @@
 create type label as enum ('ABSENT', 'CONSISTENT', 'COMPLEMENTARY', 'DIVERGENT', 'CONTRADICTORY');
 create type significance as enum ('low', 'medium', 'high');
 create type check_kind as enum ('swap', 'blind', 'repeat');
+create type planted_kind as enum (
+    'amount', 'negation', 'detail', 'blank', 'order', 'synonyms', 'padding', 'swap', 'center', 'instruction'
+);
 create type parse as enum ('strict', 'lenient', 'label', 'none', 'rules');
 
 create table run (            -- exactly one row
@@ -154,6 +157,31 @@ create table checks (         -- a further verdict of the judge on a pair; no ro
     label        label,             -- null: unscored
     significance significance,
     parse        parse
+);
+
+create table planted (        -- a change planted in a pair, and the judge's labels before and after it; no row: not asked
+    item_id         varchar not null,
+    question        integer not null,
+    handbook_a      smallint not null,  -- whose answer is shown first
+    handbook_b      smallint not null,  -- the same as handbook_a: an answer beside itself
+    kind            planted_kind not null,
+    variant         varchar,            -- in which of several ways
+    ordered         label,              -- the label that a planted instruction asks for
+    expected        label[] not null,   -- one of them is right after the change; empty: unknown, as there was no label before
+    side            varchar,            -- a, b; both: the answers changed places
+    before          varchar,            -- the words as they were
+    after           varchar,            -- the words that took their place
+    start           integer,            -- where these begin in the changed answer; null: not stated
+    answer_a        varchar,            -- both answers after the change
+    answer_b        varchar,
+    label_before    label,              -- null, here and below: unscored
+    label           label,
+    reasoning       varchar,
+    unscored_reason varchar,
+    judge           varchar,
+    input_tokens    integer,
+    output_tokens   integer,
+    latency_s       double
 );
 
 create table systems (        -- answering systems, numbered from 0 in release order

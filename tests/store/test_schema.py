@@ -18,6 +18,7 @@ TABLES = {
     "reference": ("question_types", "reference_answers", "question_sources"),
     "system_answer": ("system_answers",), "criteria": ("criteria",), "usage": ("system_answers", "criteria"),
     "preference": ("preferences",), "measure": ("system_measures",), "source": ("sources", "source_handbooks"),
+    "planted": ("planted",), "planted_change": ("planted",),
     "route": ("route_traces",), "source_route": ("routes",), "routed_evidence": ("routed_evidence",),
 }  # fmt: skip
 """Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest and evidence are kept as JSON."""
@@ -33,6 +34,8 @@ NOT_STORED = {
     ("inconsistency", "places"): "they have a table of their own",
     ("system_answer", "usage"): "its fields have columns of their own",
     ("criteria", "usage"): "its fields have columns of their own",
+    ("planted", "change"): "its fields have columns of their own",
+    ("planted", "usage"): "its fields have columns of their own",
     ("route", "routes"): "they have a table of their own",
     ("route", "evidence"): "it has a table of its own",
 }
