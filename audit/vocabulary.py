@@ -123,6 +123,15 @@ class StressTest(StrEnum):
     ROBUSTNESS = "robustness"
 
 
+class DocumentCall(StrEnum):
+    """What a system takes a document of a stress test for: of use or not in `sufficiency`, right or wrong in `robustness`."""
+
+    RELEVANT = "relevant"
+    NOISE = "noise"
+    FACTUAL = "factual"
+    WRONG = "wrong"
+
+
 LABELS = tuple(Label)
 SIGNIFICANCES = tuple(Significance)
 PHASES = tuple(Phase)
@@ -133,8 +142,12 @@ PREFERENCES = tuple(Preference)
 SIDES = (Preference.A, Preference.B)
 RATER_KINDS = tuple(RaterKind)
 STRESS_TESTS = tuple(StressTest)
+<<<<<<< HEAD
 PLANTED_KINDS = tuple(PlantedKind)
 CHANGED_SIDES = tuple(ChangedSide)
+=======
+DOCUMENT_CALLS = tuple(DocumentCall)
+>>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
@@ -196,6 +209,18 @@ RATER_KIND_VARIANTS: dict[RaterKind, tuple[str, ...]] = {
     RaterKind.HUMAN: ("clinician", "annotator", "person"),
     RaterKind.JUDGE: ("llm", "model"),
 }
+STRESS_TEST_VARIANTS: dict[StressTest, tuple[str, ...]] = {
+    StressTest.STANDARD: ("standardrag",),
+    StressTest.SUFFICIENCY: ("sufficient",),
+    StressTest.INTEGRATION: ("integrate",),
+    StressTest.ROBUSTNESS: ("robust",),
+}
+DOCUMENT_CALL_VARIANTS: dict[DocumentCall, tuple[str, ...]] = {
+    DocumentCall.RELEVANT: ("signal", "useful"),
+    DocumentCall.NOISE: ("irrelevant", "notrelevant"),
+    DocumentCall.FACTUAL: ("correct", "true", "right"),
+    DocumentCall.WRONG: ("false", "incorrect", "error"),
+}
 EMPTY_WORDS = frozenset({"", "null", "none", "nan", "na", "n/a"})
 """Texts that mean "no value" where a label or a significance is expected."""
 
@@ -225,8 +250,13 @@ CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
 SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
+<<<<<<< HEAD
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
+=======
+STRESS_TEST_SPELLINGS = spellings(STRESS_TEST_VARIANTS)
+DOCUMENT_CALL_SPELLINGS = spellings(DOCUMENT_CALL_VARIANTS)
+>>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
 SIDE_SPELLINGS = {spelling: term for spelling, term in PREFERENCE_SPELLINGS.items() if term in SIDES}
 PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 

@@ -42,6 +42,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "measure": ("measures",),
     "source": ("sources",),
     "route": ("routes",),
+    "stress_instance": ("stress_instances",),
+    "stress_reply": ("stress_replies",),
 }
 """Kind of record -> the names, without ending, that a file or a folder of such records may have.
 
@@ -50,6 +52,7 @@ Files called `sources` contain handbooks in a release that has neither `handbook
 REQUIRED_PARTS = ("handbook", "question", "pair")
 SYSTEM_PARTS = ("system", "reference", "system_answer", "criteria", "preference", "measure")
 ROUTE_PARTS = ("source", "route")
+STRESS_PARTS = ("stress_instance", "stress_reply")
 """What a release about answering systems has; with `system` and `question` it needs no handbooks and no pairs."""
 
 
@@ -183,7 +186,7 @@ def find_layout(root: Path, given: Path) -> Layout:
     """The release in `root`; unknown files are ignored. `given` is the path to name in errors, such as an archive.
 
     Raises ReleaseError when there are no handbooks, no questions or no pairs; a release of answering systems needs only systems
-    and questions.
+    and questions, one of stress instances alone only questions.
     """
     parts = _parts(root)
     required = _required_parts(parts)
@@ -208,9 +211,10 @@ def _parts(root: Path) -> dict[str, list[Path]]:
 
 
 def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
-    if parts["pair"] or not any(parts[kind] for kind in (*SYSTEM_PARTS, "route")):
+    if parts["pair"] or not any(parts[kind] for kind in (*SYSTEM_PARTS, "route", *STRESS_PARTS)):
         return REQUIRED_PARTS
-    return ("system", "question")
+    # Stress instances that no system has seen yet are a release, too
+    return ("system", "question") if any(parts[kind] for kind in (*SYSTEM_PARTS, "route", "stress_reply")) else ("question",)
 
 
 def _files_of_part(root: Path, names: tuple[str, ...]) -> list[Path]:

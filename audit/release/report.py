@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -86,8 +87,8 @@ class LoadReport:
         totals = self.totals()
         read, loaded = (sum(row[name] for row in totals.values()) for name in ("read", "loaded"))
         failed = sum(check.ok is False for check in self.checks)
-        noun = "pairs" if "pair" in totals or "system" not in totals else "answers of systems"
-        counts = totals.get("pair" if noun == "pairs" else "system_answer", {"loaded": 0, "quarantined": 0})
+        kind, noun = _main_kind(totals)
+        counts = totals.get(kind, {"loaded": 0, "quarantined": 0})
         parts = [f"{counts['loaded']:,} {noun} loaded, {counts['quarantined']:,} quarantined"]
         parts.append(f"{loaded:,} of {read:,} records in all")
         parts.append("all counts reconcile" if not failed else f"{failed} of {len(self.checks)} counts do not reconcile")
@@ -103,6 +104,17 @@ class LoadReport:
             "checks": [asdict(check) for check in self.checks],
             "files": [asdict(file) for file in self.files],
         }
+
+
+def _main_kind(totals: Collection[str]) -> tuple[str, str]:
+    """The kind of record that a release is about, and what its records are called."""
+    if "pair" in totals or not {"system", "stress_instance"} & set(totals):
+        return "pair", "pairs"
+    if "stress_instance" in totals and "system_answer" not in totals:
+        return (
+            ("stress_reply", "replies to stress tests") if "stress_reply" in totals else ("stress_instance", "stress instances")
+        )
+    return "system_answer", "answers of systems"
 
 
 def report_as_text(report: LoadReport) -> str:

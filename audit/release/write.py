@@ -12,8 +12,11 @@ from urllib.parse import quote
 from audit.vocabulary import LABELS
 
 Record = Mapping[str, Any]
-SYSTEM_TABLES = ("systems", "references", "system_answers", "criteria", "preferences", "measures", "sources", "routes")
-"""The files of answering systems and of the sources that they searched, by their names without ending."""
+SYSTEM_TABLES = (
+    "systems", "references", "system_answers", "criteria", "preferences", "measures", "sources", "routes", "stress_instances",
+    "stress_replies",
+)  # fmt: skip
+"""The files of answering systems, of the sources that they searched and of their stress tests, by their names without ending."""
 MAX_STEM_CHARS = 200
 
 

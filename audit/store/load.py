@@ -25,6 +25,7 @@ from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
 from audit.store.load_planted import load_planted
 from audit.store.load_routes import load_routes, load_sources
+from audit.store.load_stress import load_stress
 from audit.store.load_systems import load_systems
 from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
 from audit.store.load_themes import load_themes
@@ -122,6 +123,7 @@ def _fill_store(
             load_sources(con, reader, state)
             load_systems(con, reader, state)
             load_routes(con, reader, state)
+            load_stress(con, reader, state)
             progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         if not layout.parts["pair"]:
             _require_records({"system": state.systems}, layout, report)
@@ -173,7 +175,7 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
         "layout": LAYOUT, "run_id": run_id, "title": title, "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
         "has_pairs": bool(report.totals().get("pair", {}).get("loaded")), "has_systems": bool(state.systems),
-        "has_routes": state.has_routes,
+        "has_routes": state.has_routes, "has_stress": bool(state.instances),
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),
         "report": json.dumps(report.as_dict()),

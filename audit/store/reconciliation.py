@@ -18,6 +18,7 @@ DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
 DECLARED_OF_SYSTEMS = {
     "systems": "system", "references": "reference", "system_answers": "system_answer", "criteria": "criteria",
     "preferences": "preference", "measures": "measure", "sources": "source", "routes": "route",
+    "stress_instances": "stress_instance", "stress_replies": "stress_reply",
 }  # fmt: skip
 DECLARED_OF_JUDGES = {"planted": "planted"}
 """Counts that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""

@@ -122,6 +122,7 @@ class LoadState:
     sections       length of each section in characters, by (handbook number, section id); empty without sections
     source_of      number of the source that a handbook is in, by the number of the handbook
     has_routes     whether a system routed a question to sources
+    instances      row numbers of `stress_instances` by id
     """
 
     handbooks: dict[str, int] = field(default_factory=dict)
@@ -134,6 +135,7 @@ class LoadState:
     sections: dict[tuple[int, str], int] = field(default_factory=dict)
     source_of: dict[int, int] = field(default_factory=dict)
     has_routes: bool = False
+    instances: dict[str, int] = field(default_factory=dict)
 
     def allocate_answer_status(self) -> None:
         """Size `answer_status` once handbooks and questions are known."""
@@ -150,11 +152,14 @@ class LoadState:
         return None
 
     def unknown_id(self, kind: str, name: str) -> tuple[str, str]:
-        """Code and sentence for an id that no handbook, question, system or source of the release has."""
+        """Code and sentence for an id that no handbook, question, system, source or stress instance of the release has."""
         return f"unknown_{kind}", f"{kind} '{name}' is not in {kind}s.{nearest(name, tuple(self._numbers(kind)))}"
 
     def _numbers(self, kind: str) -> dict[str, int]:
-        return {"question": self.questions, "handbook": self.handbooks, "system": self.systems, "source": self.sources}[kind]
+        return {
+            "question": self.questions, "handbook": self.handbooks, "system": self.systems, "source": self.sources,
+            "instance": self.instances,
+        }[kind]  # fmt: skip
 
     # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
 

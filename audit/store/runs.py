@@ -16,7 +16,8 @@ from audit.vocabulary import nearest
 LAYOUT = "11"
 
 RUN_COLUMNS = (
-    "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "loaded_at", "terms",
+    "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "has_stress",
+    "loaded_at", "terms",
     "manifest", "report",
 )  # fmt: skip
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
@@ -29,6 +30,7 @@ class Run:
     has_pairs    it compares handbooks: without pairs, most pages have nothing to show
     has_systems  it has answering systems
     has_routes   at least one of them routed questions to sources
+    has_stress   it has stress tests of systems
     """
 
     run_id: str
@@ -41,6 +43,7 @@ class Run:
     has_pairs: bool = True
     has_systems: bool = False
     has_routes: bool = False
+    has_stress: bool = False
     terms: dict[str, str] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)

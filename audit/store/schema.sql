@@ -19,6 +19,7 @@ create table run (            -- exactly one row
     has_pairs   boolean not null,   -- false: nothing compares handbooks; a release of answering systems
     has_systems boolean not null,   -- false: no answering systems
     has_routes  boolean not null,   -- false: no system routed a question to sources
+    has_stress  boolean not null,   -- false: no stress tests
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
     manifest    json not null,      -- as the release has it
@@ -311,6 +312,60 @@ create table route_traces (      -- one row for each question that a system rout
     question integer not null,
     system   smallint not null,
     trace    json                    -- settings, entities, seeds, drawn part of the graph, packing, notes
+);
+
+create table stress_instances (  -- one question with one context, numbered from 0 in release order
+    instance     integer primary key,
+    instance_id  varchar not null,
+    test         varchar not null,   -- standard, sufficiency, integration, robustness
+    question     integer not null,
+    options      json,               -- letter -> text; null: an open question
+    gold         varchar not null,   -- letter; text of an open question
+    signal_share tinyint,            -- 0 to 100, as asked for; null: not stated
+    size         smallint not null,  -- number of documents, as asked for
+    dataset      varchar,
+    seed         integer
+);
+
+create table stress_documents (  -- what a system is shown, in this order
+    instance     integer not null,
+    place        smallint not null,  -- from 0
+    document_id  varchar not null,
+    text         varchar not null,
+    is_signal    boolean not null,   -- false: noise, from another question
+    is_factual   boolean not null,   -- false: an error was planted
+    edited_from  varchar,
+    edit         json,               -- kind, before, after, start
+    sub_question varchar,
+    sub_answer   varchar,
+    false_answer varchar
+);
+
+create table stress_replies (    -- no row: the system was not asked
+    instance      integer not null,
+    system        smallint not null,
+    reasoning     varchar,
+    choice        varchar,           -- letter; text of an open question; null: insufficient or unreadable
+    insufficient  boolean,           -- null: no choice could be read; neither answered nor insufficient
+    unread_reason varchar,           -- why no choice could be read
+    input_tokens  integer,
+    output_tokens integer,
+    latency_s     double
+);
+
+create table stress_calls (      -- no row: the reply does not say what it takes the document for
+    instance integer not null,
+    system   smallint not null,
+    place    smallint not null,      -- of the document
+    call     varchar not null        -- relevant, noise, factual, wrong
+);
+
+create table stress_sub_answers ( -- no row: the reply has no answer to the document's sub-question
+    instance integer not null,
+    system   smallint not null,
+    place    smallint not null,      -- of the document
+    answer   varchar not null,
+    score    float                   -- 0, 0.5, 1; null: not graded
 );
 
 create table taxonomy (       -- one row where the release brings its own themes, none otherwise

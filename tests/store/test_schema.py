@@ -20,12 +20,15 @@ TABLES = {
     "preference": ("preferences",), "measure": ("system_measures",), "source": ("sources", "source_handbooks"),
     "planted": ("planted",), "planted_change": ("planted",),
     "route": ("route_traces",), "source_route": ("routes",), "routed_evidence": ("routed_evidence",),
+    "stress_instance": ("stress_instances",), "stress_document": ("stress_documents",), "stress_reply": ("stress_replies",),
+    "stress_call": ("stress_calls",), "stress_sub_answer": ("stress_sub_answers",),
 }  # fmt: skip
 """Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest and evidence are kept as JSON."""
 STORED_AS = {
     "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic", "source_id": "source",
     "system_id": "system", "answers": "answer", "handbook_ids": "handbook", "primary_source": "is_primary",
-    "required_sources": "source", "classification": "label", "clinical_significance": "significance",
+    "required_sources": "source", "instance_id": "instance",
+    "document_id": "place", "classification": "label", "clinical_significance": "significance",
 }  # fmt: skip
 NOT_STORED = {
     ("answer", "usage"): "no page or metric uses what an answer took",
@@ -34,8 +37,15 @@ NOT_STORED = {
     ("inconsistency", "places"): "they have a table of their own",
     ("system_answer", "usage"): "its fields have columns of their own",
     ("criteria", "usage"): "its fields have columns of their own",
+<<<<<<< HEAD
     ("planted", "change"): "its fields have columns of their own",
     ("planted", "usage"): "its fields have columns of their own",
+=======
+    ("stress_instance", "documents"): "they have a table of their own",
+    ("stress_reply", "documents"): "they have a table of their own",
+    ("stress_reply", "sub_answers"): "they have a table of their own",
+    ("stress_reply", "usage"): "its fields have columns of their own",
+>>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
     ("route", "routes"): "they have a table of their own",
     ("route", "evidence"): "it has a table of its own",
 }
