@@ -8,6 +8,9 @@ TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase"
 ALL = "(all)"
 """Names the row of a frame that is about the whole run."""
 
+INTENDED_USE = "For comparing what {handbooks} say. Not for ranking {centers}, and not for decisions about {a_patient}."
+"""What a run of real handbooks is for (arXiv:2605.29084, appendix C)."""
+
 RATE_TITLES = {
     "r_abs": "Not addressed",
     "r_div": "Disagreement",

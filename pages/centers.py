@@ -13,10 +13,15 @@ BETWEEN = Rate("r_div_between", "Disagreement with others", "between_present", D
 SHOWN = (LEAVES_OUT, BETWEEN, WITHIN)
 COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
 """Columns after the rates."""
+# The alphabet first: figures that differ in their questions are no ranking.
 ORDERS = {
-    "r_div_between": "disagreement with others", "r_div_within": "disagreement within", "absence": "not addressed",
-    "center": "name",
+    "center": "name", "absence": "not addressed", "r_div_between": "disagreement with others",
+    "r_div_within": "disagreement within",
 }  # fmt: skip
+NO_RANKING = (
+    "This order is no ranking: {centers} were asked different {questions}, and many of the lines overlap. Read it to find "
+    "where to look."
+)
 
 with page("By {center}", "Do the {handbooks} of {a_center} agree with each other, and with those of other {centers}?") as run:
     everything = load(centers, run)
@@ -24,6 +29,8 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
     orders = [order for order in ORDERS if any_within or order != WITHIN.column]
     order = choose("Order by", orders, "order", format_func=ORDERS.__getitem__)
     frame = everything.sort_values(order, ascending=order == "center", ignore_index=True)
+    if order != "center":
+        counts(run, NO_RANKING)
     drawn = SHOWN if any_within else (LEAVES_OUT, BETWEEN)
     chart(rate_dots(frame, "center", drawn), "center_rates", "Rates per center with 95 % intervals.")
     counts(

@@ -30,7 +30,7 @@ from audit.judging.baseline_precision import precision_sentences
 from audit.previews import PRELIMINARY, judged_by_rules, preview_notice
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
-from audit.terms import fill
+from audit.terms import INTENDED_USE, fill
 from audit.themes.taxonomy import Taxonomy
 
 MANIFEST = "manifest.json"
@@ -157,7 +157,7 @@ def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:
     """The chapter with safe file names; each table names its run, and states when that is synthetic or a preview."""
     source = f"Source: run {context.run.key}."
     # Each table says this for itself, because people send single tables
-    notes = (*([context.fill(SYNTHETIC)] if context.run.synthetic else []), source)
+    notes = (context.fill(_use_of(context.run)), source)
     preview = _preview_of(context.run, context.other)
     tables = [table.noted(*notes).as_preview(preview, preliminary=chapter.depends_on_labels) for table in chapter.tables]
     return replace(
@@ -166,6 +166,10 @@ def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:
         tables=tables,
         pictures=[_with_preview(picture, preview, preliminary=chapter.depends_on_labels) for picture in chapter.pictures],
     )
+
+
+def _use_of(run: Run) -> str:
+    return SYNTHETIC if run.synthetic else INTENDED_USE
 
 
 def _with_preview(picture: Picture, preview: str, *, preliminary: bool) -> Picture:
@@ -182,7 +186,7 @@ def _notices(request: ExportRequest) -> list[str]:
     run, preview = request.run, _preview_of(request.run, request.other)
     precision = f"How often its disagreements are right: {' '.join(precision_sentences(run.manifest))}"
     return [
-        *([fill(run, SYNTHETIC)] if run.synthetic else []),
+        fill(run, _use_of(run)),
         *([f"{preview}."] if preview else []),
         *([precision] if judged_by_rules(run.manifest) else []),
     ]

@@ -15,6 +15,7 @@ from audit.exports.html_pages import rendered, script_json, trusted
 from audit.previews import preview_notice
 from audit.queries.themes import NO_THEME, REST, tops
 from audit.store.runs import Run
+from audit.terms import INTENDED_USE, fill
 from audit.themes.taxonomy import Taxonomy
 
 NEIGHBOURS = 15
@@ -118,7 +119,8 @@ def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
         f"themes sha256 {taxonomy.sha256[:16]}{f', made with {model}' if model else ''}."
     )
     return rendered(
-        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, preview=preview_notice(run.manifest),
+        "themes.html", title=f"Themes: {run.title}", about=about, synthetic=run.synthetic, use=fill(run, INTENDED_USE),
+        preview=preview_notice(run.manifest),
         style=trusted(map_style()),
         script=trusted(map_script()), data=script_json(data),
     )  # fmt: skip

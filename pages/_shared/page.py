@@ -10,6 +10,7 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.store.runs import Run
+from audit.terms import INTENDED_USE
 from pages._blinded.access import current_account, may_browse
 from pages._blinded.frame import STYLE, SYNTHETIC, explain, rerun_on_theme_change
 from pages._shared import loaders
@@ -40,8 +41,8 @@ def page(title: str, lead: str, *, without_pairs: str | None = None) -> Iterator
     run = _run_or_stop(heading, title)
     heading.title(say(run, title), anchor=False)
     heading.markdown(say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
-    if run.synthetic:
-        heading.caption(say(run, SYNTHETIC))
+    if run is not NO_RUN:
+        heading.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(heading, run)
     if not run.has_pairs and without_pairs is None:
         st.info(say(run, NO_PAIRS))

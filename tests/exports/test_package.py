@@ -149,6 +149,13 @@ def test_a_synthetic_run_says_so_on_every_table(tmp_path: Path, without_pictures
     assert all(b"Synthetic data" in content for content in tables)
 
 
+def test_a_real_run_says_on_every_table_what_it_is_for(tmp_path: Path, without_pictures: None):
+    run = load(release_from(tmp_path, FIRST, BOOKS), tmp_path / "data").run
+    files = package(ExportRequest(run, "2031-02-03"))
+    tables = [content for path, content in files.items() if path.startswith("tables/markdown/") and "all_tables" not in path]
+    assert all(b"Not for ranking centers, and not for decisions about a patient" in content for content in tables)
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 

@@ -89,8 +89,10 @@ def test_every_page_marks_a_synthetic_run_and_uses_only_the_release_s_own_terms(
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_real_run_is_not_called_synthetic(page, on_one_run):
-    assert "Synthetic data" not in words_on(on_one_run(page))
+def test_a_real_run_is_not_called_synthetic_and_says_what_it_is_for(page, on_one_run):
+    words = words_on(on_one_run(page))
+    assert "Synthetic data" not in words
+    assert "Not for ranking" in words
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
