@@ -142,12 +142,9 @@ PREFERENCES = tuple(Preference)
 SIDES = (Preference.A, Preference.B)
 RATER_KINDS = tuple(RaterKind)
 STRESS_TESTS = tuple(StressTest)
-<<<<<<< HEAD
 PLANTED_KINDS = tuple(PlantedKind)
 CHANGED_SIDES = tuple(ChangedSide)
-=======
 DOCUMENT_CALLS = tuple(DocumentCall)
->>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
@@ -250,13 +247,10 @@ CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
 SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
-<<<<<<< HEAD
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
-=======
 STRESS_TEST_SPELLINGS = spellings(STRESS_TEST_VARIANTS)
 DOCUMENT_CALL_SPELLINGS = spellings(DOCUMENT_CALL_VARIANTS)
->>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
 SIDE_SPELLINGS = {spelling: term for spelling, term in PREFERENCE_SPELLINGS.items() if term in SIDES}
 PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 

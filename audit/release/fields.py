@@ -45,13 +45,10 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "usage": {"anyOf": [{"$ref": "#/$defs/usage"}, {"type": "null"}]},
     "source routes": {"type": ["array", "null"], "items": {"$ref": "#/$defs/source_route"}},
     "routed evidence": {"type": ["array", "null"], "items": {"$ref": "#/$defs/routed_evidence"}},
-<<<<<<< HEAD
     "planted change": {"anyOf": [{"$ref": "#/$defs/planted_change"}, {"type": "null"}]},
-=======
     "stress documents": {"type": ["array", "null"], "items": {"$ref": "#/$defs/stress_document"}},
     "stress calls": {"type": ["array", "null"], "items": {"$ref": "#/$defs/stress_call"}},
     "stress sub answers": {"type": ["array", "null"], "items": {"$ref": "#/$defs/stress_sub_answer"}},
->>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
     "objects": {"type": ["array", "null"], "items": {"type": "object"}},
 }
 

@@ -25,12 +25,9 @@ KINDS: dict[str, tuple[Field, ...]] = {
     "inconsistency": INCONSISTENCY, "place": PLACE, "self_comparison": SELF_COMPARISON, "system": SYSTEM, "reference": REFERENCE,
     "system_answer": SYSTEM_ANSWER, "evidence": EVIDENCE, "criteria": CRITERIA_SCORES, "usage": USAGE, "preference": PREFERENCE,
     "measure": MEASURE, "source": SOURCE, "route": ROUTE, "source_route": SOURCE_ROUTE, "routed_evidence": ROUTED_EVIDENCE,
-<<<<<<< HEAD
     "planted": PLANTED, "planted_change": PLANTED_CHANGE,
-=======
     "stress_instance": STRESS_INSTANCE, "stress_document": STRESS_DOCUMENT, "stress_reply": STRESS_REPLY,
     "stress_call": STRESS_CALL, "stress_sub_answer": STRESS_SUB_ANSWER,
->>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
 }  # fmt: skip
 
 

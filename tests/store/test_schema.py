@@ -37,15 +37,12 @@ NOT_STORED = {
     ("inconsistency", "places"): "they have a table of their own",
     ("system_answer", "usage"): "its fields have columns of their own",
     ("criteria", "usage"): "its fields have columns of their own",
-<<<<<<< HEAD
     ("planted", "change"): "its fields have columns of their own",
     ("planted", "usage"): "its fields have columns of their own",
-=======
     ("stress_instance", "documents"): "they have a table of their own",
     ("stress_reply", "documents"): "they have a table of their own",
     ("stress_reply", "sub_answers"): "they have a table of their own",
     ("stress_reply", "usage"): "its fields have columns of their own",
->>>>>>> b6b4d82 (Releases may bring stress tests and what systems replied to them)
     ("route", "routes"): "they have a table of their own",
     ("route", "evidence"): "it has a table of its own",
 }
