@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from inspect import Parameter
+from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import OK, add_format, add_run
+from audit.cli.trec import write_trec_evidence
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
@@ -19,6 +21,7 @@ from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run, find_run
 from audit.vocabulary import nearest
 
+ROUTING = "routing"
 SWITCH = YES, NO = "yes", "no"
 WRITERS: dict[str, Callable[..., str]] = {
     "json": json_text,
@@ -35,6 +38,10 @@ def metrics_options(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     parser.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")
     parser.add_argument(
+        "--trec", type=Path, metavar="DIR",
+        help="with routing: also write each system's evidence as SYSTEM.run and the known sections as qrels, the files of TREC",
+    )  # fmt: skip
+    parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic"
     )
 
@@ -45,6 +52,8 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
         print("\n".join(f"{name:<24}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
         return OK
     metric = _metric(arguments.name)
+    if arguments.trec and metric.name != ROUTING:
+        raise AuditError(f"--trec goes with '{ROUTING}', not with '{metric.name}'. Nothing was computed or written.")
     if arguments.explain:
         print(f"{metric.docstring}\n{metric.sql}")
         return OK
@@ -53,6 +62,8 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
         frame = metric.function(
             con, **_taxonomies(metric, run, arguments.against, settings), **_metric_options(metric, arguments.set)
         )
+        if arguments.trec:
+            write_trec_evidence(con, arguments.trec)
     print(WRITERS[arguments.format](frame, run, metric.name).rstrip())
     return OK
 

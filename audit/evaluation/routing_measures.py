@@ -21,25 +21,26 @@ class RoutedQuestion:
 
     ranking   the sources, best first
     evidence  (source, passage) of the evidence, best first; the first five count
-    primary   the source to ask first
+    primary   the source to ask first; None: nobody knows
     required  the sources that an answer needs; more than one makes it a cross-source question
     gold      the passages that answer it, by the ids of `evidence`
     """
 
     ranking: Sequence[str]
-    evidence: Sequence[tuple[str, str]]
-    primary: str
+    evidence: Sequence[tuple[str | None, str]]
+    primary: str | None
     required: Collection[str]
     gold: Collection[str]
 
 
 def routing_measures(
-    questions: Mapping[str, RoutedQuestion], densest: str, authoritative: Collection[str]
+    questions: Mapping[str, RoutedQuestion], densest: str | None, authoritative: Collection[str]
 ) -> dict[str, dict[str, float]]:
     """Question -> measure -> value in [0, 1]; NaN where the measure is not asked of that question.
 
-    PrimaryAcc, Top2Hit     1 if the primary source is the first, or among the first two
-    EDR                     share of the evidence that is from the densest source (lower is less dominated); NaN without evidence
+    PrimaryAcc, Top2Hit     1 if the primary source is the first, or among the first two; NaN where nobody knows the primary one
+    EDR                     share of the evidence that is from the densest source (lower is less dominated); NaN without evidence,
+                            and where `densest` is None
     AuthCov                 share of the evidence from authoritative sources, of questions that need one; 0 without evidence
     EvRecall@5, EvNDCG@5    of the gold passages, by ir_measures; NaN without gold
     CrossEv@5               1 if the evidence has a passage of every required source, of cross-source questions
@@ -50,17 +51,19 @@ def routing_measures(
     gold = {name: one.gold for name, one in questions.items()}
     retrieved = retrieval_measures(ranked, gold, {"EvRecall@5": f"R@{CUT}", "EvNDCG@5": f"nDCG@{CUT}"})
     unknown = {"EvRecall@5": nan, "EvNDCG@5": nan}
-    return {name: _source_measures(one, densest, authoritative) | retrieved.get(name, unknown) for name, one in questions.items()}
+    return {name: source_measures(one, densest, authoritative) | retrieved.get(name, unknown) for name, one in questions.items()}
 
 
-def _source_measures(question: RoutedQuestion, densest: str, authoritative: Collection[str]) -> dict[str, float]:
+def source_measures(question: RoutedQuestion, densest: str | None, authoritative: Collection[str]) -> dict[str, float]:
+    """The measures of `routing_measures` that need no gold passages, of one question."""
     sources = [source for source, _ in question.evidence[:CUT]]
     asked_for_authority = bool(set(question.required) & set(authoritative))
     covered = set(question.required) <= set(sources)
+    known = question.primary is not None
     return {
-        "PrimaryAcc": float(question.primary in question.ranking[:1]),
-        "Top2Hit": float(question.primary in question.ranking[:2]),
-        "EDR": sources.count(densest) / len(sources) if sources else nan,
+        "PrimaryAcc": float(question.primary in question.ranking[:1]) if known else nan,
+        "Top2Hit": float(question.primary in question.ranking[:2]) if known else nan,
+        "EDR": sources.count(densest) / len(sources) if sources and densest is not None else nan,
         "AuthCov": sum(source in authoritative for source in sources) / max(len(sources), 1) if asked_for_authority else nan,
         "CrossEv@5": float(covered) if len(question.required) > 1 else nan,
     }

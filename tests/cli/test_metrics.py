@@ -11,6 +11,7 @@ import pytest
 
 from audit.cli.main import main
 from tests.support.loading import spoil
+from tests.support.routes import routes_release
 from tests.support.systems import judged, system_tables, systems_release
 from tests.support.tiny import release_from
 
@@ -137,3 +138,19 @@ def test_a_comparison_that_cannot_be_made_says_why(
     main(["load", str(release)])
     assert main(["metrics", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_evidence_of_systems_is_written_as_trec_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["load", str(routes_release(tmp_path / "release"))])
+    folder = tmp_path / "trec"
+    assert main(["metrics", "routing", "--trec", str(folder)]) == 0
+    assert (folder / "qrels").read_text().splitlines() == [
+        "q1 0 long-1/s1 1", "q2 0 dense-1/s1 1", "q2 0 long-2/s2 1", "q3 0 dense-1/s3 1",
+    ]  # fmt: skip
+    assert (folder / "all.run").read_text().splitlines()[:3] == [
+        "q1 Q0 dense-1/s1 1 1.000000 all", "q1 Q0 dense-1/s2 2 0.500000 all", "q1 Q0 long-1/s1 3 0.333333 all",
+    ]  # fmt: skip
+    assert len((folder / "daks.run").read_text().splitlines()) == 6
+    capsys.readouterr()
+    assert main(["metrics", "systems", "--trec", str(folder)]) == 2
+    assert "--trec goes with 'routing', not with 'systems'" in capsys.readouterr().err

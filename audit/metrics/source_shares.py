@@ -1,0 +1,111 @@
+"""What each source gets from each system: how often it is ranked first, its budget, its part of the evidence, its coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.evaluation.routing_measures import CUT
+from audit.metrics import metric
+from audit.metrics._routing import BY, INTERVALS, KIND, KINDS, by_kind, routed_questions
+from audit.metrics._systems import SYSTEM, identity, systems_of
+from audit.queries.lookup import require_one_of
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.means import mean_interval
+from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
+from audit.terms import ALL
+
+SQL = """
+select question, system, source_id, budget
+from routes join sources using (source) join questions using (question)
+where budget is not null and ($organ is null or organ = $organ)
+order by system, source, question
+"""
+SOURCES = "select source_id, authority from sources order by source"
+TABLE = TableSpec(
+    "What each source gets from each system",
+    (
+        SYSTEM, Column.named("source_id", "Source"), KIND, Column.decimal("authority", "Authority"),
+        Column.count("routed", "Routed", "{questions}"), Column.share("first", "Ranked first", "of {questions}"),
+        Column.decimal("budget", "Budget", "passages"), Column.share("evidence", "Evidence", "of the first five passages"),
+        Column.count("required", "Required", "{questions}"), Column.share("covered", "Covered", "where it is required"),
+    ),
+    (
+        "Ranked first: of the {questions} that the system routed. Budget: the mean number of passages to take from it. Evidence: "
+        "its mean share of the first five passages. Covered: of the {questions} that need it, those whose first five passages "
+        "have one of it.",
+        INTERVALS,
+    ),
+)  # fmt: skip
+GLOSSARY = {"coverage of a source": "Of the {questions} that need a source, the share whose evidence has a passage of it."}
+SHARES = ("first", "evidence", "covered")
+COLUMNS = (
+    "system_id", "name", "source_id", "kind", "authority", "routed", "first", "first_low", "first_high", "budget", "budget_low",
+    "budget_high", "evidence", "evidence_low", "evidence_high", "required", "covered", "covered_low", "covered_high",
+)  # fmt: skip
+
+
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
+def source_shares(con: Connection, by: str = "all", organ: str | None = None) -> pd.DataFrame:
+    """How often each system ranks each source first, how many passages it takes from it, and how much of the evidence it gets.
+
+    by     'all', or 'kind': one row for questions that need one source, several, or nobody knows how many
+    organ  count only these questions; None: all
+    One row per system that routed, source and kind with a routed question:
+        system_id, name, source_id         str
+        kind                               str, '(all)', one, several, unknown
+        authority                          float in [0, 1]
+        routed                             int, questions that the system routed
+        first, first_low, first_high       float in [0, 1], share of these whose first source it is
+        budget, budget_low, budget_high    float, mean passages to take from it; NaN where the release states none
+        evidence, ..._low, ..._high        float in [0, 1], its mean share of the first five passages, of questions with evidence
+        required                           int, routed questions that need it
+        covered, ..._low, ..._high         float in [0, 1], share of these whose first five passages have one of it
+    Intervals are of 95 %, questions resampled (audit.stats); of shares Wilson's where hits or misses are on fewer than five.
+
+    No row where no system routed a question. Raises AuditError for another `by`. Source of dominance and coverage: as `routing`.
+    """
+    require_one_of(by, BY, "Group")
+    cells = pd.DataFrame(list(_cells(con, organ)), columns=["question", "system", "source_id", "kind", *SHARES])
+    cells = by_kind(cells.merge(frame(con, SQL, {"organ": organ}), how="left", on=["question", "system", "source_id"]), by)
+    return pd.DataFrame(list(_rows(con, cells)), columns=list(COLUMNS))
+
+
+def _cells(con: Connection, organ: str | None) -> Iterator[dict[str, Any]]:
+    """One entry per routed question and source; NaN where a share is not asked of it."""
+    sources = frame(con, SOURCES)["source_id"].tolist()
+    for ids, one in routed_questions(con, organ):
+        given = [source for source, _ in one.evidence[:CUT]]
+        for source in sources:
+            yield {
+                **ids, "source_id": source, "first": float(source in one.ranking[:1]),
+                "evidence": given.count(source) / len(given) if given else np.nan,
+                "covered": float(source in given) if source in one.required else np.nan,
+            }  # fmt: skip
+
+
+def _rows(con: Connection, cells: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    groups = dict(tuple(cells.groupby(["system", "source_id", "kind"])))
+    sources: list[Any] = frame(con, SOURCES).to_dict("records")
+    for system in systems_of(con).to_dict("records"):
+        for source in sources:
+            for kind in (ALL, *KINDS):
+                if (own := groups.get((system["system"], source["source_id"], kind))) is not None:
+                    budget = mean_interval(own["budget"].dropna().to_numpy(dtype=float))
+                    shares = {name: value for share in SHARES for name, value in _share(own, share).items()}
+                    yield {
+                        **identity(system), **source, "kind": kind, "routed": len(own), "required": own["covered"].count(),
+                        "budget": budget.value, "budget_low": budget.low, "budget_high": budget.high, **shares,
+                    }  # fmt: skip
+
+
+def _share(own: pd.DataFrame, name: str) -> dict[str, float]:
+    values = own[name].dropna().to_numpy(dtype=float)
+    if not len(values):
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
+    (low,), (high,) = clustered_ratio_interval(values[None, :], np.ones((1, len(values))))
+    return {name: values.mean(), f"{name}_low": low, f"{name}_high": high}
