@@ -25,7 +25,7 @@ TABLE = TableSpec(
     (*MEANINGS, INTERVALS),
 )
 GLOSSARY = {
-    "source": "{Handbooks} that are searched and cited as one, such as those of a center; each has an authority from 0 to 1.",
+    "source": "{Handbooks} that are searched and cited as one, such as those of {a_center}; each has an authority from 0 to 1.",
     "authority": "From 0 to 1: what the word of a source counts before anything is searched.",
     "routing": "Which sources a system asks for {a_question}, in which order, and for how many passages each (its budget).",
     "PrimaryAcc": "The share of {questions} whose primary source, the one to ask first, a system ranks first.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,19 +25,25 @@ from routes join sources using (source) join questions using (question)
 where budget is not null and ($organ is null or organ = $organ)
 order by system, source, question
 """
-SOURCES = "select source_id, authority from sources order by source"
+SOURCES = """
+select source_id, authority, sum(len(text))::double / nullif(sum(sum(len(text))) over (), 0) as text
+from sources left join source_handbooks using (source) left join sections using (handbook)
+group by source, source_id, authority order by source
+"""
 TABLE = TableSpec(
     "What each source gets from each system",
     (
         SYSTEM, Column.named("source_id", "Source"), KIND, Column.decimal("authority", "Authority"),
         Column.count("routed", "Routed", "{questions}"), Column.share("first", "Ranked first", "of {questions}"),
         Column.decimal("budget", "Budget", "passages"), Column.share("evidence", "Evidence", "of the first five passages"),
+        Column.share("text", "Text", "of all characters"),
         Column.count("required", "Required", "{questions}"), Column.share("covered", "Covered", "where it is required"),
     ),
     (
         "Ranked first: of the {questions} that the system routed. Budget: the mean number of passages to take from it. Evidence: "
-        "its mean share of the first five passages. Covered: of the {questions} that need it, those whose first five passages "
-        "have one of it.",
+        "its mean share of the first five passages. Text: its share of the texts of all sources; where its part of the "
+        "evidence is much larger, it dominates. Covered: of the {questions} that need it, those whose first five passages have "
+        "one of it.",
         INTERVALS,
     ),
 )  # fmt: skip
@@ -45,7 +51,7 @@ GLOSSARY = {"coverage of a source": "Of the {questions} that need a source, the 
 SHARES = ("first", "evidence", "covered")
 COLUMNS = (
     "system_id", "name", "source_id", "kind", "authority", "routed", "first", "first_low", "first_high", "budget", "budget_low",
-    "budget_high", "evidence", "evidence_low", "evidence_high", "required", "covered", "covered_low", "covered_high",
+    "budget_high", "evidence", "evidence_low", "evidence_high", "text", "required", "covered", "covered_low", "covered_high",
 )  # fmt: skip
 
 
@@ -63,6 +69,7 @@ def source_shares(con: Connection, by: str = "all", organ: str | None = None) ->
         first, first_low, first_high       float in [0, 1], share of these whose first source it is
         budget, budget_low, budget_high    float, mean passages to take from it; NaN where the release states none
         evidence, ..._low, ..._high        float in [0, 1], its mean share of the first five passages, of questions with evidence
+        text                               float in [0, 1], its share of the characters of all sources; NaN without sections
         required                           int, routed questions that need it
         covered, ..._low, ..._high         float in [0, 1], share of these whose first five passages have one of it
     Intervals are of 95 %, questions resampled (audit.stats); of shares Wilson's where hits or misses are on fewer than five.
@@ -70,17 +77,17 @@ def source_shares(con: Connection, by: str = "all", organ: str | None = None) ->
     No row where no system routed a question. Raises AuditError for another `by`. Source of dominance and coverage: as `routing`.
     """
     require_one_of(by, BY, "Group")
-    cells = pd.DataFrame(list(_cells(con, organ)), columns=["question", "system", "source_id", "kind", *SHARES])
+    sources: list[Any] = frame(con, SOURCES).to_dict("records")
+    cells = pd.DataFrame(list(_cells(con, organ, sources)), columns=["question", "system", "source_id", "kind", *SHARES])
     cells = by_kind(cells.merge(frame(con, SQL, {"organ": organ}), how="left", on=["question", "system", "source_id"]), by)
-    return pd.DataFrame(list(_rows(con, cells)), columns=list(COLUMNS))
+    return pd.DataFrame(list(_rows(con, cells, sources)), columns=list(COLUMNS))
 
 
-def _cells(con: Connection, organ: str | None) -> Iterator[dict[str, Any]]:
+def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """One entry per routed question and source; NaN where a share is not asked of it."""
-    sources = frame(con, SOURCES)["source_id"].tolist()
     for ids, one in routed_questions(con, organ):
         given = [source for source, _ in one.evidence[:CUT]]
-        for source in sources:
+        for source in (known["source_id"] for known in sources):
             yield {
                 **ids, "source_id": source, "first": float(source in one.ranking[:1]),
                 "evidence": given.count(source) / len(given) if given else np.nan,
@@ -88,9 +95,8 @@ def _cells(con: Connection, organ: str | None) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def _rows(con: Connection, cells: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _rows(con: Connection, cells: pd.DataFrame, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     groups = dict(tuple(cells.groupby(["system", "source_id", "kind"])))
-    sources: list[Any] = frame(con, SOURCES).to_dict("records")
     for system in systems_of(con).to_dict("records"):
         for source in sources:
             for kind in (ALL, *KINDS):

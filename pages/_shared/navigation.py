@@ -38,10 +38,14 @@ PAGES = {
         ("centers", "centers"),
     ],
     "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("source", "Source"), ("retrieval", "Retrieval")],
-    "Answering systems": [("systems", "Systems"), ("system_answers", "System answers")],
+    "Answering systems": [
+        ("systems", "Systems"),
+        ("system_answers", "System answers"),
+        ("sources", "Sources"),
+    ],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
-SYSTEM_PAGES = ("systems", "system_answers")
+SYSTEM_PAGES, ROUTE_PAGES, STRESS_PAGES = ("systems", "system_answers"), ("sources",), ("stress",)
 ALWAYS_SHOWN = ("overview", "runs", "downloads", "glossary")
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
 
@@ -110,10 +114,14 @@ def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
 
 
 def is_listed(script: str, run: Run | None) -> bool:
-    """Whether the menu lists a page: one about pairs, or about systems, only for a run that has them.
+    """Whether the menu lists a page: one about pairs, systems, routes or stress tests only for a run that has them.
 
     The address of a page that is not listed still works, and the page says what the run lacks.
     """
+    if script in ROUTE_PAGES:
+        return run is not None and run.has_routes
+    if script in STRESS_PAGES:
+        return run is not None and run.has_stress
     if script in SYSTEM_PAGES:
         return run is not None and run.has_systems
     return run is None or run.has_pairs or script in ALWAYS_SHOWN

@@ -1,1 +1,0 @@
-"""Planted changes: does a judge's label change where it must, and stay where it must?"""

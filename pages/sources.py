@@ -1,0 +1,190 @@
+"""Sources: which sources systems ask, how much of the evidence each gives, and how one question came to its evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.routing import budget_bars, dominance_dots, route_picture, source_colours
+from audit.charts.style import handbook_names
+from audit.charts.systems import mean_dots
+from audit.metrics._routing import KIND
+from audit.metrics.routing import routing, routing_differences
+from audit.metrics.source_shares import source_shares
+from audit.queries.lookup import handbook_list
+from audit.queries.routes import RoutedQuestionView, RoutedView, routed_question, stored_sources
+from audit.queries.routing_trace import linking_terms, notes_of, routed_question_list
+from audit.queries.system_answers import system_question
+from audit.store.runs import Run
+from audit.terms import fill
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.routed_question import (
+    drawn_sources,
+    evidence_html,
+    passages_frame,
+    routes_frame,
+    sourced_answer_html,
+    terms_frame,
+)
+from pages._shared.side_by_side import CSS as PAIR_CSS
+from pages._shared.systems import wide_chart
+from pages._shared.widgets import counts, footer, link, say, table, title_of
+
+LEAD = "Several sources can answer {a_question}. Which of them are asked, and how much of the evidence comes from each?"
+CSS = Path(__file__).with_name("_shared") / "routed_question.css"
+NO_ROUTES = (
+    "In this run no system chose between sources, so there is nothing to show here (not measured, which is not the same as "
+    "zero). A release has it in sources.jsonl and routes.jsonl, beside systems.jsonl."
+)
+VIEWS = {"all": "All {questions}", "one": "One {question}"}
+QUALITY_COLUMNS = ("name", "measure", "measured", "mean")
+KIND_COLUMNS = ("kind", "name", "measure", "measured", "mean")
+DIFFERENCE_COLUMNS = ("measure", "name", "change", "moves", "of", "value", "first")
+SHARE_COLUMNS = ("source_id", "name", "authority", "first", "budget", "evidence", "text", "required", "covered")
+KIND_SHARE_COLUMNS = ("kind", "source_id", "name", "routed", "first", "budget", "evidence", "required", "covered")
+NO_MEASURES = (
+    "How well systems choose sources is not measured, because the release does not say which sources the {questions} need "
+    "(primary_source and required_sources in references.jsonl)."
+)
+READ_DRAWING = (
+    "From left to right: the sources, best first, with their authority; how many of the passages that were probed are taken; the "
+    "evidence that is kept, numbered from the best; and the terms that link it, those of the {question} in bold."
+)
+MORE_SOURCES = "{n} further sources gave no evidence and are not drawn."
+
+
+def pick_organ(run: Run, questions: pd.DataFrame) -> str | None:
+    """The organ whose questions are counted, where there are several; None: all."""
+    organs = sorted(questions["organ"].dropna().unique())
+    needed = len(organs) > 1 or "organ" in st.query_params
+    return pick_one(title_of(run, "organ"), organs, "organ") if needed else None
+
+
+def quality(run: Run, organ: str | None) -> None:
+    """How often the right sources are asked, and how well the evidence covers them."""
+    st.header("How well systems choose sources", anchor=False)
+    frame = load(routing, run, organ=organ)
+    if frame.empty:
+        counts(run, NO_MEASURES)
+        return
+    drawn = frame.assign(answers=frame["measured"])
+    titles = {name: name for name in dict.fromkeys(frame["measure"])}
+    wide_chart(mean_dots(drawn, "name", titles), "routing", "Each measure of routing per system, with 95 % intervals.")
+    ordered = frame.sort_values("measure", key=lambda names: names.map(list(titles).index), kind="stable", ignore_index=True)
+    table(ordered, "routing_table", routing.table.pick(run, *QUALITY_COLUMNS), decimals=3)
+    for note in routing.table.notes_for(run):
+        counts(run, "{note}", note=note)
+    footer(ordered, "routing", run, "routing")
+    differences(run, organ)
+
+
+def differences(run: Run, organ: str | None) -> None:
+    """Paired differences to the first system, on the same questions."""
+    frame = load(routing_differences, run, organ=organ)
+    if frame.empty:
+        return
+    against = frame["against"].iloc[0]
+    with st.expander(say(run, "Each compared with {against}, on the same {questions}", against=against)):
+        table(frame, "routing_differences", routing_differences.table.pick(run, *DIFFERENCE_COLUMNS), decimals=3)
+        footer(frame, "routing-differences", run, "routing_differences")
+
+
+def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
+    """Each source's share of the evidence next to its share of all text, and what it gets."""
+    st.header("Does one source dominate the evidence?", anchor=False)
+    frame = load(source_shares, run, organ=organ)
+    alt = "The share of the evidence that is from each source, per system with 95 % intervals, over its share of all text."
+    wide_chart(dominance_dots(frame, sources), "dominance", alt)
+    words = " The release has no texts, so that shares of text are not known." if frame["text"].isna().all() else ""
+    counts(
+        run,
+        "Where a dot is to the right of the grey bar, the source gives more evidence than it has text: it is dense, or preferred."
+        + words,
+    )
+    ordered = frame.sort_values("source_id", key=lambda names: names.map(sources.index), kind="stable", ignore_index=True)
+    table(ordered, "shares", source_shares.table.pick(run, *SHARE_COLUMNS))
+    footer(ordered, "source-shares", run, "source_shares")
+
+
+def by_kind(run: Run, organ: str | None, sources: list[str]) -> None:
+    """Budgets and coverage by how many sources a question needs."""
+    st.header("By kind of {question}".format(question=run.term("question")), anchor=False)
+    frame = load(source_shares, run, by="kind", organ=organ)
+    words = {code: text.format(questions=run.term("question", 2)) for code, text in KIND.words.items()}
+    if frame["budget"].notna().any():
+        alt = "How each system divides its budget between sources, by how many sources the questions need."
+        wide_chart(budget_bars(frame.assign(kind=frame["kind"].map(words)), source_colours(sources)), "budgets", alt)
+    else:
+        counts(run, "The release does not say how many passages each system takes from each source.")
+    table(frame, "kind_shares", source_shares.table.pick(run, *KIND_SHARE_COLUMNS))
+    footer(frame, "source-shares-by-kind", run, "source_shares")
+    measured = load(routing, run, by="kind", organ=organ)
+    if not measured.empty:
+        table(measured, "routing_kinds", routing.table.pick(run, *KIND_COLUMNS), decimals=3)
+        footer(measured, "routing-by-kind", run, "routing")
+
+
+def all_questions(run: Run, questions: pd.DataFrame) -> None:
+    """The view over all questions."""
+    organ = pick_organ(run, questions)
+    sources = [source.source_id for source in load(stored_sources, run)]
+    matching = questions if organ is None else questions[questions["organ"] == organ]
+    counts(run, "{Questions} that were routed: {n}. Sources: {sources}.", n=f"{len(matching):,}", sources=len(sources))
+    quality(run, organ)
+    dominance(run, organ, sources)
+    by_kind(run, organ, sources)
+
+
+def one_question(run: Run, questions: pd.DataFrame) -> None:
+    """One question's way through probe, budgets, graph and packing."""
+    texts = dict(zip(questions["question_id"], questions["text"], strict=True))
+    label = fill(run, "{Question} (type to search; those that need several sources come first)")
+    question_id = pick_one(label, list(texts), "question", default=next(iter(texts)), format_func=named_by(texts)) or next(
+        iter(texts)
+    )
+    question = load(routed_question, run, question_id=question_id)
+    views = {view.system_id: view for view in question.systems}
+    names = {view.system_id: view.name for view in question.systems}
+    view = views[choose("System", list(views), "system", named_by(names))]
+    needed = "It needs: {required}." if question.required_sources else "Nobody stated which sources it needs."
+    counts(run, "{needed}", needed=needed.format(required=", ".join(question.required_sources)))
+    way(run, question_id, question, view)
+    st.header("The answer", anchor=False)
+    answers = load(system_question, run, question_id=question_id).answers
+    st.html(sourced_answer_html(next((answer for answer in answers if answer.system_id == view.system_id), None)))
+    link("system_answers", "Compare it with other systems' answers", run, icon=":material/compare:", question=question_id)
+
+
+def way(run: Run, question_id: str, question: RoutedQuestionView, view: RoutedView) -> None:
+    """The drawing, its notes and the passages."""
+    books = handbook_names(load(handbook_list, run))
+    colours = source_colours([source.source_id for source in load(stored_sources, run)])
+    routes, terms = routes_frame(view, question), linking_terms(view)
+    shown = drawn_sources(routes, view)
+    if routes.empty and not view.evidence:
+        counts(run, "This system found no passage for this {question} in any source.")
+        return
+    alt = f"{len(shown)} sources, the {len(view.evidence)} passages kept from them, and the terms that link the passages."
+    wide_chart(route_picture(shown, passages_frame(view, books), terms_frame(terms), colours), "route", alt)
+    counts(run, READ_DRAWING + (" " + MORE_SOURCES if len(shown) < len(routes) else ""), n=len(routes) - len(shown))
+    for note in notes_of(view):
+        counts(run, "{note}", note=note)
+    st.header("The evidence", anchor=False)
+    st.html(evidence_html(run, question_id, view, terms, books, colours))
+
+
+with page("Sources", LEAD, without_pairs=LEAD) as run:
+    if not run.has_routes:
+        st.info(say(run, NO_ROUTES))
+        st.stop()
+    st.html(PAIR_CSS)
+    st.html(CSS)
+    questions = load(routed_question_list, run)
+    if choose("Show", tuple(VIEWS), "view", lambda name: fill(run, VIEWS[name]), show_label=False) == "all":
+        all_questions(run, questions)
+    else:
+        one_question(run, questions)
