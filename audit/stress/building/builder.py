@@ -15,7 +15,7 @@ from audit.stress.building.contexts import (
     correct_and_edited,
     shares_of,
 )
-from audit.stress.building.draws import rank, uniform
+from audit.stress.building.draws import rank
 from audit.stress.building.facts import Fact
 from audit.stress.building.questions import BuildReport, SignalDocument, StressQuestion
 from audit.stress.instances import StressDocument, StressInstance
@@ -102,6 +102,7 @@ def build_instances(
     noise = NoisePool(pool or questions)
     ordered = sorted(questions, key=lambda question: question.question_id)
     sources = {question.question_id: _QuestionSource(question, facts, settings.seed) for question in ordered}
+    _draw_for_rounding(list(sources.values()))
     for test, size, share in settings.cells():
         for question in ordered:
             source = sources[question.question_id]
@@ -111,11 +112,12 @@ def build_instances(
 
 
 class _QuestionSource:
-    """One question's documents in their drawn order, and its draw for rounding."""
+    """One question's documents in their drawn order, and its draws for rounding (`_draw_for_rounding`)."""
+
+    draw = draw_with_facts = 0.0
 
     def __init__(self, question: StressQuestion, facts: Mapping[str, Fact], seed: int) -> None:
         self.question, self.seed, self._facts = question, seed, facts
-        self.draw = uniform("rounding", seed, question.question_id)
         self.documents = sorted(question.documents, key=lambda document: rank("signal", seed, document.document_id))
         self.with_facts = [document for document in self.documents if document.document_id in facts]
 
@@ -141,6 +143,26 @@ class _QuestionSource:
         return tuple(sorted(documents, key=lambda document: rank("order", self.seed, names, document.document_id)))
 
 
+def _draw_for_rounding(sources: Sequence[_QuestionSource]) -> None:
+    """Give each question a draw in [0, 1), spread evenly over the questions with as many documents.
+
+    Evenly, and not each at random, so that the mean share of signal is the one asked for on a few questions, too.
+    """
+    for name, members in _by_size(sources):
+        members.sort(key=lambda source: rank("rounding", source.seed, source.question.question_id))
+        for place, source in enumerate(members):
+            setattr(source, name, (place + 0.5) / len(members))
+
+
+def _by_size(sources: Sequence[_QuestionSource]) -> Iterator[tuple[str, list[_QuestionSource]]]:
+    """The name of each draw with the questions among which it is spread."""
+    groups: dict[tuple[str, int], list[_QuestionSource]] = {}
+    for source in sources:
+        groups.setdefault(("draw", len(source.documents)), []).append(source)
+        groups.setdefault(("draw_with_facts", len(source.with_facts)), []).append(source)
+    return ((name, members) for (name, _), members in groups.items())
+
+
 def _context(
     source: _QuestionSource, noise: NoisePool, test: StressTest, size: int, share: int, report: BuildReport
 ) -> list[StressDocument] | None:
@@ -153,7 +175,8 @@ def _context(
         return None
     if test == StressTest.ROBUSTNESS:
         return _robustness(source, size, share)
-    parts = composition(size, share, len(available), source.draw)
+    draw = source.draw_with_facts if test in WITH_FACTS else source.draw
+    parts = composition(size, share, len(available), draw)
     if test == StressTest.STANDARD:
         parts = Composition(min(size, len(available)), 0)
     assert parts is not None
@@ -169,7 +192,7 @@ def _context(
 
 
 def _robustness(source: _QuestionSource, size: int, share: int) -> list[StressDocument]:
-    parts = correct_and_edited(size, share, len(source.with_facts), source.draw)
+    parts = correct_and_edited(size, share, len(source.with_facts), source.draw_with_facts)
     assert parts is not None
     chosen = source.with_facts[: parts.signal + parts.other]
     return [

@@ -11,11 +11,6 @@ def rank(*names: object) -> int:
     return int(hashlib.sha256("\n".join(map(str, names)).encode()).hexdigest(), 16)
 
 
-def uniform(*names: object) -> float:
-    """A number in [0, 1)."""
-    return rank(*names) % 2**52 / 2**52
-
-
 def positions(count: int, *names: object) -> Iterator[int]:
     """Numbers from 0 to `count` - 1 without end, each drawn anew."""
     number = 0

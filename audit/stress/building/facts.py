@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from audit.stress.building.draws import rank
+from audit.stress.building.questions import BuildReport, StressQuestion
 from audit.stress.edits.amounts import amount_replacements
 from audit.stress.edits.assertions import POINTS_BACK, assertions
 from audit.stress.edits.frequencies import frequency_replacements
@@ -21,6 +22,7 @@ RULES: tuple[Callable[[str, int, int], Iterator[Replacement]], ...] = (
     amount_replacements, frequency_replacements, negation_replacements, direction_replacements
 )  # fmt: skip
 GAP = "____"
+NO_RULE = "document without a statement that a rule can change"
 # Of a long statement only the words around the gap are shown
 WORDS_AROUND = 30
 # More words in common with the question make a statement no more decisive
@@ -39,6 +41,25 @@ class Fact:
     sub_answer: str
     false_answer: str
     edit: TextEdit
+
+
+def rule_facts(
+    questions: Sequence[StressQuestion], seed: int, report: BuildReport, *, pool: Sequence[StressQuestion] = ()
+) -> dict[str, Fact]:
+    """Document id -> fact, for each signal document that has a statement which a rule can change; `report` counts the others.
+
+    pool  all questions: what several of their documents say is asked of none
+    """
+    shared = shared_statements(document.text for question in pool or questions for document in question.documents)
+    facts: dict[str, Fact] = {}
+    for question in questions:
+        for document in question.documents:
+            fact = find_fact(document.text, question.question, f"{seed} {document.document_id}", shared)
+            if fact:
+                facts[document.document_id] = fact
+            else:
+                report.add(NO_RULE, f"{document.document_id}: no rule fits. It is in no context of integration and robustness.")
+    return facts
 
 
 def find_fact(text: str, question: str, seed: str, shared: Collection[str] = frozenset()) -> Fact | None:
