@@ -13,7 +13,7 @@ from audit.stress.edits.assertions import POINTS_BACK, assertions
 from audit.stress.edits.frequencies import frequency_replacements
 from audit.stress.edits.negations import negation_replacements
 from audit.stress.edits.opposites import direction_replacements
-from audit.stress.edits.replacements import Replacement
+from audit.stress.edits.replacements import NEGATION, Replacement
 from audit.text.edits import TextEdit, edited
 from audit.text.statements import Statement
 from audit.text.tokens import stems
@@ -70,8 +70,9 @@ def find_fact(text: str, question: str, seed: str, shared: Collection[str] = fro
     shared  statements that other documents have too: a question about one would not be about this document
     """
     candidates = [one for one in find_candidates(text) if one[0].text not in shared]
-    # Rather a statement that can be understood alone
+    # Rather a statement that can be understood alone, and an edit that a reader could miss
     candidates = [one for one in candidates if not POINTS_BACK.match(one[0].text)] or candidates
+    candidates = [one for one in candidates if not _is_bare_denial(text, one[1])] or candidates
     if not candidates:
         return None
     kinds = sorted({change.kind for _, change in candidates}, key=lambda kind: rank(seed, kind))
@@ -100,6 +101,11 @@ def as_fact(text: str, statement: Statement, change: Replacement) -> Fact:
     edit = edited(change.kind, text, change.start, change.end, change.after)
     question = _gap_question(text, statement, change)
     return Fact(question, edit.before, edit.after, edit)
+
+
+def _is_bare_denial(text: str, change: Replacement) -> bool:
+    """Whether "not" was only added: "asthma is not a disease" persuades nobody."""
+    return change.kind == NEGATION and change.after.lower().startswith(text[change.start : change.end].lower())
 
 
 def _shared(statement: Statement, asked: frozenset[str]) -> int:

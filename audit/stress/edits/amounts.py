@@ -20,7 +20,9 @@ STATISTICS = re.compile(
     re.I,
 )
 # Who does not live past the age of 3 does not live past that of 6 either
-NOT_PAST = re.compile(r"(?:\bnot\b|n['’]t\b|never\b)[^.;]{0,30}\b(?:past|beyond)\s(?:the\s)?(?:age\s(?:of\s)?)?$", re.I)
+NOT_PAST = re.compile(
+    r"(?:\bnot\b|n['’]t\b|never\b)[^.;]{0,45}\b(?:past|beyond|after)\s(?:the\s|they(?:['’]re| are)\s)?(?:age\s(?:of\s)?)?$", re.I
+)
 CONFIDENCE = re.compile(r"\s?-?(?:%|percent)?\s?-?(?:ci\b|confidence|credib|limits of)", re.I)
 DECIMAL = re.compile(r"\d\.\d")
 NAME_BEFORE = re.compile(r"(?:[A-Z][\w-]*|[A-Za-z]*\d)\s$")
@@ -33,6 +35,8 @@ UNIT_SWAPS = {
     "milligram": "microgram", "pound": "ounce", "year": "month",
 }  # fmt: skip
 UNIT_WORD = re.compile(rf"(?<=[\s\d-])({'|'.join(UNIT_SWAPS)})(s?)\b", re.I)
+# Three times as many years would be longer than a life
+MAX_YEARS = 30
 # With a larger number another unit would be absurd: 90 weeks
 MAX_FOR_UNIT = 31
 NOUNS = {DURATION: "length of time", SHARE: "share", TEMPERATURE: "temperature", COUNT: "number", INTERVAL: "frequency"}
@@ -86,7 +90,7 @@ def _core(text: str, quantity: Quantity) -> AmountSpan | None:
 
 def _is_an_amount(text: str, span: AmountSpan) -> bool:
     """Whether the span is an amount that a reader could ask about, and no statistic, name, code or part of a reference."""
-    if NOT_PAST.search(text[max(0, span.start - 60) : span.start]):
+    if NOT_PAST.search(text[max(0, span.start - 80) : span.start]):
         return False
     before, after = text[max(0, span.start - 30) : span.start], text[span.end : span.end + 24]
     if (
@@ -136,14 +140,14 @@ def _change_of(text: str, span: AmountSpan) -> Callable[[float], float] | None:
         return lambda value: _other_age(value, largest)
     if quantity.dimension in ("pressure", "time of day"):
         return None
-    if quantity.low != quantity.high:
-        # A range keeps its order, also where its ends are on either side of a limit
-        return lambda value: value * 3
-    return _other_value
+    if quantity.dimension == DURATION and quantity.high > MAX_YEARS * YEAR:
+        return lambda value: value / 2
+    # A range keeps its order, also where its ends are on either side of a limit
+    return _other_value if quantity.low == quantity.high else lambda value: value * 3
 
 
 def _is_age(text: str, span: AmountSpan) -> bool:
-    return bool(AGE.search(text[max(0, span.start - 25) : span.end + 14]))
+    return bool(AGE.search(text[max(0, span.start - 45) : span.end + 14]))
 
 
 def _other_value(value: float) -> float:

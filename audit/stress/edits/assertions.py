@@ -18,6 +18,7 @@ NOT_ASSERTED = re.compile(
 )
 # Alone, "This is very important" can be true of anything
 POINTS_BACK = re.compile(r"\W*(?:this|these|it|they|those|such|he|she|that|here|both|its|their|his|her)\b", re.I)
+CUT = re.compile(r"\b(?:vs|e\.g|i\.e|cf|approx|fig|no|dr|resp)\.$", re.I)
 # Where the words are no prose: a table's row, a list of names, a footnote
 NOT_PROSE = re.compile(r"\s\|\s|https?://|www\.|©|\bet al\b")
 
@@ -27,5 +28,7 @@ def assertions(text: str) -> Iterator[Statement]:
     for statement in statements(text):
         words = statement.text.split()
         is_long_enough = len(words) >= MIN_WORDS and len(statement.text) <= MAX_CHARACTERS
-        if is_long_enough and not NOT_ASSERTED.search(statement.text) and not NOT_PROSE.search(statement.text):
+        # Cut at a "vs." or inside brackets, it cannot be read alone
+        is_whole = statement.text.count("(") == statement.text.count(")") and not CUT.search(statement.text)
+        if is_long_enough and is_whole and not NOT_ASSERTED.search(statement.text) and not NOT_PROSE.search(statement.text):
             yield statement

@@ -9,7 +9,8 @@ from audit.stress.edits.replacements import FREQUENCY, Replacement, replacement
 from audit.text.quantity import find_quantities
 from audit.text.units import ADVERBS, INTERVAL, any_of
 
-NOUN = "frequency"
+# Of "often" and "usually" either could fill a gap, so that a question names both words; an interval can be asked for
+INTERVAL_NOUN, HABIT_NOUN = "frequency", "words"
 ADVERB_SWAPS = {
     "hourly": "daily", "daily": "weekly", "nightly": "weekly", "weekly": "monthly", "biweekly": "daily", "monthly": "weekly",
     "quarterly": "weekly", "yearly": "monthly", "annually": "monthly", "annual": "monthly",
@@ -34,7 +35,7 @@ HABIT = re.compile(rf"\b(?:{any_of(HABITS)})\b", re.I)
 BEFORE_SUBJECT = re.compile(
     r",|\s+(?:an?|the|it|they|he|she|you|we|this|these|those|people|doctors|patients|there|if|when|even|no|not)\b"
 )
-DENIAL = re.compile(r"\b(?:not|no|never|nor|cannot|without)\b|n['’]t\b", re.I)
+OPEN = re.compile(r"\b(?:not|no|never|nor|cannot|without|may|might|could|some)\b|n['’]t\b", re.I)
 PEOPLE = "people|patients|cases|women|men|children|adults|babies|infants|individuals|families|persons|tumors|cancers"
 MOST = re.compile(rf"(?<!at )\b(?:most)(?=\s(?:{PEOPLE})\b)|\bfew(?=\s(?:{PEOPLE})\b)", re.I)
 
@@ -45,25 +46,25 @@ def frequency_replacements(text: str, start: int, end: int) -> Iterator[Replacem
         if start <= quantity.start and quantity.end <= end and quantity.dimension == INTERVAL and not quantity.vague:
             stretch = text[quantity.start : quantity.end]
             if (changed := _other_interval(stretch)) and text.count(stretch) == 1:
-                yield replacement(FREQUENCY, text, quantity.start, quantity.end, changed, NOUN)
+                yield replacement(FREQUENCY, text, quantity.start, quantity.end, changed, INTERVAL_NOUN)
     for match in HABIT.finditer(text, start, end):
         after = HABITS[match.group().lower()]
         is_first = after == "never" and BEFORE_SUBJECT.match(text, match.end(), end) is not None
         if (
             not is_first
-            and not _is_denied(text, start, match.start())
+            and not _is_open(text, start, match.start())
             and not DEGREE.search(text, start, match.start())
             and not NOT_A_HABIT.match(text, match.end())
         ):
-            yield replacement(FREQUENCY, text, *match.span(), after, NOUN)
+            yield replacement(FREQUENCY, text, *match.span(), after, HABIT_NOUN)
     for match in MOST.finditer(text, start, end):
         is_part = re.search(r"\b(?:the|a|of|very|only|too|so)\s+$", text[start : match.start()], re.I)
-        if not is_part and not _is_denied(text, start, match.start()):
-            yield replacement(FREQUENCY, text, *match.span(), "few" if match.group().lower() == "most" else "most", "proportion")
+        if not is_part and not _is_open(text, start, match.start()):
+            yield replacement(FREQUENCY, text, *match.span(), "few" if match.group().lower() == "most" else "most", HABIT_NOUN)
 
 
-def _is_denied(text: str, start: int, end: int) -> bool:
-    return DENIAL.search(text, start, end) is not None
+def _is_open(text: str, start: int, end: int) -> bool:
+    return OPEN.search(text, start, end) is not None
 
 
 def _other_interval(stretch: str) -> str | None:

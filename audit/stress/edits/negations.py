@@ -29,7 +29,9 @@ NEEDS_DENIAL = re.compile(r"\b(?:any|anyone|anything|either|yet|at all|until|eve
 # Two denials in one sentence may hang together, and a doubt cannot be turned round
 SECOND_DENIAL = re.compile(r"\b(?:not|no|nor|neither|never|none|without|cannot|unless|although|however|but|or)\b|n['’]t\b", re.I)
 # What asserts something of all it names; "may" and "can" leave open whether it happens, and some are not all
-ASSERTED = re.compile(r"\b(?P<auxiliary>is|are|was|were|should|must|will|has been|have been)\b(?=\s+[a-z])", re.I)
+# In lower case: "IS" may stand for infantile spasms
+ASSERTED = re.compile(r"\b(?P<auxiliary>is|are|was|were|should|must|will|has been|have been)\b(?=\s+[a-z])")
+FOR_SOME = re.compile(r"\b(?:some|many|several|certain|other|others|sometimes|often)\b", re.I)
 SUBORDINATE = re.compile(
     r"\b(?:if|when|whenever|that|which|who|whose|whom|where|while|because|although|though|since|unless|until|after|before|as|than|"
     r"why|how|what|there|and|or|but|both|either|neither|including)\b|[;:()–—]",
@@ -67,11 +69,12 @@ MAX_SUBJECT_WORDS = 9
 def negation_replacements(text: str, start: int, end: int) -> Iterator[Replacement]:
     """The denials of a statement (characters `start` to `end` of the document) undone, or its one assertion denied."""
     statement = text[start:end]
-    # "You may have no symptoms" leaves it open that you have some
+    # "You may have no symptoms" leaves it open that you have some, and what many do not do, many others may do
     denials = [
         change
         for change in _undone(statement)
-        if not OPEN.search(statement, 0, change[0]) and not NEEDS_DENIAL.search(statement, change[1])
+        if not (OPEN.search(statement, 0, change[0]) or FOR_SOME.search(statement, 0, change[0]))
+        and not NEEDS_DENIAL.search(statement, change[1])
     ]
     if len(SECOND_DENIAL.findall(statement)) > 1 and len(denials) != 1:
         return
@@ -115,7 +118,7 @@ def _denied(statement: str) -> Iterator[tuple[int, int, str]]:
         yield *imperative.span("verb"), f"do not {imperative['verb'].lower()}"
         return
     verb = ASSERTED.search(statement)
-    if verb is None or SOME.match(statement) or UNFIT_AFTER.match(statement, verb.end()):
+    if verb is None or SOME.match(statement) or FOR_SOME.search(statement) or UNFIT_AFTER.match(statement, verb.end()):
         return
     if verb["auxiliary"].lower() in ("was", "were", "has been", "have been") and DONE.match(statement, verb.end()):
         return

@@ -96,9 +96,12 @@ WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, BY_WORD), key=
 # Where a direction is doubted, denied or asked for, its opposite need not be false
 OPEN = re.compile(
     r"\b(?:may|might|could|can|possibl[ey]|perhaps|if|would|not|no|nor|neither|never|without|unless|seems?|suggest\w*|expected|"
-    r"trying|goal|try|depend\w*|cannot|whereas|either|rather|some\s(?:people|patients|women|men))\b|n['’]t\b",
+    r"trying|goal|try|depend\w*|cannot|whereas|either|rather|some)\b|n['’]t\b",
     re.I,
 )
+
+# Higher levels may mean a cancer, and so may lower ones
+POSSIBLE = re.compile(r"\b(?:may|might)\b", re.I)
 
 
 def direction_replacements(text: str, start: int, end: int) -> Iterator[Replacement]:
@@ -108,7 +111,7 @@ def direction_replacements(text: str, start: int, end: int) -> Iterator[Replacem
     """
     for match in WORD.finditer(text, start, end):
         word = match.group().lower()
-        if OPEN.search(text, start, match.start()):
+        if OPEN.search(text, start, match.start()) or POSSIBLE.search(text, start, end):
             continue
         rule = next((rule for rule in BY_WORD[word] if _fits(rule, text, match)), None)
         if word in ("dominant", "recessive") and len(re.findall(rf"\b{word}\b", text, re.I)) > 1:
