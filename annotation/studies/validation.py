@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from annotation.agreement.baseline_comparison import SEED, compare_with_baseline
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, significance_by_all
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.agreement.tables import (
     BASELINE_TABLE,
@@ -24,7 +25,7 @@ from annotation.agreement.tables import (
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
-from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import STRATA_TABLE, repeats_table, strata_frame, study_ratings
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
@@ -211,6 +212,10 @@ def _published_figures(data: ValidationData) -> dict[str, RunFigure | str]:
     figures |= {key: _figure_of(data, first, second, name) for name, key in PUBLISHED_AGREEMENT.items()}
     figures |= {key: _figure_of(data, MAJORITY, JUDGE, name) for name, key in PUBLISHED_JUDGE.items()}
     figures |= {f"study.f1.{label.value}": _figure_of(data, MAJORITY, JUDGE, "f1", label.value) for label in LABELS}
+    graded = next(iter(significance_by_all(data.ratings).values()), np.array([]))
+    figures["study.significance.items"] = RunFigure(float(np.count_nonzero(graded != MISSING)))
+    # The paper prints one figure and does not say of whom
+    figures["study.significance.kappa"] = "Each annotator has a figure of its own, in the tables of the study."
     return figures | _error_counts(data)
 
 
@@ -228,7 +233,9 @@ def _error_counts(data: ValidationData) -> dict[str, RunFigure | str]:
     own = errors[errors["by"] == MAJORITY]
     kinds = {(right, judged): n for right, judged, n in own[["right", "judged", "n"]].itertuples(index=False, name=None)}
     on_boundary = {f"study.errors.COMPLEMENTARY.{to}": kinds.get(("COMPLEMENTARY", to), 0) for to in ("DIVERGENT", "CONSISTENT")}
-    return {name: RunFigure(float(n)) for name, n in {"study.errors": own["n"].sum(), **on_boundary}.items()}
+    boundary = sum(n for kind, n in kinds.items() if Label.COMPLEMENTARY in kind)
+    totals = {"study.errors": own["n"].sum(), "study.errors.boundary": boundary}
+    return {name: RunFigure(float(n)) for name, n in {**totals, **on_boundary}.items()}
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------

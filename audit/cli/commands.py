@@ -35,7 +35,7 @@ class Command:
 GROUPS = {
     "themes": "Group the disagreements of a run into named themes, and read what people changed about them.",
     "systems": "Answering systems: judge and measure their answers.",
-    "stress": "Stress tests: what models do when evidence is missing, noisy or wrong.",
+    "stress": "Stress tests: what models and judges do with missing, noisy, wrong or changed texts.",
     "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
     "account": "Accounts of the people who sign in.",
     "example": "Examples that come with the program.",
@@ -112,6 +112,10 @@ COMMANDS = (
     Command(
         "stress build", "Build stress tests: questions with signal documents, noise, sub-questions and planted errors.",
         "audit.cli.stress_build:build",
+    ),
+    Command(
+        "stress judge", "Plant changes with a known effect in answers, and ask a judge before and after each.",
+        "audit.cli.stress_judge:judge",
     ),
     Command(
         "study create", "Draw a stratified sample from a run and make a study of it: of pairs, or of two systems head-to-head.",

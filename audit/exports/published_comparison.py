@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
-from audit.errors import AuditError
-from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, count, estimate
 from audit.formatting import typed
-from audit.queries.lookup import handbook_list
-from audit.queries.pair_counts import ALL_HANDBOOKS
-from audit.store.connection import rows
 from audit.tables import Column
-from audit.terms import ALL
-from audit.vocabulary import GENERAL, LABELS, PHASES, Label
 
-TOPICS = "select count(divergence_topic), count(distinct divergence_topic) from pairs"
-LEVELS = "select (select count(distinct topic) from topics), (select count(distinct subtopic) from subtopics)"
-# A lowest and a highest organ need at least two
-MIN_ORGANS = 2
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
 NO_STUDY = "No study of human labels was named (audit export --study ID)."
+NO_OTHER_RUN = "No earlier run was named (audit export --against RUN)."
 NOT_AVAILABLE = "The release has no such figure."
+MISSING = {"study.": NO_STUDY, "runs.": NO_OTHER_RUN, "ablation.": NO_OTHER_RUN}
+"""How the name of a figure starts -> why it is missing."""
 NOTES = (
     "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or the published figure lies "
     "within the 95 % interval of this release, where it has one. A wide interval agrees with many values.",
-    "Lowest and highest {organ}: over {organs} by name, without general questions.",
+    "Lowest and highest {organ}: over {organs} by name, general questions as one of them.",
 )
 
 
@@ -53,97 +45,23 @@ class RunFigure:
 RunFigures = dict[str, RunFigure | str]
 
 
-def run_figures(context: ExportContext) -> RunFigures:
-    """Every figure of a run that is also published."""
-    makers: tuple[Callable[[ExportContext], RunFigures], ...] = (_handbooks, _questions, _labels, _absence, _organs, _strings)
-    figures: RunFigures = {}
-    for maker in makers:
-        figures |= maker(context)
-    return figures
-
-
-def _handbooks(context: ExportContext) -> RunFigures:
-    handbooks = handbook_list(context.con)
-    by_organ = {f"handbooks.{organ}": RunFigure(float(n)) for organ, n in handbooks["organ"].value_counts().items()}
-    by_phase = {f"handbooks.{phase.value}": RunFigure(float((handbooks["phase"] == phase.value).sum())) for phase in PHASES}
-    totals = {"handbooks": RunFigure(float(len(handbooks))), "centers": RunFigure(float(handbooks["center"].nunique()))}
-    return {**by_organ, **by_phase, **totals}
-
-
-def _questions(context: ExportContext) -> RunFigures:
-    frame = context.frame("organs", scope=ALL_HANDBOOKS).set_index("organ")
-    ((topics, subtopics),) = rows(context.con, LEVELS)
-    general = frame["questions"].get(GENERAL, 0)
-    counts = {
-        "questions": frame["questions"][ALL],
-        "questions.general": general,
-        "pairs": frame["pairs"][ALL],
-        "topics": topics,
-        "subtopics": subtopics,
-    }
-    return {name: RunFigure(float(count)) for name, count in counts.items()}
-
-
-def _labels(context: ExportContext) -> RunFigures:
-    frame = context.frame("labels").set_index(["how", "label"])
-    judged = {f"judged.{label.value}": _first_row(frame.loc[[("judged", label.value)]], "share_of_judged") for label in LABELS}
-    return {"prescreened": _first_row(frame.loc[[("pre-screened", Label.ABSENT.value)]], "share"), **judged}
-
-
-def _absence(context: ExportContext) -> RunFigures:
-    try:
-        handbooks = context.frame("handbooks").dropna(subset=["absence"]).sort_values("absence")
-    except AuditError as reason:
-        return dict.fromkeys(("absence.least", "absence.mean", "absence.most"), str(reason))
-    mean = RunFigure(float(handbooks["absence"].mean()))
-    return {
-        "absence.least": _first_row(handbooks, "absence"),
-        "absence.mean": mean,
-        "absence.most": _first_row(handbooks.iloc[::-1], "absence"),
-    }
-
-
-def _organs(context: ExportContext) -> RunFigures:
-    frame = context.frame("organs")
-    organs = frame[~frame["organ"].isin([ALL, GENERAL])]
-    figures: RunFigures = {}
-    for rate in ("r_div", "pct_any_div"):
-        with_rate = organs.dropna(subset=[rate]).sort_values(rate)
-        if len(with_rate) < MIN_ORGANS:
-            why = context.fill("Fewer than two {organs} have one.")
-            figures |= dict.fromkeys((f"{rate}.least", f"{rate}.most"), why)
-        else:
-            figures |= {f"{rate}.least": _first_row(with_rate, rate), f"{rate}.most": _first_row(with_rate.iloc[::-1], rate)}
-    return figures
-
-
-def _strings(context: ExportContext) -> RunFigures:
-    ((strings, unique),) = rows(context.con, TOPICS)
-    figures: RunFigures = {"topic_strings": RunFigure(float(strings)), "topic_strings.unique": RunFigure(float(unique))}
-    try:
-        return figures | {"themes": RunFigure(float(len(context.themes.leaves)))}
-    except AuditError as reason:
-        return figures | {"themes": str(reason)}
-
-
-def _first_row(table: pd.DataFrame, name: str) -> RunFigure:
-    """The figure in the first row."""
-    value, low, high = (float(table[name + end].iloc[0]) for end in ("", "_low", "_high"))
-    return RunFigure(value, low, high)
-
-
 # -- comparison --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One published figure: `value` as it is printed; `below`: printed as "under" that value."""
+    """One published figure: `value` as it is printed; `below` and `above`: printed as "under" or "over" that value.
+
+    most  the upper end of a figure that is printed as a range, whose lower end is `value`
+    """
 
     name: str
     title: str
     value: str
     where: str
     below: bool = False
+    above: bool = False
+    most: str = ""
 
     @property
     def digits(self) -> int:
@@ -153,7 +71,8 @@ class PublishedFigure:
     @property
     def text(self) -> str:
         """The figure to read."""
-        return ("< " if self.below else "") + (self.value if self.digits else count(float(self.value)))
+        number = self.value if self.digits else count(float(self.value))
+        return f"{'< ' if self.below else '> ' if self.above else ''}{number}{f' to {self.most}' if self.most else ''}"
 
 
 def published_figures(file: str = "published.toml") -> tuple[str, list[PublishedFigure]]:
@@ -167,6 +86,11 @@ def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
     target, has_interval = float(published.value), not math.isnan(own.low)
     if published.below:
         return (AGREES if own.value < target or (has_interval and own.low < target) else DIFFERS), f"under {published.value}"
+    if published.above:
+        return (AGREES if own.value > target or (has_interval and own.high > target) else DIFFERS), f"over {published.value}"
+    if published.most:
+        within = target <= own.value <= float(published.most)
+        return (AGREES if within else DIFFERS), f"from {published.value} to {published.most}"
     if not published.digits:
         return (AGREES if own.value == target else DIFFERS), "equal counts"
     # The published figure is rounded, so ours is rounded alike before they are compared
@@ -198,7 +122,8 @@ def published_comparison(
 
 def _comparison_row(published: PublishedFigure, figures_of_run: Mapping[str, RunFigure | str]) -> dict[str, str]:
     row = {"title": published.title, "published": published.text, "where": published.where}
-    own = figures_of_run.get(published.name, NO_STUDY if published.name.startswith("study.") else NOT_AVAILABLE)
+    missing = next((why for start, why in MISSING.items() if published.name.startswith(start)), NOT_AVAILABLE)
+    own = figures_of_run.get(published.name, missing)
     if isinstance(own, str) or math.isnan(own.value):
         return row | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_AVAILABLE}
     agreement, how = verdict(published, own)

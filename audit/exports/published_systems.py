@@ -15,8 +15,8 @@ from audit.exports.published_comparison import (
     RunFigures,
     published_comparison,
     published_figures,
-    run_figures,
 )
+from audit.exports.run_figures import run_figures
 from audit.exports.table_model import Table
 from audit.metrics._systems import COMPOSITE
 from audit.store.connection import rows

@@ -55,6 +55,11 @@ def rates_of_two(context: ExportContext) -> Table:
     return _two_run_table(context, "runs", compared_pairs(context), "run_rates")
 
 
+def mean_over_organs(context: ExportContext) -> Table:
+    """The four rates averaged over organs, each counting once."""
+    return _two_run_table(context, "runs_mean", compared_pairs(context), "run_means")
+
+
 def change_of_run(context: ExportContext) -> Table:
     """What changed because more was found, and what because it was judged differently."""
     table = _change_table(context, "run_change")

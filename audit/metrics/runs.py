@@ -11,6 +11,8 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS, UNSCORED
 from audit.queries.aligned_runs import PAIRED_SQL, PairedRuns, group_totals, paired_runs
+from audit.queries.lookup import require_one_of
+from audit.queries.pair_counts import SCOPES, default_scope
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval, marked_change_columns
@@ -50,7 +52,7 @@ RATES_GLOSSARY = {
 
 
 @metric(sql=PAIRED_SQL, table=RATES_TABLE, glossary=RATES_GLOSSARY, compares=True)
-def runs(con: Connection) -> pd.DataFrame:
+def runs(con: Connection, scope: str | None = None) -> pd.DataFrame:
     """How much more, or less, often handbooks leave a question out, disagree and agree in a second run than in a first.
 
     Only pairs are compared that both runs have and to which both gave a verdict: the same question and the same two handbooks,
@@ -63,7 +65,9 @@ def runs(con: Connection) -> pd.DataFrame:
     makes questions unlike each other, being the same in both, does not widen them. The handbooks are taken as they are. For
     pct_any_div, which counts questions, Wilson's interval for trials that were made twice is used.
 
-    One row per organ of the question (by name, 'general' after the others, '(all)' last) and rate:
+    `scope` is 'matching' (pairs of the handbooks of the question's organ) or 'all'; None: matching where the first run's manifest
+    says that questions go to the handbooks of their organ, as in `organs`. One row per organ of the question (by name, 'general'
+    after the others, '(all)' last) and rate:
         organ, rate                 str; r_abs, r_div, r_con, pct_any_div
         count_first, of_first       int, pairs (pct_any_div: questions); count_second, of_second the same in the second run
         first, second               float in [0, 1]; NaN where `of` is 0
@@ -76,14 +80,22 @@ def runs(con: Connection) -> pd.DataFrame:
     Takes a connection to both runs (audit.store.connection.open_two). Source: rates as in arXiv:2605.29084, section 6.4;
     intervals: Davison and Hinkley (1997), clusters resampled; Newcombe (1998), Stat. Med. 17, 2635, method 10.
     """
-    both = paired_runs(con)
-    parts = [_compared(both, rate, _rate(both, rate, "first"), _rate(both, rate, "second")) for rate in RATES]
+    both = paired_runs(con, scope_of_first(con, scope))
+    parts = [_compared(both, rate, rate_in(both, rate, "first"), rate_in(both, rate, "second")) for rate in RATES]
     # Computed rate by rate for all organs, shown organ by organ.
     order = pd.MultiIndex.from_product([both.organs, RATES], names=["organ", "rate"])
     return pd.concat(parts).set_index(["organ", "rate"]).reindex(order).reset_index()
 
 
-def _rate(both: PairedRuns, rate: str, side: str) -> PairedShare:
+ASKED_FIRST = "select manifest ->> 'asked' from this.run"
+
+
+def scope_of_first(con: Connection, scope: str | None) -> str:
+    """The scope to compare in: the one that was asked for, else the first run's own. Raises AuditError for an unknown one."""
+    return require_one_of(scope or default_scope(con, ASKED_FIRST), SCOPES, "Scope")
+
+
+def rate_in(both: PairedRuns, rate: str, side: str) -> PairedShare:
     """One rate in one of the runs."""
     scored, absent = both.counts(both.cells["pairs"] > 0), both.counts(both.absent(side))
     disagreeing = both.counts(both.disagreeing(side))

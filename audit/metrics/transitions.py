@@ -196,6 +196,7 @@ FIGURE_WORDS = {
     "disagreement new": "Disagreement only in the second",
     "significance stated": "Significance stated in both",
     "significance the same": "Same significance in both",
+    "significance kappa": "Kappa of the significance, where both state one",
     "read in both": "Readable in both",
 }
 AGREEMENT_TABLE = TableSpec(
@@ -218,7 +219,8 @@ def run_agreement(con: Connection) -> pd.DataFrame:
     first calls divergent, those that the second does too; disagreement kept: the same for divergent or contradictory.
     disagreement new: of the pairs without disagreement in the first, those with one in the second. significance stated:
     of the pairs that disagree in both and have a clinical significance in the first, those that have one in the second;
-    significance the same: with the same one. read in both: of all these pairs, those with a label in both.
+    significance the same: with the same one; significance kappa: agreement on low, medium and high beyond chance, of the pairs
+    that disagree in both and have one in both. read in both: of all these pairs, those with a label in both.
 
     One row per figure:
         figure                 str, as above
@@ -245,8 +247,7 @@ def run_agreement(con: Connection) -> pd.DataFrame:
         # `| True`: every pair is in the denominator.
         "read in both": (read, read | True),
     }
-    rows = [{"figure": "kappa", **kappa_columns(label_tables(counts, "first", "second"))}]
-    rows += [
-        {"figure": figure, **share_columns(counts, counted, denominator)} for figure, (counted, denominator) in figures.items()
-    ]
-    return pd.DataFrame(rows)
+    shares = {figure: share_columns(counts, *which) for figure, which in figures.items()}
+    graded = label_tables(counts[split & again], "significance_first", "significance_second", SIGNIFICANCES)
+    kappas = {"kappa": kappa_columns(label_tables(counts, "first", "second")), "significance kappa": kappa_columns(graded)}
+    return pd.DataFrame([{"figure": figure, **(kappas | shares)[figure]} for figure in FIGURE_WORDS])

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, Ints
 from audit.store.connection import Connection, frame
@@ -73,18 +74,18 @@ compared as (
 """The pairs that both runs scored, and whether they change in what `$kind` asks for."""
 
 
-SCORED_BY_BOTH = f"""
-with {ALIGNED},
-tallied as (
-    select question, replace(first, 'PRE-SCREENED', 'ABSENT') as first, replace(second, 'PRE-SCREENED', 'ABSENT') as second,
-           count(*) as pairs
-    from both_runs
-    where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
-    group by all
-)"""
-"""The pairs that both runs scored, by question and by each run's label; pre-screened is ABSENT here."""
-PAIRED_SQL = f"""{SCORED_BY_BOTH}
-select question, organ, first, second, pairs from tallied join this.questions using (question)
+PAIRED_SQL = f"""
+with {ALIGNED}
+select question, q.organ, replace(first, 'PRE-SCREENED', 'ABSENT') as first, replace(second, 'PRE-SCREENED', 'ABSENT') as second,
+       count(*) as pairs
+from both_runs
+join this.questions q using (question)
+join this.handbooks a on a.handbook = handbook_a
+join this.handbooks b on b.handbook = handbook_b
+where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
+  and ($scope = '{ALL_HANDBOOKS}' or q.organ = 'general'
+       or (a.organ in (q.organ, 'general') and b.organ in (q.organ, 'general')))
+group by all
 order by all
 """
 
@@ -140,9 +141,9 @@ class PairedRuns:
         return self.labelled(side, *DISAGREEING)
 
 
-def paired_runs(con: Connection) -> PairedRuns:
-    """The pairs that two runs both scored; takes a connection to both (audit.store.connection.open_two)."""
-    return PairedRuns(frame(con, PAIRED_SQL))
+def paired_runs(con: Connection, scope: str = ALL_HANDBOOKS) -> PairedRuns:
+    """The pairs in a scope that two runs both scored; takes a connection to both (audit.store.connection.open_two)."""
+    return PairedRuns(frame(con, PAIRED_SQL, {"scope": scope}))
 
 
 def group_totals(counts: Floats) -> Ints:

@@ -100,9 +100,12 @@ order by question, handbook_a, handbook_b
 HANDBOOKS_SQL = "select handbook_a as handbook from pairs union select handbook_b from pairs order by handbook"
 
 
-def default_scope(con: Connection) -> str:
-    """MATCHING where the manifest says that questions go to the handbooks of their organ: the others were not asked."""
-    ((asked,),) = rows(con, "select manifest ->> 'asked' from run")
+def default_scope(con: Connection, statement: str = "select manifest ->> 'asked' from run") -> str:
+    """MATCHING where the manifest says that questions go to the handbooks of their organ: the others were not asked.
+
+    `statement` reads what it says; of two runs that are open at once, one of them is named.
+    """
+    ((asked,),) = rows(con, statement)
     return MATCHING if asked == "organ" else ALL_HANDBOOKS
 
 

@@ -17,6 +17,7 @@ from audit.formatting import signed
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.records import left_out
 from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs, runs_change, verdict
+from audit.metrics.runs_mean import runs_mean
 from audit.queries.lookup import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
@@ -134,6 +135,12 @@ RATE_COLUMNS = (
 MOVED = ("moved", "compared", "share", "revealed", "lost", "judged_new", "judged_gone", "change")
 
 
+MEANS = (
+    "Averaged over {organs}, each counting once: not addressed {r_abs} points, disagreement {r_div}, same advice {r_con}, "
+    "disputed {questions} {pct_any_div}."
+)
+
+
 def headline(compared: ComparedRuns) -> None:
     """The change in a few sentences."""
     table = load_two(runs_change, compared.first, compared.second)
@@ -201,7 +208,9 @@ def organ_section(compared: ComparedRuns) -> None:
     )  # fmt: skip
     with st.expander("Show as a table"):
         _rates_table(compared, named)
-    footer(frame, "runs", compared.run, "runs")
+    means = load_two(runs_mean, compared.first, compared.second).set_index("rate")
+    counts(compared.run, MEANS, **{rate: points(means.loc[rate, "change"]) for rate in means.index})
+    footer(frame, "runs", compared.run, "runs", "runs_mean")
     st.caption("In a terminal:")
     st.code(METRICS_COMMAND.format(first=compared.first.key, second=compared.second.key), language="bash", wrap_lines=True)
 

@@ -58,7 +58,23 @@ def test_every_published_figure_has_a_name_of_its_own_and_a_place_in_the_source(
     source, figures = published_figures()
     assert source == "arXiv:2605.29084"
     assert len({figure.name for figure in figures}) == len(figures)
-    assert all(figure.where and float(figure.value) >= 0 for figure in figures)
+    assert all(figure.where and float(figure.value) >= 0 for figure in figures if not figure.name.startswith("runs."))
+
+
+def test_a_range_and_a_figure_printed_as_over_a_value():
+    rate = PublishedFigure("name", "title", "5", "section 1", most="6")
+    assert (rate.text, verdict(rate, RunFigure(5.4)), verdict(rate, RunFigure(6.2))[0]) == (
+        "5 to 6", (AGREES, "from 5 to 6"), DIFFERS,
+    )  # fmt: skip
+    over = PublishedFigure("name", "title", "0.99", "section 1", above=True)
+    assert (over.text, verdict(over, RunFigure(0.999))[0], verdict(over, RunFigure(0.97, 0.9, 0.98))[0]) == (
+        "> 0.99", AGREES, DIFFERS,
+    )  # fmt: skip
+
+
+def test_without_an_earlier_run_its_figures_say_so():
+    frame = published_comparison({}).frame.set_index("title")
+    assert frame.loc["Change of disagreement from the earlier pipeline, mean over organs", "how"].startswith("No earlier run")
 
 
 def test_the_published_label_shares_leave_a_gap_that_is_not_papered_over():

@@ -234,8 +234,9 @@ def test_runs_that_share_nothing_have_an_empty_row_for_all(tmp_path):
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("runs", {}),
-        ("runs_change", {}),
+        ("runs", {"scope": "matching"}),
+        ("runs_change", {"scope": "all"}),
+        ("runs_mean", {"scope": "all"}),
         ("left_out", {}),
         ("questions_moved", {"kind": "any"}),
         ("handbooks_moved", {"kind": "any"}),

@@ -1,0 +1,143 @@
+"""A judge asked about planted changes: which calls that needs, and the records of planted.jsonl from its verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from audit.evaluation.planted_changes import expected_labels
+from audit.judging.corpus import Verdict
+from audit.judging.parse import is_readable, read_verdict
+from audit.judging.protocols import LABEL, STRUCTURED
+from audit.judging.verdict_sources import Rules
+from audit.llm.calls import Call, Reply, usage_record
+from audit.llm.prompts import Prompt
+from audit.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.stress.planted.changes import PlantedChange
+from audit.stress.planted.planting import item_id
+from audit.vocabulary import Label
+
+PROMPTS = {"structured": STRUCTURED, "label_only": LABEL}
+"""Protocol, which is also the name of its prompt -> the purpose of its calls."""
+REPLY_TOKENS = {STRUCTURED: 130, LABEL: 10}
+Record = dict[str, Any]
+
+
+@dataclass
+class PlantedSummary:
+    """What happened to the planted changes.
+
+    judged     changes with both verdicts, of which `unscored` have no label before or after the change
+    not_asked  changes of which a reply is missing; they are in no file
+    """
+
+    judged: int = 0
+    not_asked: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)
+
+    def count(self, before: Verdict, after: Verdict) -> None:
+        """Count one change."""
+        self.judged += 1
+        if reason := next((verdict.reason for verdict in (before, after) if verdict.label is None), None):
+            self.unscored[reason] += 1
+
+
+@dataclass(frozen=True)
+class PlantedTask:
+    """Planted changes as calls, a task for `audit.llm`: each pair before its change and after it, with the judge's own prompt.
+
+    Pairs that are the same before several changes are asked about once.
+    """
+
+    prompt: Prompt
+    model: str
+    changes: Sequence[PlantedChange]
+    unit: str = "questions"
+
+    @property
+    def stage(self) -> str:
+        """The purpose of its calls."""
+        return self.prompt.form.purpose
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Its one stage."""
+        return (self.stage,)
+
+    def plan(self) -> Record:
+        """The settings that must match for a journal to be resumed; the changes may be others, or more."""
+        return {"work": "planted changes", "model": self.model, "prompts": {self.stage: self.prompt.title}}
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls that are still to be asked, question by question."""
+        return unsettled(self._calls(), replies, is_readable)
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply contains a verdict."""
+        return is_readable(call, reply)
+
+    def costs(self, replies: Replies) -> list[StageCost]:
+        """The cost of the open calls."""
+        calls = unsettled(self._calls(), no_replies, is_readable)
+        return [cost_after_replies(self.stage, calls, replies, is_readable, REPLY_TOKENS[self.stage])]
+
+    def pair_of_calls(self, change: PlantedChange) -> tuple[Call, Call]:
+        """The call about the pair before the change, and the one after it."""
+        before, after = (self._call(change, answers) for answers in (change.before, change.after))
+        return before, after
+
+    def _calls(self) -> Iterator[Call]:
+        # The calls of a question together, for the server's prefix cache
+        for change in sorted(self.changes, key=lambda change: change.start.question_id):
+            yield from self.pair_of_calls(change)
+
+    def _call(self, change: PlantedChange, answers: tuple[str, str]) -> Call:
+        texts = {"question": change.start.question, "answer_a": answers[0], "answer_b": answers[1]}
+        return self.prompt.call(self.model, change.start.question_id, texts)
+
+
+def model_records(task: PlantedTask, replies: Replies, summary: PlantedSummary) -> Iterator[Record]:
+    """The records of planted.jsonl from a model's replies; a change without both replies has none. `summary` counts both."""
+    for batch in batches((change, *task.pair_of_calls(change)) for change in task.changes):
+        latest = replies([call.key for _, *calls in batch for call in calls])
+        for change, *calls in batch:
+            answered = [latest[call.key] for call in calls if call.key in latest]
+            if len(answered) < len(calls):
+                summary.not_asked += 1
+                continue
+            verdicts = [read_verdict(reply, task.prompt.name) for reply in answered]
+            usage = {**usage_record(answered[1:]), "prompt": task.prompt.title}
+            yield _record(change, verdicts[0], verdicts[1], task.model, summary) | {"usage": usage}
+
+
+def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summary: PlantedSummary) -> Iterator[Record]:
+    """The records of planted.jsonl as rules judge the changes."""
+    for change in changes:
+        before, after = (rules(change.start.question, *answers) for answers in (change.before, change.after))
+        yield _record(change, before, after, name, summary)
+
+
+def _record(change: PlantedChange, before: Verdict, after: Verdict, judge: str, summary: PlantedSummary) -> Record:
+    summary.count(before, after)
+    label_before = Label(before.label) if before.label else None
+    edit: Mapping[str, Any] = change.edit.record() if change.edit else {}
+    return {
+        "item_id": item_id(change),
+        "question_id": change.start.question_id,
+        "handbook_a": change.start.handbook_a,
+        "handbook_b": change.start.handbook_b,
+        "kind": change.kind,
+        "variant": change.variant,
+        "ordered": change.ordered,
+        "expected": list(expected_labels(change.kind, label_before)),
+        "change": {**{name: edit.get(name) for name in ("before", "after", "start")}, "side": change.side},
+        "answer_a": change.after[0],
+        "answer_b": change.after[1],
+        "label_before": before.label,
+        "label": after.label,
+        "reasoning": after.reasoning,
+        "unscored_reason": after.reason if after.label is None else before.reason if before.label is None else None,
+        "judge": judge,
+    }

@@ -1,0 +1,77 @@
+"""Planting changes in the pairs of a run: so many of each kind, the same for one seed on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from audit.evaluation.planted_changes import MUST_BECOME
+from audit.stress.building.draws import rank
+from audit.stress.planted.changes import PLANTERS, CannotPlant, PlantedChange, PlantingContext
+from audit.stress.planted.starts import StartPair, spread, twins
+from audit.vocabulary import Label, PlantedKind
+
+
+@dataclass
+class PlantedChanges:
+    """The changes that were planted, kind by kind, and how many pairs could not take one.
+
+    refused  (kind, reason) -> pairs
+    """
+
+    items: list[PlantedChange] = field(default_factory=list)
+    refused: Counter[tuple[PlantedKind, str]] = field(default_factory=Counter)
+
+    def of_kind(self, kind: PlantedKind) -> list[PlantedChange]:
+        """The changes of one kind."""
+        return [item for item in self.items if item.kind is kind]
+
+
+def plant(
+    pairs: Sequence[StartPair], count: int, *, seed: int = 1, kinds: Iterable[PlantedKind] = tuple(PlantedKind)
+) -> PlantedChanges:
+    """Plant up to `count` changes of each kind.
+
+    pairs  pairs of two answers of a run, with its labels
+
+    A change that must move the label starts from one answer beside itself, whose relation is known; half of the changed amounts,
+    where so many can be made, start from two answers that the run calls CONSISTENT and that both state the amount. A change
+    that must leave the label starts from any pair, with the labels of the run in turn.
+    """
+    result = PlantedChanges()
+    centers = sorted({name for pair in pairs for name in (pair.center_a, pair.center_b)})
+    same = spread(twins(pairs), seed, lambda pair: pair.key, by=lambda pair: pair.question_id)
+    by_label = spread(pairs, seed, lambda pair: pair.key, by=lambda pair: pair.label)
+    for kind in kinds:
+        if kind is PlantedKind.AMOUNT:
+            agreeing = [pair for pair in by_label if pair.label is Label.CONSISTENT]
+            _plant_kind(result, kind, agreeing, count // 2, seed, centers)
+        starts = same if kind in MUST_BECOME else by_label
+        _plant_kind(result, kind, starts, count - len(result.of_kind(kind)), seed, centers)
+    return result
+
+
+def _plant_kind(
+    result: PlantedChanges, kind: PlantedKind, starts: Sequence[StartPair], count: int, seed: int, centers: Sequence[str]
+) -> None:
+    made = 0
+    for start in starts:
+        if made >= count:
+            return
+        # A stream for each kind and pair: another count, or another selection of kinds, changes no item
+        choose = random.Random(rank(seed, kind, *start.key))  # noqa: S311 - a sample, and no secret
+        change = PLANTERS[kind](start, PlantingContext(choose, made, centers))
+        if isinstance(change, CannotPlant):
+            result.refused[kind, change.reason] += 1
+        else:
+            result.items.append(change)
+            made += 1
+
+
+def item_id(change: PlantedChange) -> str:
+    """An id that says the kind, and that equal changes share."""
+    parts = (*change.start.key, *change.before, *change.after)
+    return f"{change.kind}-{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:12]}"

@@ -1,0 +1,76 @@
+"""The pairs that changes are planted in: two answers of a run, or one answer beside itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from audit.stress.building.draws import rank
+from audit.vocabulary import Label
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class StartPair:
+    """Two answers to one question, as a run has them, with the label that the run's judge gave.
+
+    In a twin both answers are the same answer of one handbook: whatever is changed on one side is all that differs.
+    """
+
+    question_id: str
+    question: str
+    handbook_a: str
+    handbook_b: str
+    answer_a: str
+    answer_b: str
+    center_a: str
+    center_b: str
+    label: Label | None
+
+    @property
+    def is_twin(self) -> bool:
+        """Whether both answers are one answer of one handbook."""
+        return self.handbook_a == self.handbook_b
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Question and handbooks."""
+        return self.question_id, self.handbook_a, self.handbook_b
+
+    def swapped(self) -> StartPair:
+        """The pair with its answers in the other order."""
+        return replace(
+            self, handbook_a=self.handbook_b, handbook_b=self.handbook_a, answer_a=self.answer_b, answer_b=self.answer_a,
+            center_a=self.center_b, center_b=self.center_a,
+        )  # fmt: skip
+
+
+def twins(pairs: Iterable[StartPair]) -> list[StartPair]:
+    """Every answer of the pairs beside itself, once; the label is CONSISTENT, by what it means."""
+    found: dict[tuple[str, str], StartPair] = {}
+    for pair in pairs:
+        for side in (pair, pair.swapped()):
+            twin = replace(
+                side, handbook_b=side.handbook_a, answer_b=side.answer_a, center_b=side.center_a, label=Label.CONSISTENT
+            )
+            found.setdefault((side.question_id, side.handbook_a), twin)
+    return list(found.values())
+
+
+def spread(items: Iterable[T], seed: int, key: Callable[[T], tuple[str, ...]], by: Callable[[T], Hashable]) -> list[T]:
+    """The items in a random order that takes one of each group in turn, the same for one seed on every machine.
+
+    key  the ids of an item, which with the seed decide its place
+    by   the group of an item, such as its question or its label
+    """
+    shuffled = sorted(items, key=lambda item: rank(seed, *key(item)))
+    drawn: Counter[Hashable] = Counter()
+    rounds = []
+    for item in shuffled:
+        drawn[by(item)] += 1
+        rounds.append((drawn[by(item)], item))
+    # A stable sort: within one round the random order stays
+    return [item for _, item in sorted(rounds, key=lambda entry: entry[0])]
