@@ -19,6 +19,8 @@ from audit.demo.config import WorldConfig, paper_config, small_config
 from audit.demo.judge import Labels, simulate_labels
 from audit.demo.policies import policies
 from audit.demo.retrieval import HandbookTexts, SimulatedSearches, sections, trials
+from audit.demo.source_records import source_truth, with_sources
+from audit.demo.sources import SourceWorld
 from audit.demo.system_answers import SystemWorld
 from audit.demo.system_records import system_tables, system_truth
 from audit.demo.verdicts import comparisons, position_words, prescreened_record
@@ -55,7 +57,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         values       handbook_id -> the handbook's position, in words; null where it does not address the question
         relation     true label codes 0 to 4, H x H in the order of handbooks.jsonl, diagonal 1
 
-    and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`).
+    and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`)
+    and at which rates two others find the right sources (see `source_truth`).
 
     Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an
     earlier demo is replaced.
@@ -66,9 +69,10 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     world = draw_world(CONFIGS[scale](seed))
     labels, searches = simulate_labels(world), SimulatedSearches(HandbookTexts(world))
     systems = SystemWorld(world, searches)
+    sources = SourceWorld(systems)
     # Written first: the next call then recognises and replaces a demo that was interrupted.
     write_jsonl(root / TRUTH, truth_records(world, labels))
-    write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems))
+    write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems) | {"routing": source_truth(sources)})
     return write_release(
         root,
         manifest=manifest(world, labels, scale),
@@ -78,7 +82,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         comparisons=_reported(comparisons(world, labels), len(world.questions), progress),
         sections=sections(searches.library),
         trials=trials(searches),
-        systems=system_tables(systems),
+        systems=with_sources(system_tables(systems), sources),
     )
 
 

@@ -46,10 +46,14 @@ class SystemWorld:
         return simulate_scores(len(self.world.questions), self.world.config.seed, independent=self.world.config.independent)
 
     @cached_property
+    def luck(self) -> Floats:
+        """Random numbers by which one of several handbooks that answer a question is taken: questions x handbooks."""
+        return np.random.default_rng([self.world.config.seed, 11]).random(self.world.present.shape)
+
+    @cached_property
     def source(self) -> list[int | None]:
         """Per question the handbook that the reference answer is from; None where no handbook answers it."""
-        luck = np.random.default_rng([self.world.config.seed, 11]).random(self.world.present.shape)
-        best = np.where(self.world.present, luck, -1).argmax(axis=1)
+        best = np.where(self.world.present, self.luck, -1).argmax(axis=1)
         return [int(book) if present.any() else None for book, present in zip(best, self.world.present, strict=True)]
 
     @cached_property
@@ -69,13 +73,30 @@ class SystemWorld:
         place = (burden.argsort().argsort() + 0.5) / len(burden)
         return np.where([source is None for source in self.source], GIVEN, np.searchsorted(HIT_RATES["bm25"], place))
 
+    def required(self, number: int) -> list[int]:
+        """The handbooks that a whole answer needs: that of the reference answer, and one for each other position.
+
+        Each is of another center; a position that only those centers hold needs no handbook of its own.
+        """
+        source, asked = self.source[number], self.world.questions[number]
+        if source is None or asked.aspect != ASK:
+            return [] if source is None else [source]
+        value, present = self.world.value[self.world.row[number]], self.world.present[number]
+        needed = [source]
+        for book in np.argsort(-self.luck[number]).tolist():
+            is_new = all(value[book] != value[other] for other in needed)
+            of_new_center = all(self.world.handbooks[book].center != self.world.handbooks[other].center for other in needed)
+            if present[book] and is_new and of_new_center:
+                needed.append(book)
+        return needed
+
+    def section_of(self, number: int, handbook: int) -> str:
+        """The id of the section in which a handbook answers a question."""
+        return section_id(int(self.searches.library.position[self.world.questions[number].policy, handbook]))
+
     def gold(self, number: int) -> list[str]:
-        """The section that contains the reference answer, as `handbook_id/section_id`."""
-        source = self.source[number]
-        if source is None:
-            return []
-        index = int(self.searches.library.position[self.world.questions[number].policy, source])
-        return [f"{self.world.handbooks[source].id}/{section_id(index)}"]
+        """The sections that a whole answer needs, as `handbook_id/section_id`; that of the reference answer is the first."""
+        return [f"{self.world.handbooks[book].id}/{self.section_of(number, book)}" for book in self.required(number)]
 
     def reference_answer(self, number: int) -> str:
         """What the source says: its position, the advice that all share, and two details."""

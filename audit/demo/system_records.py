@@ -157,13 +157,16 @@ def _side(margin: float, tie: float) -> Preference:
 
 
 def _measures(systems: SystemWorld) -> Iterator[Record]:
-    """The measures of retrieval. One section is gold, so that each follows from its rank."""
+    """The measures of retrieval. One of the sections that are gold is looked for, so that each follows from its rank."""
     for number, question_id in _questions(systems):
         if systems.gold(number):
             rank = int(systems.rank[number]) + 1
             found = rank <= GIVEN
+            gold = len(systems.gold(number))
+            best = sum(1 / np.log2(place + 1) for place in range(1, gold + 1))
             values = {
-                "p_at_5": found / GIVEN, "recall_at_5": float(found), "ndcg": found / np.log2(rank + 1), "mrr": found / rank,
+                "p_at_5": found / GIVEN, "recall_at_5": found / gold, "ndcg": found / np.log2(rank + 1) / best,
+                "mrr": found / rank,
             }  # fmt: skip
             for measure, value in values.items():
                 yield {"question_id": question_id, "system_id": RETRIEVAL.id, "measure": measure, "value": round(float(value), 6)}

@@ -13,6 +13,8 @@ import pytest
 from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo
 from audit.demo.config import small_config
 from audit.demo.retrieval import GIVEN, HandbookTexts, SimulatedSearches
+from audit.demo.source_records import with_sources
+from audit.demo.sources import ROUTING_SYSTEMS, SourceWorld
 from audit.demo.system_answers import ADDED, SystemWorld
 from audit.demo.system_records import system_tables, true_composites
 from audit.demo.systems import ALONE, CLINICIAN, JUDGE, RETRIEVAL, expected_composite, misread, simulate_scores, true_difference
@@ -83,7 +85,7 @@ def systems() -> SystemWorld:
 
 @pytest.fixture(scope="module")
 def tables(systems: SystemWorld) -> dict[str, list[dict[str, Any]]]:
-    return {name: list(records) for name, records in system_tables(systems).items()}
+    return {name: list(records) for name, records in with_sources(system_tables(systems), SourceWorld(systems)).items()}
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +128,17 @@ def test_an_answer_earns_its_scores_with_its_text(systems: SystemWorld) -> None:
 def test_measures_follow_from_the_evidence(tables: dict[str, list[dict[str, Any]]]) -> None:
     pytest.importorskip("ir_measures", reason="ir-measures is not installed (pip install -c constraints.txt -e .[pipeline])")
     gold = {record["question_id"]: record["gold_sections"] for record in tables["references"]}
-    ranked = {
-        record["question_id"]: [f"{passage['handbook_id']}/{passage['section_id']}" for passage in record["evidence"]]
-        for record in tables["system_answers"] if "evidence" in record
-    }  # fmt: skip
-    values = {(record["question_id"], record["measure"]): record["value"] for record in tables["measures"]}
-    computed = retrieval_measures(ranked, gold)
-    assert values == {
-        (question, name): pytest.approx(value, abs=1e-6) for question, of in computed.items() for name, value in of.items()
-    }
+    for system in (RETRIEVAL, *ROUTING_SYSTEMS):
+        ranked = {
+            record["question_id"]: [f"{passage['handbook_id']}/{passage['section_id']}" for passage in record["evidence"]]
+            for record in tables["system_answers"] if record["system_id"] == system.id
+        }  # fmt: skip
+        own = [record for record in tables["measures"] if record["system_id"] == system.id]
+        values = {(record["question_id"], record["measure"]): record["value"] for record in own}
+        computed = retrieval_measures(ranked, gold)
+        assert values == {
+            (question, name): pytest.approx(value, abs=1e-6) for question, of in computed.items() for name, value in of.items()
+        }
 
 
 def test_answers_are_better_where_their_section_was_found(systems: SystemWorld) -> None:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.retrieval.across.budgets import softmax
 from audit.retrieval.across.library import ChunkHit
 from audit.retrieval.across.settings import FEATURES, STANDARDISED, DaksSettings
 
@@ -37,14 +38,6 @@ class Features:
 
 NOTHING_FOUND = Features(0.0, 0.0, 0.0, 1.0, 0.0)
 """Of a source without a hit: no score at all, and no concentration either."""
-
-
-def softmax(values: Floats, temperature: float) -> Floats:
-    """Shares that add up to 1; the largest value gets most."""
-    # Less the largest, so that no power overflows
-    powers = np.exp((values - values.max()) / temperature)
-    shares: Floats = powers / powers.sum()
-    return shares
 
 
 def probe_features(scores: Sequence[float], sections: int, settings: DaksSettings) -> Features:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import floor
 from typing import Any
 
 import numpy as np
 
-from audit.retrieval.across.features import Features, Floats, feature_matrix, softmax, source_features
+from audit.retrieval.across.budgets import budgets, softmax
+from audit.retrieval.across.features import Features, Floats, feature_matrix, source_features
 from audit.retrieval.across.library import BM25, ChunkHit, Library, searchable
 from audit.retrieval.across.settings import FEATURES, DaksSettings
 
@@ -60,25 +60,6 @@ class Routing:
             "pool": pool,
             "notes": list(self.notes),
         }
-
-
-def budgets(shares: Sequence[float], total: int, minimum: int) -> list[int]:
-    """Chunks per source: at least `minimum` each, `total` in all.
-
-    minimum + round((total - sources x minimum) x share); then 1 is taken from the largest budget above the minimum, or given to
-    the source of the largest share, until the sum is right. Where the minimum is too much for all, it is the equal part of the
-    total that each can have, rounded down. Source: S1, Algorithm 1.
-    """
-    if not shares:
-        return []
-    minimum = min(minimum, total // len(shares))
-    free = total - len(shares) * minimum
-    # Halves upwards: Python's own rounding goes to the even number
-    numbers = [minimum + floor(free * share + 0.5) for share in shares]
-    while sum(numbers) > total:
-        numbers[numbers.index(max(numbers))] -= 1
-    numbers[max(range(len(shares)), key=shares.__getitem__)] += total - sum(numbers)
-    return numbers
 
 
 def source_scores(features: Mapping[str, Features], authority: Sequence[float], settings: DaksSettings) -> Floats:

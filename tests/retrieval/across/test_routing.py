@@ -9,9 +9,10 @@ from math import log
 import numpy as np
 import pytest
 
+from audit.retrieval.across.budgets import budgets
 from audit.retrieval.across.features import NOTHING_FOUND, Features, probe_features, source_features, standardised
 from audit.retrieval.across.library import ChunkHit, ChunkId
-from audit.retrieval.across.routing import budgets, route, source_scores, with_uniform_budget
+from audit.retrieval.across.routing import route, source_scores, with_uniform_budget
 from audit.retrieval.across.settings import STANDARDISED, DaksSettings
 from tests.retrieval.across.libraries import GUIDES, NOTHING, SHORT, library
 
