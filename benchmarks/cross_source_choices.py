@@ -1,104 +1,123 @@
-"""What `benchmarks.cross_source` chooses on one half of the questions: weights, calibration, budget and share of the score."""
+"""What `benchmarks.cross_source` chooses on one half of the questions: weights of routing, and how a pool becomes evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 
 from audit.evaluation.routing_measures import RoutedQuestion, routing_measures
-from audit.retrieval.across.consolidation import consolidate
-from audit.retrieval.across.features import feature_matrix, source_features
-from audit.retrieval.across.learning import KnownQuestion, learned_settings, typical_peaks
-from audit.retrieval.across.library import ChunkHit, Library
-from audit.retrieval.across.routing import route
-from audit.retrieval.across.settings import FEATURES, STANDARDISED, ConsolidationSettings, DaksSettings
+from audit.retrieval.across.entities import EntityRecogniser
+from audit.retrieval.across.evidence import gather
+from audit.retrieval.across.features import opening_matches
+from audit.retrieval.across.learning import KnownQuestion, Predictors, learned_settings, typical_peaks
+from audit.retrieval.across.library import Library
+from audit.retrieval.across.settings import (
+    FEATURES,
+    PUBLISHED_FEATURES,
+    ConsolidationSettings,
+    CrossSourceSettings,
+    DaksSettings,
+    GraphSettings,
+    PackingSettings,
+)
 
-DRAWS, SEED = 2000, 11
-BUDGETS, MINIMUMS, RETRIEVAL_SHARES = (8, 12, 20), (1, 2), (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
-RECALL_LOSS = 0.01
+LEARNED = "DAKS, learned"
 LabelledQuestion = tuple[str, str, Collection[str], Collection[str]]
 """Text, primary source, required sources, gold sections."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Name of a row -> its settings, and how their pools become evidence."""
+    """Name of a row -> its settings of routing, and the settings of the whole method with the learned ones."""
 
-    settings: Mapping[str, DaksSettings]
-    consolidation: ConsolidationSettings
+    routing: Mapping[str, DaksSettings]
+    settings: CrossSourceSettings
 
 
-def choose(library: Library, questions: Sequence[LabelledQuestion]) -> Chosen:
-    """All that is chosen: routing first, then budget and consolidation for the learned weights."""
-    known = [KnownQuestion(library.search(text), primary) for text, primary, _, _ in questions]
-    authority = {source.source_id: source.authority for source in library.sources}
+def choose(
+    library: Library, questions: Sequence[LabelledQuestion], recogniser: EntityRecogniser, retriever: str, densest: str
+) -> Chosen:
+    """All that is chosen: the weights of routing first, then the settings of evidence, one after the other."""
+    routing = _routing(library, questions, retriever)
+    none = ConsolidationSettings(retrieval_share=1.0, opening_share=0.0, route_share=0.0)
+    score_only = CrossSourceSettings(retriever, routing[LEARNED], none, None, PackingSettings(expected_share=None))
+    recall, _, dominance = _coverage(library, questions, score_only, recogniser, densest)
+
+    def worth(settings: CrossSourceSettings) -> tuple[bool, float, float]:
+        """CrossEv@5, among settings that neither lose evidence nor are dominated more than the ranking by score alone."""
+        own_recall, cross, own_dominance = _coverage(library, questions, settings, recogniser, densest)
+        return own_recall >= recall and own_dominance <= dominance, cross, own_recall
+
+    best = CrossSourceSettings(retriever, routing[LEARNED], graph=None)
+    for graph in (False, True):
+        best = replace(best, graph=GraphSettings() if graph else None)
+        value = worth(best)
+        for options in _graph_options() if graph else _options():
+            rivals = [(worth(rival), rival) for rival in (_changed(best, change) for change in options) if rival != best]
+            # Of equals the first, and what was chosen before
+            value, best = max([(value, best), *rivals], key=lambda item: item[0])
+    return Chosen(routing, best)
+
+
+def _options() -> Iterator[list[dict[str, dict[str, float | int | None]]]]:
+    yield [{"daks": {"budget": budget, "minimum": minimum}} for budget, minimum in ((12, 2), (20, 2), (30, 4))]
+    yield [{"packing": {"expected_share": share}} for share in (None, 0.05, 0.1, 0.2)]
+    yield [{"consolidation": {"opening_share": share}} for share in (0.1, 0.2, 0.3, 0.4)]
+    yield [{"consolidation": {"route_share": share}} for share in (0.0, 0.05, 0.1)]
+    yield [{"consolidation": {"retrieval_share": share}} for share in (0.8, 0.85, 0.9, 0.95, 1.0)]
+
+
+def _graph_options() -> Iterator[list[dict[str, dict[str, float | int | None]]]]:
+    yield [{"graph": {"base_share": share}} for share in (0.7, 0.8, 0.9)]
+    yield [{"graph": {"seeds": seeds, "proximity_weight": 0.5}} for seeds in (0, 5)]
+    yield [{"graph": {"other_source_weight": 0.2}}]
+
+
+def _changed(settings: CrossSourceSettings, change: dict[str, dict[str, float | int | None]]) -> CrossSourceSettings:
+    return replace(settings, **{part: replace(getattr(settings, part), **values) for part, values in change.items()})
+
+
+def _routing(library: Library, questions: Sequence[LabelledQuestion], retriever: str) -> dict[str, DaksSettings]:
     plain = DaksSettings()
-    calibrated = replace(plain, typical_peak=typical_peaks(question.probes for question in known))
-    learned = learned_settings(known, authority, plain)
-    rows = {
-        "DAKS, drawn weights": _drawn(known, authority, plain, True),
-        "DAKS, drawn weights, lambda 0": _drawn(known, authority, plain, False),
-        "DAKS, learned": learned,
-        "DAKS, learned, lambda 0": learned_settings(known, authority, plain, False),
-        "DAKS, calibrated, learned": learned_settings(known, authority, calibrated),
-        "DAKS, calibrated, learned, lambda 0": learned_settings(known, authority, calibrated, False),
-        "DAKS, standardised, learned": learned_settings(known, authority, replace(plain, scale=STANDARDISED)),
+    probes = [library.search(text, retriever) for text, *_ in questions]
+    known = [
+        KnownQuestion(probe, primary, opening_matches(library, text, probe, plain))
+        for (text, primary, *_), probe in zip(questions, probes, strict=True)
+    ]
+    authority = {source.source_id: source.authority for source in library.sources}
+    calibrated = replace(plain, typical_peak=typical_peaks(probes))
+    predictors = {
+        LEARNED: Predictors(),
+        "DAKS, learned, authority and no source's own": Predictors(authority=True, sources=False),
+        "DAKS, learned, no prior at all": Predictors(sources=False),
+        "DAKS, learned, S1's features": Predictors(PUBLISHED_FEATURES),
+        "DAKS, learned, S1's features and authority": Predictors(PUBLISHED_FEATURES, authority=True, sources=False),
+        **{
+            f"DAKS, learned without {name}": Predictors([other for other in FEATURES if other != name])
+            for name in PUBLISHED_FEATURES
+        },
     }
-    for feature in FEATURES:
-        others = [name for name in FEATURES if name != feature]
-        rows[f"DAKS, learned without {feature}"] = learned_settings(known, authority, plain, True, others)
-        rows[f"DAKS, lambda 0, without {feature}"] = learned_settings(known, authority, plain, False, others)
-    budget, minimum, consolidation = _budget_and_share(library, learned, questions)
-    return Chosen({name: replace(row, budget=budget, minimum=minimum) for name, row in rows.items()}, consolidation)
-
-
-def _drawn(
-    questions: Sequence[KnownQuestion], authority: Mapping[str, float], settings: DaksSettings, with_authority: bool
-) -> DaksSettings:
-    """The best of many random weights by PrimaryAcc; of equals, the first drawn."""
-    matrices = np.stack([feature_matrix(source_features(question.probes, settings)) for question in questions])
-    sources = list(questions[0].probes)
-    primary = np.array([sources.index(question.primary) for question in questions])
-    generator = np.random.default_rng(SEED)
-    weights = generator.normal(size=(DRAWS, len(FEATURES)))
-    priors = generator.uniform(0, 1, DRAWS) if with_authority else np.zeros(DRAWS)
-    scores = np.einsum("qsf,df->dqs", matrices, weights)
-    scores += priors[:, None, None] * np.array([authority[source] for source in sources])
-    best = int((scores.argmax(axis=2) == primary).mean(axis=1).argmax())
-    return replace(
-        settings, weights=dict(zip(FEATURES, weights[best].tolist(), strict=True)), authority_weight=float(priors[best])
-    )
-
-
-def _budget_and_share(
-    library: Library, settings: DaksSettings, questions: Sequence[LabelledQuestion]
-) -> tuple[int, int, ConsolidationSettings]:
-    """The budget, minimum and mu of the highest CrossEv@5 among those that lose at most RECALL_LOSS of the best EvRecall@5."""
-    results = []
-    for budget, minimum in product(BUDGETS, MINIMUMS):
-        pools = [route(library, text, replace(settings, budget=budget, minimum=minimum)).pool for text, *_ in questions]
-        for share in RETRIEVAL_SHARES:
-            consolidation = ConsolidationSettings(retrieval_share=share)
-            results.append((*_coverage(library, questions, pools, consolidation), (budget, minimum, consolidation)))
-    least = max(recall for recall, _, _ in results) - RECALL_LOSS
-    return max((row for row in results if row[0] >= least), key=lambda row: row[1])[2]
+    rows = {name: learned_settings(known, authority, plain, columns) for name, columns in predictors.items()}
+    return rows | {"DAKS, calibrated, learned": learned_settings(known, authority, calibrated)}
 
 
 def _coverage(
     library: Library,
     questions: Sequence[LabelledQuestion],
-    pools: Sequence[Sequence[ChunkHit]],
-    consolidation: ConsolidationSettings,
-) -> tuple[float, float]:
-    """EvRecall@5 and CrossEv@5 of the pools' evidence."""
+    settings: CrossSourceSettings,
+    recogniser: EntityRecogniser,
+    densest: str,
+) -> tuple[float, float, float]:
+    """EvRecall@5, CrossEv@5 and EDR."""
     routed = {}
-    for number, ((_, primary, required, gold), pool) in enumerate(zip(questions, pools, strict=True)):
-        evidence = consolidate(library, pool, consolidation)
-        passages = [(one.candidate.source_id, "/".join(one.candidate.chunk_id[:2])) for one in evidence]
+    for number, (text, primary, required, gold) in enumerate(questions):
+        evidence = gather(library, text, settings, recogniser=recogniser)
+        passages = [(one.source_id, "/".join(one.candidate.chunk_id[:2])) for one in evidence.passages]
         routed[str(number)] = RoutedQuestion((), passages, primary, required, gold)
-    values = list(routing_measures(routed, "", ()).values())
-    recall, cross = (float(np.nanmean([value[name] for value in values])) for name in ("EvRecall@5", "CrossEv@5"))
-    return recall, cross
+    values = list(routing_measures(routed, densest, ()).values())
+    recall, cross, dominance = (
+        float(np.nanmean([value[name] for value in values])) for name in ("EvRecall@5", "CrossEv@5", "EDR")
+    )
+    return recall, cross, dominance

@@ -13,7 +13,7 @@ from typing import Any
 from audit.corpus.documents import Document, Section, read_documents
 from audit.demo.config import small_config
 from audit.demo.retrieval import HandbookTexts, section_id, sections
-from audit.demo.world import draw_world
+from audit.demo.world import World, draw_world
 from audit.retrieval.gold import read_gold
 from audit.retrieval.model import Query
 
@@ -57,21 +57,25 @@ def simulated_corpus(_data: Path) -> Corpus:
     """The 24 simulated handbooks of `audit demo`; patients ask in words of their own."""
     world = draw_world(small_config(DEMO_SEED))
     library = HandbookTexts(world)
-    texts: dict[str, list[Section]] = {handbook.id: [] for handbook in world.handbooks}
-    for record in sections(library):
-        section = Section(record["section_id"], record["heading"], record["text"], tuple(record["above"]))
-        texts[record["handbook_id"]].append(section)
-    documents = [
-        Document(handbook.id, handbook.organ, f"center {handbook.center}", handbook.phase, tuple(texts[handbook.id]))
-        for handbook in world.handbooks
-    ]
     tasks = [
         Task(Query(question.id, question.text), handbook.id, (section_id(int(library.position[question.policy, number])),))
         for question, present in zip(world.questions, world.present, strict=True)
         for number, handbook in enumerate(world.handbooks)
         if present[number]
     ]
-    return Corpus(documents, tasks, tuned=True)
+    return Corpus(simulated_documents(world, library), tasks, tuned=True)
+
+
+def simulated_documents(world: World, library: HandbookTexts) -> list[Document]:
+    """The handbooks of a simulated world."""
+    texts: dict[str, list[Section]] = {handbook.id: [] for handbook in world.handbooks}
+    for record in sections(library):
+        section = Section(record["section_id"], record["heading"], record["text"], tuple(record["above"]))
+        texts[record["handbook_id"]].append(section)
+    return [
+        Document(handbook.id, handbook.organ, f"center {handbook.center}", handbook.phase, tuple(texts[handbook.id]))
+        for handbook in world.handbooks
+    ]
 
 
 def tenancy_corpus(_data: Path) -> Corpus:

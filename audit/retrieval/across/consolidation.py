@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from audit.retrieval.across.library import ChunkHit, ChunkId, Library
 from audit.retrieval.across.settings import ConsolidationSettings
@@ -39,7 +39,30 @@ class EvidenceChunk:
         return self.candidate.source_id
 
 
-def base_scores(pool: Sequence[ChunkHit], retrieval_share: float) -> list[float]:
+@dataclass(frozen=True)
+class Routed:
+    """What routing knows of a question: its stems with their rarities, and the share of each source."""
+
+    rarities: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+
+def base_scores(
+    library: Library, pool: Sequence[ChunkHit], settings: ConsolidationSettings, routed: Routed | None = None
+) -> list[float]:
+    """The base scores of a pool, in [0, 1]: those of S1, with the shares of opening and route that the settings give."""
+    routed = routed or Routed()
+    openings = [library.opening_match(routed.rarities, hit, settings.opening_characters) for hit in pool]
+    shares = [routed.shares.get(hit.source_id, 0.0) for hit in pool]
+    of_paper = paper_scores(pool, settings.retrieval_share)
+    rest = 1 - settings.opening_share - settings.route_share
+    return [
+        rest * score + settings.opening_share * opening + settings.route_share * share
+        for score, opening, share in zip(of_paper, openings, shares, strict=True)
+    ]
+
+
+def paper_scores(pool: Sequence[ChunkHit], retrieval_share: float) -> list[float]:
     """Mu x retrieval + (1 - mu) x rank, each from 0 to 1 within the pool; the rank is one over the place in its source.
 
     Source: S1, consolidation; S1 does not say how a rank is normalised.
@@ -55,11 +78,13 @@ def from_0_to_1(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 1.0 for value in values]
 
 
-def consolidate(library: Library, pool: Iterable[ChunkHit], settings: ConsolidationSettings | None = None) -> list[EvidenceChunk]:
+def consolidate(
+    library: Library, pool: Iterable[ChunkHit], settings: ConsolidationSettings | None = None, routed: Routed | None = None
+) -> list[EvidenceChunk]:
     """The evidence, best first: at most `passages`, none a near-duplicate of a better one."""
     settings = settings or ConsolidationSettings()
     candidates = list(pool)
-    scored = zip(base_scores(candidates, settings.retrieval_share), candidates, strict=True)
+    scored = zip(base_scores(library, candidates, settings, routed), candidates, strict=True)
     ordered = sorted(scored, key=lambda item: (-item[0], item[1].rank, item[1].chunk_id))
     kept: list[tuple[float, ChunkHit, frozenset[str]]] = []
     duplicates: dict[ChunkId, list[ChunkId]] = {}

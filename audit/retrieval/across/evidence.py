@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.retrieval.across.bridging import QuestionGraph, bridge, question_graph
-from audit.retrieval.across.consolidation import EvidenceChunk, consolidate
+from audit.retrieval.across.consolidation import EvidenceChunk, Routed, consolidate
 from audit.retrieval.across.entities import EntityRecogniser, medical_recogniser
 from audit.retrieval.across.graph import graph_of
 from audit.retrieval.across.library import ChunkHit, Library
 from audit.retrieval.across.packing import Packing, pack
 from audit.retrieval.across.routing import Routing, required_notes, route
-from audit.retrieval.across.settings import CrossSourceSettings
+from audit.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
 from audit.retrieval.across.support import fused
 from audit.text.language import language_name, language_of
 
@@ -74,9 +74,10 @@ class GatheredEvidence:
         }  # fmt: skip
 
     def record(self) -> dict[str, Any]:
-        """The fields `routes`, `evidence` and `trace` of a record of routes.jsonl."""
+        """The fields `routes`, `evidence` and `trace` of a record of routes.jsonl; the opening of a source is in the trace."""
         routes = [
-            {"source_id": one.source_id, "authority": one.authority, "probed": one.probed} | vars(one.features)
+            {"source_id": one.source_id, "authority": one.authority, "probed": one.probed}
+            | {name: getattr(one.features, name) for name in PUBLISHED_FEATURES}
             | {"score": one.score, "share": one.share, "budget": one.budget}
             for one in self.routing.routes
         ]  # fmt: skip
@@ -115,7 +116,8 @@ def gather(
         seen = question_graph(graph_of(library, recogniser), recogniser, routing, settings.graph)
         notes += _graph_notes(seen)
         bridged = bridge(library, seen, routing, settings.graph)
-    evidence = consolidate(library, [*routing.pool, *bridged], consolidation)
+    routed = Routed(library.rarities(question), {one.source_id: one.share for one in routing.routes})
+    evidence = consolidate(library, [*routing.pool, *bridged], consolidation, routed)
     if seen and settings.graph:
         by_graph = {hit.chunk_id for hit in bridged}
         evidence = [replace(one, bridged=one.candidate.chunk_id in by_graph) for one in evidence]
@@ -123,7 +125,9 @@ def gather(
         evidence = fused(evidence, alignments, routing.ranking[0], settings.graph)
     # After bridging, which may find what no probe shows
     notes += required_notes(library, required, {one.source_id for one in evidence}) if routing.pool else []
-    packing = pack(evidence, required, settings.packing)
+    least = settings.packing.expected_share
+    expected = [one.source_id for one in routing.routes if least is not None and one.share >= least]
+    packing = pack(evidence, required, settings.packing, expected)
     name = recogniser.name if seen and recogniser else None
     return GatheredEvidence(question, routing, packing, settings, name, seen, (*notes, *packing.notes))
 

@@ -1,18 +1,19 @@
-"""What a probe of a source tells: peak, mean of the best, margin, entropy and coverage. Source: S1, DAKS, Algorithm 1.
+"""What a probe of a source tells: peak, mean of the best, margin, entropy, coverage and opening.
 
-S1 is "Traceable Cross-Source RAG for Chinese Tibetan Medicine Question Answering" (Chen et al., 2026).
+Source of all but the opening: S1, DAKS, Algorithm 1. S1 is "Traceable Cross-Source RAG for Chinese Tibetan Medicine Question
+Answering" (Chen et al., 2026).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audit.retrieval.across.budgets import softmax
-from audit.retrieval.across.library import ChunkHit
+from audit.retrieval.across.library import ChunkHit, Library
 from audit.retrieval.across.settings import FEATURES, STANDARDISED, DaksSettings
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,8 @@ class Features:
     margin    best score less that of place `top`, 0 where the probe is shorter
     entropy   of the softmax of the scores, over the logarithm of the probe's length: in [0, 1], lower is more concentrated
     coverage  different sections among the chunks, as a share of the probe's length
+    opening   the part of the question's words, by rarity, that the first characters of one of the best sections have, at most:
+              a section about a subject names it at once, one that only mentions it does not
     """
 
     peak: float
@@ -34,6 +37,7 @@ class Features:
     margin: float
     entropy: float
     coverage: float
+    opening: float = 0.0
 
 
 NOTHING_FOUND = Features(0.0, 0.0, 0.0, 1.0, 0.0)
@@ -55,16 +59,30 @@ def probe_features(scores: Sequence[float], sections: int, settings: DaksSetting
     )  # fmt: skip
 
 
-def source_features(probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings) -> dict[str, Features]:
-    """Source -> its features, on one scale (`DaksSettings.scale`)."""
+def source_features(
+    probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings, openings: Mapping[str, float] | None = None
+) -> dict[str, Features]:
+    """Source -> its features, on one scale (`DaksSettings.scale`). `openings`: source -> its feature of that name, else 0."""
     scores = {source: _calibrated(source, probe, settings) for source, probe in probes.items()}
     best = max((values[0] for values in scores.values() if values), default=1.0)
     features = {}
     for source, probe in probes.items():
         divisor = (scores[source] or [1.0])[0] if settings.scale == STANDARDISED else best
         sections = len({candidate.chunk_id[:2] for candidate in probe[: settings.probe]})
-        features[source] = probe_features([score / divisor for score in scores[source]], sections, settings)
+        of_scores = probe_features([score / divisor for score in scores[source]], sections, settings)
+        features[source] = replace(of_scores, opening=(openings or {}).get(source, 0.0))
     return standardised(features) if settings.scale == STANDARDISED else features
+
+
+def opening_matches(
+    library: Library, question: str, probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings
+) -> dict[str, float]:
+    """Source -> its feature `opening`, of the sections of its best `top` chunks."""
+    rarities, characters = library.rarities(question), settings.opening_characters
+    return {
+        source: max((library.opening_match(rarities, hit, characters) for hit in probe[: settings.top]), default=0.0)
+        for source, probe in probes.items()
+    }
 
 
 def _calibrated(source: str, probe: Sequence[ChunkHit], settings: DaksSettings) -> list[float]:

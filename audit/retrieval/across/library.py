@@ -120,12 +120,13 @@ class Library:
         bm25 = index.bm25["chunks"]
         own = {token: bm25.document_frequency(token) for token in weights}
         return {
-            token: weight * self._rarity(token) / rarity(bm25.text_count, own[token])
+            token: weight * self.rarity_of(token) / rarity(bm25.text_count, own[token])
             for token, weight in weights.items()
             if own[token]
         }
 
-    def _rarity(self, token: str) -> float:
+    def rarity_of(self, token: str) -> float:
+        """The weight of a stem in BM25 by how many chunks of the library have it."""
         if token not in self._rarities:
             containing = sum(index.bm25["chunks"].document_frequency(token) for index in self.indexes.values())
             self._rarities[token] = rarity(self._chunk_count, containing)
@@ -149,6 +150,27 @@ class Library:
         for row, score in dense_over_chunks(index, [question]).items():
             scores[row] = score
         return scores
+
+    def rarities(self, question: str) -> dict[str, float]:
+        """Stem -> its rarity, for the stems of a question."""
+        return {token: self.rarity_of(token) for token in tokens(question)}
+
+    def opening_match(self, rarities: Mapping[str, float], hit: ChunkHit, characters: int) -> float:
+        """The part of a question's words, by rarity, that the first characters of a chunk's section have; 0 without words."""
+        present = self._opening_tokens(hit, characters) & rarities.keys()
+        return sum(rarities[token] for token in present) / sum(rarities.values()) if present else 0.0
+
+    def _opening_tokens(self, hit: ChunkHit, characters: int) -> frozenset[str]:
+        key = (*hit.chunk_id[:2], characters)
+        if key not in self._openings:
+            section = self.indexes[hit.chunk_id.handbook_id].document.by_id[hit.chunk_id.section_id]
+            self._openings[key] = frozenset(tokens(section.text[:characters]))
+        return self._openings[key]
+
+    @cached_property
+    def _openings(self) -> dict[tuple[str, str, int], frozenset[str]]:
+        # Filled by searches: the best sections of popular subjects come back again and again.
+        return {}
 
     def text(self, candidate: ChunkHit) -> str:
         """The chunk as it stands in its section."""

@@ -12,13 +12,13 @@ from audit.retrieval.across.settings import PackingSettings
 
 CHARACTERS_PER_TOKEN = 4.0
 """A rule of thumb for English; a model's own tokens are known to its server only."""
-REQUIRED, RANKED = "required", "ranked"
+REQUIRED, EXPECTED, RANKED = "required", "expected", "ranked"
 TOO_LONG, HANDBOOK_FULL, ENOUGH = "does not fit", "handbook has its share", "enough passages"
 
 
 @dataclass(frozen=True)
 class PackingStep:
-    """What packing decided about a passage: kept because it is `required` or `ranked`, or the reason why it was left out."""
+    """What packing decided about a passage: kept as `required`, `expected` or `ranked`, or the reason why it was left out."""
 
     passage: EvidenceChunk
     tokens: int
@@ -44,16 +44,21 @@ def passage_tokens(passage: EvidenceChunk) -> int:
     return ceil(len(passage.text) / CHARACTERS_PER_TOKEN)
 
 
-def pack(ranked: Sequence[EvidenceChunk], required: Iterable[str], settings: PackingSettings) -> Packing:
+def pack(
+    ranked: Sequence[EvidenceChunk], required: Iterable[str], settings: PackingSettings, expected: Iterable[str] = ()
+) -> Packing:
     """The passages that are kept of those that are ranked, best first.
 
     First the best passage of each required source that fits, in the order of these passages; then the rest, as long as
     tokens, the number of passages and the share of a handbook allow.
+
+    expected  sources that are covered next, after the required ones
     """
-    packer, needed = _Packer(settings), set(required)
-    for passage in ranked:
-        if passage.source_id in needed and packer.decide(passage, REQUIRED):
-            needed.discard(passage.source_id)
+    packer, needed, wanted = _Packer(settings), set(required), set(expected)
+    for sources, reason in ((needed, REQUIRED), (wanted - needed, EXPECTED)):
+        for passage in ranked:
+            if passage.source_id in sources and packer.decide(passage, reason):
+                sources.discard(passage.source_id)
     for passage in ranked:
         packer.decide(passage, RANKED)
     kept = tuple(passage for passage in ranked if passage in packer.kept)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.retrieval.across.budgets import budgets, softmax
-from audit.retrieval.across.features import Features, Floats, feature_matrix, source_features
+from audit.retrieval.across.features import Features, Floats, feature_matrix, opening_matches, source_features
 from audit.retrieval.across.library import BM25, ChunkHit, Library, searchable
 from audit.retrieval.across.settings import FEATURES, DaksSettings
 
@@ -63,9 +63,10 @@ class Routing:
 
 
 def source_scores(features: Mapping[str, Features], authority: Sequence[float], settings: DaksSettings) -> Floats:
-    """S of each source: its features by their weights, and lambda times its authority."""
+    """S of each source: its features by their weights, lambda times its authority, and its own weight."""
     weights = np.array([settings.weights.get(name, 0.0) for name in FEATURES])
-    scores: Floats = feature_matrix(features) @ weights + settings.authority_weight * np.asarray(authority)
+    own = np.array([settings.source_weights.get(source, 0.0) for source in features])
+    scores: Floats = feature_matrix(features) @ weights + settings.authority_weight * np.asarray(authority) + own
     return scores
 
 
@@ -88,17 +89,19 @@ def route(
         return Routing(question, (), (), settings, retriever, (note,))
     found = library.search(question, retriever, max(settings.probe, settings.budget))
     probes = {source: chunks for source, chunks in found.items() if source not in library.without_text}
-    routes = _routes(library, probes, settings)
+    routes = _routes(library, question, probes, settings)
     pool = tuple(chunk for one in routes for chunk in probes[one.source_id][: one.budget])
     with_hits = {source for source, chunks in found.items() if chunks}
     notes = (*_notes(library, found, settings), *required_notes(library, required, with_hits))
     return Routing(question, routes, pool, settings, retriever, notes)
 
 
-def _routes(library: Library, probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings) -> tuple[SourceRoute, ...]:
+def _routes(
+    library: Library, question: str, probes: Mapping[str, Sequence[ChunkHit]], settings: DaksSettings
+) -> tuple[SourceRoute, ...]:
     if not probes:
         return ()
-    features = source_features(probes, settings)
+    features = source_features(probes, settings, opening_matches(library, question, probes, settings))
     authority = [library.source_by_id[source].authority for source in probes]
     scores = source_scores(features, authority, settings)
     shares = softmax(scores, settings.share_temperature).tolist()

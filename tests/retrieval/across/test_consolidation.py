@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.retrieval.across.consolidation import base_scores, consolidate, overlap
+from audit.retrieval.across.consolidation import Routed, base_scores, consolidate, overlap, paper_scores
 from audit.retrieval.across.library import ChunkHit, ChunkId, Library, build_library
 from audit.retrieval.across.settings import ConsolidationSettings
 from audit.retrieval.across.sources import Source
@@ -41,9 +41,19 @@ def pool(library: Library) -> list[ChunkHit]:
 def test_the_base_score_mixes_score_and_rank_within_the_pool() -> None:
     # Scores 10, 8, 4, 6, 0 from 0 to 1: 1, .8, .4, .6, 0; one over rank 1, 1/2, 1/4, 1, 1/2: 1, 1/3, 0, 1, 1/3
     expected = [0.75 * 1 + 0.25, 0.75 * 0.8 + 0.25 / 3, 0.75 * 0.4, 0.75 * 0.6 + 0.25, 0.25 / 3]
-    assert base_scores(pool(books()), 0.75) == pytest.approx(expected)
-    assert base_scores(pool(books())[:1], 0.75) == [1.0]
-    assert base_scores([], 0.75) == []
+    assert paper_scores(pool(books()), 0.75) == pytest.approx(expected)
+    assert paper_scores(pool(books())[:1], 0.75) == [1.0]
+    assert paper_scores([], 0.75) == []
+
+
+def test_opening_and_route_take_their_shares_of_the_base_score() -> None:
+    library = books()
+    settings = ConsolidationSettings(retrieval_share=1.0, opening_share=0.25, route_share=0.25, opening_characters=12)
+    routed = Routed({"fever": 3.0, "six": 1.0}, {"a": 0.8})
+    # Scores 1, .8, .4, .6, 0. "one two thre" has neither word; "fever clinic" and "Clinic, feve" have 3 of 4 and none
+    scores = base_scores(library, pool(library), settings, routed)
+    assert scores == pytest.approx([0.5 + 0.2, 0.4 + 0.2, 0.2 + 0.25 * 3 / 4 + 0.2, 0.3, 0])
+    assert base_scores(library, pool(library), settings) == pytest.approx([0.5, 0.4, 0.2, 0.3, 0])
 
 
 def test_evidence_has_one_passage_of_a_section_and_none_twice() -> None:
@@ -78,7 +88,16 @@ def test_overlap_is_jaccard() -> None:
     assert overlap(frozenset("a"), frozenset()) == 0
 
 
-@pytest.mark.parametrize("changes", [{"retrieval_share": 1.1}, {"near_duplicate": 0}, {"passages": 0}, {"per_handbook": 0}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"retrieval_share": 1.1},
+        {"near_duplicate": 0},
+        {"passages": 0},
+        {"per_handbook": 0},
+        {"opening_share": 0.7, "route_share": 0.4},
+    ],
+)
 def test_settings_outside_their_range_are_refused(changes: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must be"):
         ConsolidationSettings(**changes)  # type: ignore[arg-type]

@@ -27,7 +27,10 @@ ALDER = document(
 BIRCH = document(
     "birch", "Patient, tacrolimus often causes shaking hands.", "Patient, swimming delays healing wounds completely."
 )
-PLAIN = CrossSourceSettings(graph=GraphSettings(degree_minimum=4, degree_share=0.1))
+PAPER = CrossSourceSettings.paper()
+assert PAPER.graph
+GRAPH = replace(PAPER.graph, degree_minimum=4, degree_share=0.1)
+PLAIN = replace(PAPER, graph=GRAPH)
 
 
 def books() -> Library:
@@ -59,7 +62,7 @@ def test_without_the_graph_only_what_was_retrieved_is_evidence() -> None:
     evidence = ask("When is Prograf dangerous?", replace(PLAIN, graph=None))
     assert found(evidence) == [("alder/s1#0", False)]
     assert (evidence.passages[0].support, evidence.passages[0].final, evidence.question_graph) == (None, 1.0, None)
-    none_added = replace(PLAIN, graph=GraphSettings(degree_minimum=4, degree_share=0.1, bridged=0))
+    none_added = replace(PLAIN, graph=replace(GRAPH, bridged=0))
     assert found(ask("When is Prograf dangerous?", none_added)) == [("alder/s1#0", False)]
 
 
@@ -148,7 +151,13 @@ def test_too_few_tokens_leave_no_passage_and_say_so() -> None:
 
 
 def test_the_preset_of_the_paper_has_every_step() -> None:
-    paper = CrossSourceSettings.paper()
-    assert paper.graph
-    assert paper.record()["daks"]["authority_weight"] == 0.3
-    assert found(ask("gloves", paper))[0] == ("alder/s3#0", False)
+    assert found(ask("gloves", PAPER))[0] == ("alder/s3#0", False)
+    record = PAPER.record()
+    assert {name: record["daks"]["weights"].get(name, 0) for name in ("peak", "opening")} == {"peak": 1, "opening": 0}
+    assert (record["consolidation"]["opening_share"], record["packing"]["expected_share"]) == (0, None)
+
+
+def test_a_source_that_routing_gives_a_share_is_covered_before_the_ranking() -> None:
+    both = ask("gloves swimming wounds", replace(PLAIN, packing=PackingSettings(passages=2, expected_share=0.01)))
+    assert {one.source_id for one in both.passages} == {"a", "b"}
+    assert {step.decision for step in both.packing.steps if step.passage in both.passages} == {"expected"}

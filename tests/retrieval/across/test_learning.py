@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 import pytest
 
 from audit.retrieval.across.features import source_features
-from audit.retrieval.across.learning import KnownQuestion, learned_settings, typical_peaks
+from audit.retrieval.across.learning import KnownQuestion, Predictors, conditional_logit, learned_settings, typical_peaks
 from audit.retrieval.across.library import ChunkHit, ChunkId
 from audit.retrieval.across.routing import source_scores
 from audit.retrieval.across.settings import DaksSettings
@@ -41,17 +43,33 @@ def share_right(settings: DaksSettings, known: list[KnownQuestion]) -> float:
 
 
 def test_learned_weights_find_what_decides_and_leave_the_rest() -> None:
-    pytest.importorskip("sklearn")
     plain = DaksSettings(probe=2, top=2, authority_weight=3.0)
-    learned = learned_settings(questions(1), AUTHORITY, plain)
+    learned = learned_settings(questions(1), AUTHORITY, plain, Predictors(authority=True, sources=False))
     assert share_right(plain, questions(2)) < 0.8, "a prior that strong misleads here"
     assert share_right(learned, questions(2)) > 0.9
     assert learned.weights["peak"] > 1
     assert abs(learned.authority_weight) < 1
+    assert (learned.source_weights, learned.weights["opening"]) == ({}, 0), "no question has an opening"
 
 
-def test_without_the_prior_and_with_fewer_features() -> None:
-    pytest.importorskip("sklearn")
-    learned = learned_settings(questions(1), AUTHORITY, DaksSettings(), with_authority=False, names=("mean",))
-    assert (learned.authority_weight, list(learned.weights)) == (0.0, ["mean"])
+def test_with_fewer_features_and_a_weight_for_each_source() -> None:
+    learned = learned_settings(questions(1), AUTHORITY, DaksSettings(), Predictors(features=("mean",)))
+    assert (learned.authority_weight, list(learned.weights), list(learned.source_weights)) == (0.0, ["mean"], ["a", "b"])
     assert share_right(learned, questions(2)) > 0.9
+
+
+def test_a_source_that_is_mostly_primary_gets_its_log_odds() -> None:
+    # Three of four times a, whatever the probes: the odds are 3 to 1
+    alike = [KnownQuestion({"a": probe("a", 2), "b": probe("b", 2)}, primary) for primary in "aaab"]
+    weights = learned_settings(alike, AUTHORITY, DaksSettings(), Predictors(penalty=1e-6)).source_weights
+    assert weights["a"] - weights["b"] == pytest.approx(log(3), abs=1e-3)
+
+
+def test_the_conditional_logit_agrees_with_a_logistic_regression_on_differences() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    generator = np.random.default_rng(4)
+    design = generator.normal(size=(200, 2, 3))
+    chosen = (generator.random(200) < 1 / (1 + np.exp((design[:, 0] - design[:, 1]) @ [2.0, -1.0, 0.0]))).astype(int)
+    # Two alternatives: the logit of the second is the difference of their predictors
+    model = linear_model.LogisticRegression(C=1 / 3.0, fit_intercept=False, tol=1e-8).fit(design[:, 1] - design[:, 0], chosen)
+    assert conditional_logit(design, chosen, 3.0) == pytest.approx(model.coef_[0], abs=1e-3)

@@ -59,6 +59,13 @@ def test_each_required_source_comes_first_then_the_best() -> None:
     }  # fmt: skip
 
 
+def test_expected_sources_come_after_the_required_ones() -> None:
+    ranked = [passage("a", "a1", 1.0), passage("a", "a2", 0.9), passage("b", "b1", 0.2), passage("c", "c1", 0.1)]
+    assert sections(pack(ranked, ["c"], PackingSettings(passages=2), ["b", "c"]).passages) == ["b1", "c1"]
+    packing = pack(ranked, ["c"], PackingSettings(passages=1), ["b"])
+    assert (sections(packing.passages), packing.notes) == (["c1"], ()), "only what is required is missed"
+
+
 def test_tokens_and_the_share_of_a_handbook_limit_what_is_kept() -> None:
     ranked = [passage("a", "a1", 1.0, 30), passage("a", "a2", 0.9, 80), passage("a", "a3", 0.8, 10), passage("b", "b1", 0.1, 10)]
     assert passage_tokens(ranked[0]) == 30
@@ -97,6 +104,7 @@ def test_too_few_tokens_for_any_passage_are_said_to_be() -> None:
         (lambda: GraphSettings(base_share=1.1), "base_share must be from 0 to 1"),
         (lambda: GraphSettings(overlap_weight=-1), "must be at least 0"),
         (lambda: PackingSettings(tokens=0), "must be at least 1"),
+        (lambda: PackingSettings(expected_share=0), "expected_share must be above 0"),
         (lambda: CrossSourceSettings(candidates=0), "candidates must be at least 1"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from math import log
 
@@ -11,10 +12,11 @@ import pytest
 
 from audit.retrieval.across.budgets import budgets
 from audit.retrieval.across.features import NOTHING_FOUND, Features, probe_features, source_features, standardised
-from audit.retrieval.across.library import ChunkHit, ChunkId
+from audit.retrieval.across.library import ChunkHit, ChunkId, build_library
 from audit.retrieval.across.routing import route, source_scores, with_uniform_budget
 from audit.retrieval.across.settings import STANDARDISED, DaksSettings
-from tests.retrieval.across.libraries import GUIDES, NOTHING, SHORT, library
+from audit.retrieval.across.sources import Source
+from tests.retrieval.across.libraries import GUIDES, NOTHING, SETTINGS, SHORT, document, library
 
 
 def probe(source: str, *scores: float) -> list[ChunkHit]:
@@ -62,6 +64,22 @@ def test_the_score_is_the_weighted_sum_of_features_and_the_authority() -> None:
     weights = {"peak": 2.0, "mean": 1.0, "margin": 4.0, "entropy": -1.0, "coverage": 0.5}
     scores = source_scores(features, [0.0, 1.0], DaksSettings(weights=weights, authority_weight=0.3))
     assert scores.tolist() == pytest.approx([2 + 0.5 + 1 - 0.5 + 0.5, 1 + 0.5 - 1 + 0.3])
+
+
+def test_a_source_whose_section_opens_with_the_subject_is_told_by_its_opening() -> None:
+    handbooks = (
+        document("first", "Shingles is a rash of old age. " + "It hurts. " * 30),
+        document("second", "It hurts. " * 30 + "Shingles is a rash of old age."),
+    )
+    sources = (Source("a", ("first",)), Source("b", ("second",)))
+    books = build_library(handbooks, sources, replace(SETTINGS, chunk_words=100))
+    routing = route(books, "shingles or measles?")
+    features = {one.source_id: one.features for one in routing.routes}
+    # Measles is in neither: as rare as a word can be, log(1 + 2.5 / .5), beside log(1 + .5 / 2.5) of one that is in both
+    assert features["a"].opening == pytest.approx(log(1 + 0.5 / 2.5) / (log(1 + 0.5 / 2.5) + log(1 + 2.5 / 0.5)))
+    assert features["b"].opening == 0
+    assert route(books, "shingles or measles?", DaksSettings(weights={"opening": 1}, authority_weight=0)).ranking == ("a", "b")
+    assert route(books, "shingles", DaksSettings(source_weights={"b": 9.0})).ranking == ("b", "a")
 
 
 @pytest.mark.parametrize(
@@ -161,6 +179,7 @@ def test_a_budget_below_the_minimum_is_divided_and_said() -> None:
         ({"weights": {"peek": 1}}, "unknown feature peek"),
         ({"budget": 0}, "a budget of 0"),
         ({"typical_peak": {"a": 0}}, "typical peaks"),
+        ({"opening_characters": 0}, "opening_characters"),
     ],
 )
 def test_settings_that_contradict_themselves_are_refused(changes: dict[str, object], message: str) -> None:

@@ -1,0 +1,133 @@
+"""The rows of `benchmarks.cross_source`: each turns a question into a ranking of sources and five passages of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from audit.retrieval.across.baselines import concatenated_pool, merged_pool, single_source_pool, sources_by_evidence
+from audit.retrieval.across.consolidation import EvidenceChunk, consolidate
+from audit.retrieval.across.entities import EntityRecogniser, medical_recogniser
+from audit.retrieval.across.evidence import gather
+from audit.retrieval.across.library import BM25, ChunkHit, Library
+from audit.retrieval.across.settings import (
+    ConsolidationSettings,
+    CrossSourceSettings,
+    DaksSettings,
+    GraphSettings,
+    PackingSettings,
+)
+from audit.retrieval.index import HandbookIndex
+from benchmarks.cross_source_choices import Chosen
+
+SCORE_ONLY = ConsolidationSettings(retrieval_share=1.0, opening_share=0.0, route_share=0.0)
+PLAIN_PACKING = PackingSettings(expected_share=None)
+UNIFORM = DaksSettings(weights={}, authority_weight=0.0)
+MERGED_ROW, UNIFORM_ROW, SCORE_ONLY_ROW = "merged index", "uniform budget", "learned, score-only rerank"
+BOTH_ROW, PAPER_ROW = "learned, graph retrieval + fusion", "S1's method, values as set"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the sources that answer it, the one to ask first, and the ids of its gold sections."""
+
+    question_id: str
+    text: str
+    required: tuple[str, ...]
+    primary: str
+    gold: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The sources, best first, and the evidence."""
+
+    ranking: Sequence[str]
+    evidence: Sequence[EvidenceChunk]
+
+
+Method = Callable[[Question], Result]
+
+
+def baselines(library: Library, merged: HandbookIndex, budget: int, retriever: str) -> dict[str, Method]:
+    """The methods that choose nothing, ordered by score alone; the pool of each has as many chunks as DAKS takes."""
+
+    def of_pool(pool_of: Callable[[str], Sequence[ChunkHit]]) -> Method:
+        def answer(question: Question) -> Result:
+            evidence = consolidate(library, pool_of(question.text), SCORE_ONLY)
+            return Result(sources_by_evidence([one.candidate for one in evidence]), evidence)
+
+        return answer
+
+    def all_sources(text: str) -> list[ChunkHit]:
+        hits = [hit for hits in library.search(text, retriever, budget).values() for hit in hits]
+        return sorted(hits, key=lambda hit: -hit.score)[:budget]
+
+    def single(source_id: str) -> Callable[[str], list[ChunkHit]]:
+        if retriever == BM25:
+            return lambda text: single_source_pool(library, source_id, text, budget)
+        return lambda text: list(library.search(text, retriever, budget)[source_id])
+
+    def uniform(question: Question) -> Result:
+        settings = CrossSourceSettings(retriever, replace(UNIFORM, budget=budget), SCORE_ONLY, None, PLAIN_PACKING)
+        evidence = gather(library, question.text, settings).passages
+        return Result(sources_by_evidence([one.candidate for one in evidence]), evidence)
+
+    # Cosines of one encoder are on one scale: one index of all handbooks gives the same order
+    merged_pool_of = (lambda text: merged_pool(library, merged, text, budget)) if retriever == BM25 else all_sources
+    rows = {f"only {source.source_id}": of_pool(single(source.source_id)) for source in library.sources}
+    rows[MERGED_ROW] = of_pool(merged_pool_of)
+    if retriever == BM25:
+        rows["naive concatenation"] = of_pool(lambda text: concatenated_pool(library, text, budget))
+    return rows | {UNIFORM_ROW: uniform}
+
+
+def gathered(library: Library, settings: CrossSourceSettings, recogniser: EntityRecogniser, required: bool = False) -> Method:
+    """A configuration of the whole method; `required`: the sources that the gold needs are given, as S1 gives them."""
+
+    def answer(question: Question) -> Result:
+        needed = question.required if required else ()
+        evidence = gather(library, question.text, settings, needed, recogniser)
+        return Result(evidence.routing.ranking, evidence.passages)
+
+    return answer
+
+
+def routing_rows(library: Library, chosen: Chosen, recogniser: EntityRecogniser) -> dict[str, Method]:
+    """DAKS alone, by score: S1's weights as set, the defaults of the program, and what was learned."""
+    plain = replace(chosen.settings, consolidation=SCORE_ONLY, graph=None, packing=PLAIN_PACKING)
+    budget = {"budget": chosen.settings.daks.budget, "minimum": chosen.settings.daks.minimum}
+    rows = {
+        "S1's DAKS, weights as set": DaksSettings.paper(),
+        "S1's DAKS, lambda 0": replace(DaksSettings.paper(), authority_weight=0.0),
+        "DAKS, the program's defaults": DaksSettings(),
+        **chosen.routing,
+    }
+    return {
+        name: gathered(library, replace(plain, daks=replace(daks, **budget)), recogniser) for name, daks in rows.items()
+    }  # fmt: skip
+
+
+def evidence_rows(library: Library, chosen: Chosen, recogniser: EntityRecogniser) -> dict[str, Method]:
+    """From the pool to the evidence: what S1 has, what was chosen, and each component left out."""
+    best, paper = chosen.settings, replace(CrossSourceSettings.paper(), retriever=chosen.settings.retriever)
+    assert best.graph
+    no_graph = replace(best, graph=None)
+    configurations: Mapping[str, CrossSourceSettings] = {
+        "uniform budget, graph only (S1's)": replace(paper, daks=UNIFORM),
+        "S1's DAKS only": replace(paper, graph=None),
+        "S1's graph support fusion": replace(paper, graph=replace(paper.graph or GraphSettings(), bridged=0)),
+        PAPER_ROW: paper,
+        SCORE_ONLY_ROW: replace(no_graph, consolidation=SCORE_ONLY, packing=PLAIN_PACKING),
+        "learned, chosen evidence, no graph": no_graph,
+        "learned, graph support fusion": replace(best, graph=replace(best.graph, bridged=0)),
+        BOTH_ROW: best,
+        "without the opening": replace(best, consolidation=replace(best.consolidation, opening_share=0.0)),
+        "without the share of the route": replace(best, consolidation=replace(best.consolidation, route_share=0.0)),
+        "without the rank (mu 1)": replace(best, consolidation=replace(best.consolidation, retrieval_share=1.0)),
+        "without coverage": replace(best, packing=PLAIN_PACKING),
+        "with the program's defaults": replace(CrossSourceSettings(), retriever=best.retriever),
+    }
+    rows = {name: gathered(library, settings, recogniser) for name, settings in configurations.items()}
+    rows["with the vocabulary alone"] = gathered(library, best, medical_recogniser())
+    return rows | {"required sources given": gathered(library, best, recogniser, required=True)}
