@@ -73,11 +73,24 @@ def questions_of_release(folder: Path, max_bytes: int, report: BuildReport) -> l
             f"{folder} has no texts of sections (sections.jsonl). Nothing was written. "
             "Stress tests need the passages of the handbooks."
         )
-    questions = [*_from_answers(release, folder.name), *_from_references(release, folder.name)]
+    dataset = _run_id(release.layout) or folder.name
+    questions = [*_from_answers(release, dataset), *_from_references(release, dataset)]
     if not questions:
         reasons = "; ".join(report.lines()) or "it has no answers and no reference answers"
         raise ReleaseError(f"{folder}: no question can be used ({reasons}). Nothing was written.")
     return questions
+
+
+def _run_id(layout: Layout) -> str | None:
+    for path in layout.parts["manifest"]:
+        try:
+            name = json.loads(path.read_text("utf-8-sig")).get("run_id")
+        except (OSError, ValueError, AttributeError):
+            # `audit check` explains what is wrong with it; a name is not worth stopping for
+            continue
+        if isinstance(name, str):
+            return name
+    return None
 
 
 def _from_answers(release: _Release, dataset: str) -> Iterator[StressQuestion]:

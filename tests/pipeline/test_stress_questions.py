@@ -35,7 +35,7 @@ def section(handbook: str, section_id: str, text: str) -> dict[str, Any]:
 def release(tmp_path: Path) -> Path:
     """Two handbooks; q1 is answered by both, q2 by one; one answer cites nothing, one is absent."""
     return write_release(
-        tmp_path / "kidney",
+        tmp_path / "folder",
         manifest={"run_id": "kidney"},
         handbooks=[{"handbook_id": name, "organ": "kidney", "center": name} for name in "ab"],
         questions=[{"question_id": f"q{n}", "question": f"Question {n}?", "organ": "kidney"} for n in (1, 2, 3)],

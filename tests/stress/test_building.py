@@ -141,12 +141,24 @@ def test_noise_is_never_a_text_that_the_question_or_its_topic_has():
     assert {document.document_id for document in pool.draw(question(0, 2), 9, 0)} == {"x"}
 
 
-def test_a_statement_that_several_documents_share_is_asked_about_in_none():
+def test_a_statement_that_documents_of_several_topics_share_is_asked_about_in_none():
+    text = "Entry {}. The tablets are taken twice a day with water."
+    apart, sibling = (
+        [StressQuestion(f"q{n}", "How?", "A", YES_NO, (SignalDocument(f"d{n}", text.format(n)),), topic=topic) for n in range(2)]
+        for topic in (None, "how")
+    )
     report = BuildReport()
-    text = "The tablets are taken twice a day with water."
-    questions = [StressQuestion(f"q{n}", "How?", "A", YES_NO, (SignalDocument(f"d{n}", text),)) for n in range(2)]
-    assert rule_facts(questions, 0, report) == {}
+    assert rule_facts(apart, 0, report) == {}
     assert report.counts["document without a statement that a rule can change"] == 2
+    assert set(rule_facts(sibling, 0, report)) == {"d0", "d1"}
+
+
+def test_the_statement_that_shares_words_with_the_question_is_asked_about():
+    text = "Birds at the window are fed twice a day. The deposit is paid back within 14 days."
+    for seed in range(9):
+        fact = find_fact(text, "When is my deposit paid back?", str(seed))
+        assert fact is not None
+        assert "deposit" in fact.sub_question
 
 
 def test_a_question_with_a_gap_does_not_give_its_answer_away():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from audit.stress.building.contexts import topic_of
 from audit.stress.building.draws import rank
 from audit.stress.building.questions import BuildReport, StressQuestion
 from audit.stress.edits.amounts import amount_replacements
@@ -26,7 +26,7 @@ NO_RULE = "document without a statement that a rule can change"
 # Of a long statement only the words around the gap are shown
 WORDS_AROUND = 30
 # More words in common with the question make a statement no more decisive
-MAX_SHARED = 3
+MAX_SHARED = 2
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ def rule_facts(
 ) -> dict[str, Fact]:
     """Document id -> fact, for each signal document that has a statement which a rule can change; `report` counts the others.
 
-    pool  all questions: what several of their documents say is asked of none
+    pool  all questions: what documents of several of them say is asked of none
     """
-    shared = shared_statements(document.text for question in pool or questions for document in question.documents)
+    shared = shared_statements(pool or questions)
     facts: dict[str, Fact] = {}
     for question in questions:
         for document in question.documents:
@@ -65,7 +65,7 @@ def rule_facts(
 def find_fact(text: str, question: str, seed: str, shared: Collection[str] = frozenset()) -> Fact | None:
     """The fact of a document that is asked about: None where no rule can change any of its statements.
 
-    Kinds of edit take turns, by `seed`; of one kind, statements that share words with the question come first.
+    Statements that share words with the question come first; among them kinds of edit take turns, by `seed`.
 
     shared  statements that other documents have too: a question about one would not be about this document
     """
@@ -75,17 +75,28 @@ def find_fact(text: str, question: str, seed: str, shared: Collection[str] = fro
     candidates = [one for one in candidates if not _is_bare_denial(text, one[1])] or candidates
     if not candidates:
         return None
-    kinds = sorted({change.kind for _, change in candidates}, key=lambda kind: rank(seed, kind))
-    own = [candidate for candidate in candidates if candidate[1].kind == kinds[0]]
     asked = frozenset(stems(question))
-    statement, change = min(own, key=lambda one: (-_shared(one[0], asked), rank(seed, one[1].start)))
-    return as_fact(text, statement, change)
+    shared_words = [min(MAX_SHARED, len(asked.intersection(stems(statement.text)))) for statement, _ in candidates]
+    closest = [one for one, count in zip(candidates, shared_words, strict=True) if count == max(shared_words)]
+    kind = min({change.kind for _, change in closest}, key=lambda name: rank(seed, name))
+    own = [candidate for candidate in closest if candidate[1].kind == kind]
+    return as_fact(text, *min(own, key=lambda one: rank(seed, one[1].start)))
 
 
-def shared_statements(texts: Iterable[str]) -> frozenset[str]:
-    """The statements that stand in several of the documents, such as what an encyclopedia says in every entry."""
-    counts = Counter(statement for text in texts for statement in {statement.text for statement in assertions(text)})
-    return frozenset(statement for statement, count in counts.items() if count > 1)
+def shared_statements(questions: Iterable[StressQuestion]) -> frozenset[str]:
+    """The statements that stand in documents of different topics, such as what an encyclopedia says in every entry.
+
+    One context may then hold both documents. Documents of one topic are never in one context as signal and noise.
+    """
+    topics: dict[str, set[str]] = {}
+    for question in questions:
+        for document in question.documents:
+            topics.setdefault(document.text, set()).add(topic_of(question))
+    shared_topics: dict[str, set[str]] = {}
+    for text, own in topics.items():
+        for words in {statement.text for statement in assertions(text)}:
+            shared_topics[words] = shared_topics[words] & own if words in shared_topics else set(own)
+    return frozenset(words for words, common in shared_topics.items() if not common)
 
 
 def find_candidates(text: str) -> Iterator[tuple[Statement, Replacement]]:
@@ -106,10 +117,6 @@ def as_fact(text: str, statement: Statement, change: Replacement) -> Fact:
 def _is_bare_denial(text: str, change: Replacement) -> bool:
     """Whether "not" was only added: "asthma is not a disease" persuades nobody."""
     return change.kind == NEGATION and change.after.lower().startswith(text[change.start : change.end].lower())
-
-
-def _shared(statement: Statement, asked: frozenset[str]) -> int:
-    return min(MAX_SHARED, len(asked.intersection(stems(statement.text))))
 
 
 def _gap_question(text: str, statement: Statement, change: Replacement) -> str:
