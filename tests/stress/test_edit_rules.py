@@ -55,6 +55,7 @@ def test_an_amount_gets_another_value_or_unit_of_the_same_form(text, expected):
         "Keep it below 38 °C (100.4 °F) at all times.",  # given twice
         "It took 3 months, and again 3 months later it came back.",
         "The median was 36·4 months in the first group.",
+        "It was seen in all 4 limbs, and in 7 cases out of 8.",
         "One glass is enough for most people with it.",  # would need a plural
     ],
 )
@@ -95,6 +96,7 @@ def test_the_smallest_change_makes_the_statement_false(rule, text, expected):
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
+        (frequency_replacements, "Look at aspects of your daily environment."),
         (frequency_replacements, "It shows how often the disease occurs."),
         (frequency_replacements, "It is commonly known as Lou Gehrig's disease."),
         (frequency_replacements, "Sometimes doctors use surgery to remove it."),

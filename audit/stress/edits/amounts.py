@@ -102,6 +102,9 @@ def _is_an_amount(text: str, span: AmountSpan) -> bool:
         return False
     if span.quantity.dimension != COUNT:
         return True
+    # "All 4 limbs" are no 12, and "7 cases out of 8" no 21
+    if re.search(r"\ball\s(?:the\s|of the\s)?$", before, re.I) or re.match(r"\s\w+\sout\sof\b", after):
+        return False
     # A bare number needs a noun, and no name before it: "Vitamin B 12", "Gleason 7"
     is_name = NAME_BEFORE.search(before) is not None and SENTENCE_START.search(before) is None
     return bool(span.quantity.noun) and not is_name and not DECIMAL.search(span.text) and "/" not in span.text

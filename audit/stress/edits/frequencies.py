@@ -36,6 +36,8 @@ BEFORE_SUBJECT = re.compile(
     r",|\s+(?:an?|the|it|they|he|she|you|we|this|these|those|people|doctors|patients|there|if|when|even|no|not)\b"
 )
 OPEN = re.compile(r"\b(?:not|no|never|nor|cannot|without|may|might|could|some)\b|n['’]t\b", re.I)
+# "Your daily environment" is no interval
+OWN = re.compile(r"\b(?:your|his|her|their|our|my|everyday)\s+$", re.I)
 PEOPLE = "people|patients|cases|women|men|children|adults|babies|infants|individuals|families|persons|tumors|cancers"
 MOST = re.compile(rf"(?<!at )\b(?:most)(?=\s(?:{PEOPLE})\b)|\bfew(?=\s(?:{PEOPLE})\b)", re.I)
 
@@ -45,7 +47,8 @@ def frequency_replacements(text: str, start: int, end: int) -> Iterator[Replacem
     for quantity in find_quantities(text):
         if start <= quantity.start and quantity.end <= end and quantity.dimension == INTERVAL and not quantity.vague:
             stretch = text[quantity.start : quantity.end]
-            if (changed := _other_interval(stretch)) and text.count(stretch) == 1:
+            is_idiom = OWN.search(text, start, quantity.start) is not None
+            if not is_idiom and (changed := _other_interval(stretch)) and text.count(stretch) == 1:
                 yield replacement(FREQUENCY, text, quantity.start, quantity.end, changed, INTERVAL_NOUN)
     for match in HABIT.finditer(text, start, end):
         after = HABITS[match.group().lower()]
