@@ -20,6 +20,7 @@ from audit.cli.main import main
 from tests.support.llm import fault_server as servers
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.fitting import answer
+from tests.support.llm.real_server import MODEL
 
 CONCLUSION = "Therefore the tablets work."
 
@@ -170,3 +171,16 @@ def test_a_folder_with_files_is_refused_and_stays(source, tmp_path, capsys):
     assert stress_build(source, tmp_path / "out") == 2
     assert "is not an empty folder" in capsys.readouterr().err
     assert contents(tmp_path / "out") == {"mine.txt": b"mine"}
+
+
+def test_a_real_server_obeys_the_schema_and_what_it_makes_up_is_in_no_context(source, real_judge, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("AUDIT_JUDGE_URL", real_judge)
+    monkeypatch.setenv("AUDIT_JUDGE_MODEL", MODEL)
+    # A model with random weights: its answers stand in no document
+    assert stress_build(source, tmp_path / "out", "--facts", "model", "--limit", "1") == 1
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    left_out = manifest["left_out"]
+    unusable = [left_out.get(name, {"count": 0})["count"] for name in ("answer not in the document", "sub-question not readable")]
+    assert (manifest["documents_with_fact"], sum(unusable)) == (0, 3)
+    assert {one["test"] for one in instances(tmp_path / "out")} == {"standard", "sufficiency"}
