@@ -84,13 +84,7 @@ def extractive_answer(
     started = time.perf_counter()
     evidence = evidence_of(question, relevance)
     asked = read_question(question.query.text)
-    passages = [(passage.number, relevance.candidates(passage)) for passage in _passages_to_read(asked, evidence, relevance)]
-    scored = sorted(scored_candidates(asked, passages, relevance, settings.scoring), key=_by_score)
-    if encoder is not None:
-        scored = sorted(compared_by_meaning(asked, scored, encoder, settings.scoring), key=_by_score)
-    confidence = scored[0].confidence if scored else 0.0
-    # Better no answer than one about something else: the judge would compare it all the same
-    chosen = _chosen(scored, relevance, settings) if confidence >= settings.threshold else []
+    confidence, chosen = chosen_statements(asked, _passages_to_read(asked, evidence, relevance), relevance, settings, encoder)
     text = printed(chosen)
     usage: dict[str, Any] = {
         "generator": EXTRACTIVE,
@@ -103,6 +97,23 @@ def extractive_answer(
         return answer_record(question, evidence, NO_RELEVANT_SENTENCE, method=THRESHOLD, usage=usage)
     quotes = [Quote(part.passage, part.candidate.statement.start, part.candidate.statement.end) for part in chosen]
     return answer_record(question, evidence, text, usage=usage, quotes=quotes)
+
+
+def chosen_statements(
+    asked: AskedQuestion,
+    passages: Iterable[NumberedPassage],
+    relevance: Relevance,
+    settings: ExtractiveSettings = DEFAULTS,
+    encoder: Encoder | None = None,
+) -> tuple[float, list[Scored]]:
+    """How much of the question the best statement covers, and the statements of the answer; none below the threshold."""
+    candidates = [(passage.number, relevance.candidates(passage)) for passage in passages]
+    scored = sorted(scored_candidates(asked, candidates, relevance, settings.scoring), key=_by_score)
+    if encoder is not None:
+        scored = sorted(compared_by_meaning(asked, scored, encoder, settings.scoring), key=_by_score)
+    confidence = scored[0].confidence if scored else 0.0
+    # Better no answer than one about something else: the judge would compare it all the same
+    return confidence, _chosen(scored, relevance, settings) if confidence >= settings.threshold else []
 
 
 def _by_score(scored: Scored) -> tuple[float, int, int]:
@@ -171,21 +182,27 @@ def _with_neighbours(scored: Scored, relevance: Relevance) -> list[Scored]:
 
 def printed(chosen: Sequence[Scored]) -> str:
     """The statements as an answer: those under the same heading and leads together, behind these, with their passage's number."""
-    return " ".join(_printed_group(list(group)) for _, group in groupby(chosen, key=_group_key))
+    return " ".join(f"{printed_group(group)} [{group[0].passage}]" for group in grouped(chosen))
+
+
+def grouped(chosen: Sequence[Scored]) -> list[list[Scored]]:
+    """The statements that stand under the same heading and leads together."""
+    return [list(group) for _, group in groupby(chosen, key=_group_key)]
 
 
 def _group_key(scored: Scored) -> tuple[int, tuple[str, ...], bool]:
     return scored.candidate.place, scored.candidate.leads, scored.candidate.is_heading
 
 
-def _printed_group(group: Sequence[Scored]) -> str:
+def printed_group(group: Sequence[Scored]) -> str:
+    """Statements under one heading as a sentence or more, behind the heading and leads without which they would mislead."""
     first = group[0].candidate
     front = [] if first.is_heading else [*_headings_in_front(group), *first.leads]
     parts = [_one_line(scored.candidate.text) for scored in group]
     # Items of one list share its lead; sentences stand alone
     body = "; ".join(part.rstrip(".;,") for part in parts) if first.leads else " ".join(map(_as_sentence, parts))
     text = " ".join([*(_as_lead(_one_line(lead)) for lead in front), body])
-    return f"{_as_sentence(text)} [{group[0].passage}]"
+    return _as_sentence(text)
 
 
 def _headings_in_front(group: Sequence[Scored]) -> list[str]:

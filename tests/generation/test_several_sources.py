@@ -1,0 +1,135 @@
+"""One answer from several sources: what is said once, who says it, who says otherwise, and when nothing is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit.corpus.documents import Document, Section
+from audit.generation.several_sources import (
+    LibraryReader,
+    SourceCitation,
+    SourcedAnswer,
+    SourcedStatement,
+    answer_from_sources,
+    marked,
+)
+from audit.judging.baseline import judge
+from audit.release.validate_routes import route as valid_route
+from audit.release.validate_systems import system_answer
+from audit.retrieval.across.evidence import gather
+from audit.retrieval.across.library import Library, build_library
+from audit.retrieval.across.sources import sources_by
+from audit.retrieval.settings import RetrievalSettings
+from audit.vocabulary import Label
+
+LIFT = "How long should I avoid lifting after surgery?"
+
+
+def handbook(center: str, *texts: str) -> Document:
+    sections = tuple(Section(f"s{n}", heading, text) for n, (heading, _, text) in enumerate(t.partition(": ") for t in texts))
+    return Document(f"heart_{center}_post", "heart", center, "post", sections)
+
+
+SIX = "Lifting: Avoid lifting anything over 10 pounds for 6 weeks after surgery."
+TWELVE = "Lifting: Avoid lifting anything over 10 pounds for 12 weeks after surgery."
+DIET = "Food: Eat fresh vegetables every day."
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    documents = [handbook("alder", SIX, DIET), handbook("birch", SIX, DIET), handbook("cedar", TWELVE), handbook("dogwood", DIET)]
+    return build_library(documents, sources_by(documents, "center"), RetrievalSettings(whole_characters=0))
+
+
+def by_rules(question: str, one: str, other: str) -> Label | None:
+    return judge(question, one, other).label
+
+
+def asked(library: Library, question: str) -> SourcedAnswer:
+    return answer_from_sources(gather(library, question), LibraryReader(library), by_rules)
+
+
+def test_what_two_sources_say_is_said_once_and_what_a_third_says_otherwise_stands_beside_it(library: Library) -> None:
+    answer = asked(library, LIFT)
+    by_weeks = {("12" if "12 weeks" in statement.text else "6"): statement for statement in answer.statements}
+    assert len(answer.statements) == 2
+    assert set(by_weeks["6"].supported_by) == {"alder", "birch"}
+    assert by_weeks["12"].supported_by == ("cedar",)
+    assert {citation.source_id for citation in by_weeks["6"].contradicted_by} == {"cedar"}
+    assert {citation.source_id for citation in by_weeks["12"].contradicted_by} == {"alder", "birch"}
+    assert all(citation.quote in SIX + TWELVE for statement in answer.statements for citation in statement.citations)
+
+
+def test_every_quote_stands_in_its_section(library: Library) -> None:
+    for citation in (citation for statement in asked(library, LIFT).statements for citation in statement.citations):
+        section = library.indexes[citation.handbook_id].document.by_id[citation.section_id]
+        assert section.text[citation.start : citation.end] == citation.quote
+
+
+def test_where_no_source_says_anything_the_answer_is_refused(library: Library) -> None:
+    answer = asked(library, "When may I drive a car again?")
+    assert answer.refused
+    assert answer.text.startswith("NOT ADDRESSED")
+
+
+def test_a_question_without_words_is_refused_with_a_note(library: Library) -> None:
+    answer = asked(library, "What is it?")
+    assert answer.refused
+    assert "no words to search for" in answer.notes[0]
+
+
+def test_a_handbook_in_another_language_is_not_read_and_a_note_says_so(tmp_path: Path) -> None:
+    german = "Heben: " + "Heben Sie nach der Operation sechs Wochen lang nichts, was mehr als fünf Kilogramm wiegt. " * 12
+    documents = [handbook("alder", SIX), handbook("eiche", german, SIX)]
+    german_document = Document("heart_eiche_post", "heart", "eiche", "post", documents[1].sections, language="de")
+    documents = [documents[0], german_document]
+    library = build_library(documents, sources_by(documents, "center"), RetrievalSettings(whole_characters=0))
+    answer = asked(library, f"{LIFT} I was told that it matters how heavy the things are that I lift in the first months.")
+    assert {source for statement in answer.statements for source in statement.supported_by} <= {"alder"}
+    assert any("heart_eiche_post was not read" in note for note in answer.notes)
+
+
+def test_the_records_are_valid_in_a_release(library: Library) -> None:
+    answer = asked(library, LIFT)
+    record = system_answer(answer.record("q1", "sources"), [])
+    assert (record["refused"], record["answer"]) == (False, answer.text)
+    route = answer.route_record("q1", "sources")
+    assert valid_route(route, [])["question_id"] == "q1"
+    assert [statement["supported_by"] for statement in route["trace"]["statements"]] == [
+        list(statement.supported_by) for statement in answer.statements
+    ]
+
+
+# -- marks by hand -------------------------------------------------------------------------------------------------------
+
+
+def statement(text: str, source: str, confidence: float) -> SourcedStatement:
+    return SourcedStatement(text, (SourceCitation(1, source, f"handbook-{source}", "s0", 0, 1, text),), confidence=confidence)
+
+
+def by_first_word(_question: str, one: str, other: str) -> Label:
+    """The first letter is what is said, the second which side is taken."""
+    if one[0] != other[0]:
+        return Label.COMPLEMENTARY
+    return Label.CONSISTENT if one[1] == other[1] else Label.CONTRADICTORY
+
+
+def test_marks_are_kept_when_statements_merge() -> None:
+    drafts = [
+        statement("a+", "one", 0.9),
+        statement("a-", "two", 0.8),
+        statement("a+", "three", 0.7),
+        statement("b+", "four", 0.6),
+    ]
+    first, second, third = marked("q", drafts, by_first_word)
+    assert (first.supported_by, [c.source_id for c in first.contradicted_by]) == (("one", "three"), ["two"])
+    assert (second.supported_by, [c.source_id for c in second.contradicted_by]) == (("two",), ["one", "three"])
+    assert (third.supported_by, third.contradicted_by) == (("four",), ())
+
+
+def test_two_places_of_one_handbook_are_not_two_sources() -> None:
+    drafts = [statement("a+", "one", 0.9), statement("a-", "one", 0.8)]
+    first, second = marked("q", drafts, by_first_word)
+    assert first.contradicted_by == second.contradicted_by == ()
