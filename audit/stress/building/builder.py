@@ -182,9 +182,7 @@ def _context(
     assert parts is not None
     other = noise.draw(source.question, parts.other, source.seed) if parts.other else []
     if len(other) < parts.other:
-        sentence = (
-            f"{where}: other questions have {len(other)} documents, but {parts.other} are needed. The instance was left out."
-        )
+        sentence = f"{where}: {parts.other} documents of other questions are needed, not {len(other)}. The instance was left out."
         report.add(f"{NO_NOISE} ({test})", sentence)
         return None
     signal = [source.signal(document, test) for document in available[: parts.signal]]

@@ -19,6 +19,7 @@ STATISTICS = re.compile(
     r"auc|odds|coefficient|alpha)\b\s?(?:\(?\w*\)?)\s?[=:,(<>]?|[±χ=²])\s?(?:of\s|was\s)?$",
     re.I,
 )
+PART_OF_NUMBER = re.compile(r"\s\w+\sout\sof\b|[\s-]?(?:hundred|thousand|million|billion)", re.I)
 # Who does not live past the age of 3 does not live past that of 6 either
 NOT_PAST = re.compile(
     r"(?:\bnot\b|n['’]t\b|never\b)[^.;]{0,45}\b(?:past|beyond|after)\s(?:the\s|they(?:['’]re| are)\s)?(?:age\s(?:of\s)?)?$", re.I
@@ -39,7 +40,7 @@ UNIT_WORD = re.compile(rf"(?<=[\s\d-])({'|'.join(UNIT_SWAPS)})(s?)\b", re.I)
 MAX_YEARS = 30
 # With a larger number another unit would be absurd: 90 weeks
 MAX_FOR_UNIT = 31
-NOUNS = {DURATION: "length of time", SHARE: "share", TEMPERATURE: "temperature", COUNT: "number", INTERVAL: "frequency"}
+NOUNS = {DURATION: "length of time", SHARE: "percentage", TEMPERATURE: "temperature", COUNT: "number", INTERVAL: "frequency"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def amount_replacements(text: str, start: int, end: int) -> Iterator[Replacement
         span = _core(text, quantity)
         if span is None or not _is_an_amount(text, span):
             continue
-        noun = NOUNS.get(quantity.dimension.split("/")[0], "amount")
+        noun = "age" if _is_age(text, span) else NOUNS.get(quantity.dimension.split("/")[0], "amount")
         if (changed := _changed_value(text, span)) and changed != span.text:
             yield replacement(AMOUNT, text, span.start, span.end, changed, noun)
         if (changed := _changed_unit(text, span)) and changed != span.text:
@@ -103,7 +104,7 @@ def _is_an_amount(text: str, span: AmountSpan) -> bool:
     if span.quantity.dimension != COUNT:
         return True
     # "All 4 limbs" are no 12, and "7 cases out of 8" no 21
-    if re.search(r"\ball\s(?:the\s|of the\s)?$", before, re.I) or re.match(r"\s\w+\sout\sof\b", after):
+    if re.search(r"\ball\s(?:the\s|of the\s)?$", before, re.I) or PART_OF_NUMBER.match(after):
         return False
     # A bare number needs a noun, and no name before it: "Vitamin B 12", "Gleason 7"
     is_name = NAME_BEFORE.search(before) is not None and SENTENCE_START.search(before) is None
@@ -138,7 +139,7 @@ def _change_of(text: str, span: AmountSpan) -> Callable[[float], float] | None:
         return _other_temperature
     if quantity.dimension.startswith(f"{DURATION}/"):
         return lambda value: value // 2 if value >= 4 else 0
-    if quantity.dimension == DURATION and quantity.system == "calendar" and _is_age(text, span):
+    if _is_age(text, span):
         largest = quantity.high / YEAR
         return lambda value: _other_age(value, largest)
     if quantity.dimension in ("pressure", "time of day"):
@@ -150,7 +151,8 @@ def _change_of(text: str, span: AmountSpan) -> Callable[[float], float] | None:
 
 
 def _is_age(text: str, span: AmountSpan) -> bool:
-    return bool(AGE.search(text[max(0, span.start - 45) : span.end + 14]))
+    is_years = span.quantity.dimension == DURATION and span.quantity.system == "calendar"
+    return is_years and AGE.search(text[max(0, span.start - 45) : span.end + 14]) is not None
 
 
 def _other_value(value: float) -> float:
