@@ -11,13 +11,16 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
 from audit.errors import AuditError, describe_error
+from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.evaluation.reference_metrics import DEFAULT_MODEL, REFERENCE_MEASURES, SCORERS, bertscore_scorer
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
+from audit.pipeline.cited_texts import read_cited_texts
 from audit.pipeline.score_systems import (
     ScoredCounts,
     Values,
     counts_of,
     means,
+    quote_values,
     reference_values,
     retrieval_values,
     write_measures,
@@ -26,11 +29,12 @@ from audit.pipeline.system_records import MEASURES_FILE, SystemRecords, read_sys
 from audit.pipeline.value_cache import ValueCache
 from audit.settings import Settings
 
-RETRIEVAL = "retrieval"
-MEASURES = (*SCORERS, RETRIEVAL)
+RETRIEVAL, QUOTES = "retrieval", "quotes"
+MEASURES = (*SCORERS, RETRIEVAL, QUOTES)
 ABOUT = f"""Each answer is compared with the first reference answer to its question: BLEU-1 and BLEU-4 (NLTK), sentence BLEU-4
 (sacrebleu), ROUGE-1 and ROUGE-L (rouge-score), and with --bertscore BERTScore. Where answers bring evidence and questions gold
-sections, retrieval is measured too: P@5, recall@5, nDCG and MRR (ir_measures). Refusals and answers that could not be read have
+sections, retrieval is measured too: P@5, recall@5, nDCG and MRR (ir_measures). Where answers quote what they cite, the share of
+quotes that are in the cited section word for word (quote_check). Refusals and answers that could not be read have
 no value; they are counted. The values are written to {MEASURES_FILE} in the release's folder, where other measures stay. What was
 computed is kept in the data folder, under measures: a command that was stopped goes on where it was.
 
@@ -87,14 +91,17 @@ def _values(arguments: argparse.Namespace, settings: Settings, records: SystemRe
 
         for scorer in scorers:
             values |= reference_values(records, scorer, cache, progress)
-    return values | (retrieval_values(records) if RETRIEVAL in arguments.measures else {})
+    values |= retrieval_values(records) if RETRIEVAL in arguments.measures else {}
+    if QUOTES in arguments.measures:
+        values |= quote_values(records, read_cited_texts(arguments.release, settings.max_object_bytes))
+    return values
 
 
 def _print(arguments: argparse.Namespace, records: SystemRecords, counts: ScoredCounts, values: Values, written: int) -> None:
     path = arguments.release / MEASURES_FILE
     if records.unreadable:
         note(f"{records.unreadable:,} records could not be read and were left out. `audit check` names them.")
-    table = list(means(values, (*REFERENCE_MEASURES, *RETRIEVAL_MEASURES)))
+    table = list(means(values, (*REFERENCE_MEASURES, *RETRIEVAL_MEASURES, QUOTE_CHECK)))
     lines = [f"{system:<32}{measure:<13}{answers:>8,}{mean:>10.4f}" for system, measure, answers, mean in table]
     text = "\n".join(
         [

@@ -1,4 +1,4 @@
-"""`audit systems judge`: a model judges the answers of a release on the eight criteria."""
+"""`audit systems judge`: a model judges the answers of a release, on the eight criteria or by their evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
 from audit.cli.estimates import CostEstimate, estimate, with_stored_replies
 from audit.cli.model_calls import add_call_options, carry_out, model_for
+from audit.cli.systems_evidence import ABOUT as ABOUT_EVIDENCE
+from audit.cli.systems_evidence import judge_evidence
 from audit.errors import AuditError
+from audit.evaluation.evidence_measures import JUDGED_MEASURES
 from audit.judging.criteria.task import CriteriaSummary, CriteriaTask, criteria_records, load_criteria_prompt
 from audit.llm.journal import Journal
 from audit.llm.tasks import Replies
@@ -22,14 +25,17 @@ from audit.pipeline.judge_systems import (
 )
 from audit.settings import Settings
 
+CRITERIA, EVIDENCE = "criteria", "evidence"
 JUDGE, LEAVE_OUT = "judge", "leave-out"
-ABOUT = f"""One call judges one answer on eight criteria, each with an explanation and a score: scientific consensus,
-inappropriate content, missing content, extent of harm, likelihood of harm, bias, empathy, grammaticality. The judge sees the
-question and the first reference answer. Reference answers are judged like the others, as system 'reference': what they get shows
-how severe the judge is. The evaluations are written to {CRITERIA_FILE} in the release's folder; those of other judges, and of
-other answers, stay.
+ABOUT = f"""Protocol criteria: one call judges one answer on eight criteria, each with an explanation and a score: scientific
+consensus, inappropriate content, missing content, extent of harm, likelihood of harm, bias, empathy, grammaticality. The judge
+sees the question and the first reference answer. Reference answers are judged like the others, as system 'reference': what they
+get shows how severe the judge is. The evaluations are written to {CRITERIA_FILE} in the release's folder; those of other
+judges, and of other answers, stay.
 
-AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.criteria.journal, next
+{ABOUT_EVIDENCE}
+
+AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.PROTOCOL.journal, next
 to the folder, before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
 
 Exit code: 0 all is well, 1 written, but some scores could not be read or some answers were not asked about, 2 nothing was
@@ -40,6 +46,14 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit systems judge`."""
     parser.epilog = ABOUT
     parser.add_argument("release", type=Path, metavar="RELEASE", help="folder of a release with answers of systems")
+    parser.add_argument(
+        "--protocol", choices=(CRITERIA, EVIDENCE), default=CRITERIA,
+        help="what is judged: the answer on eight criteria, or the answer by its evidence (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--measures", nargs="+", choices=JUDGED_MEASURES, metavar="NAME",
+        help=f"with --protocol evidence: only some of {', '.join(JUDGED_MEASURES)} (default: all)",
+    )  # fmt: skip
     parser.add_argument("--systems", nargs="+", default=[], metavar="ID", help="judge only these systems' answers (default: all)")
     parser.add_argument(
         "--refusals", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
@@ -50,13 +64,17 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         help="what happens to reference answers (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N answers")
-    parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, criteria.md")
+    parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as criteria.md")
     add_call_options(parser, "evaluations")
     add_json(parser)
 
 
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit systems judge RELEASE`"""
+    if arguments.protocol == EVIDENCE:
+        return judge_evidence(arguments, settings)
+    if arguments.measures:
+        raise AuditError(f"--measures goes with --protocol {EVIDENCE}. Nothing was asked.")
     folder: Path = arguments.release.resolve()
     chosen = answers_to_score(
         folder, settings.max_object_bytes, refusals=arguments.refusals == JUDGE,
@@ -65,7 +83,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     # First of all: a file that cannot be written again must not be discovered after hours of calls
     earlier = earlier_evaluations(folder, settings.max_object_bytes)
     if not chosen.answers:
-        raise AuditError(f"{arguments.release} has no answer to judge. {_left_out(chosen)} Nothing was asked.")
+        raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")
     # The journal is named after it, so that it is next to the release and not a part of it
     arguments.out = folder.with_name(f"{folder.name}.criteria")
     task = CriteriaTask(
@@ -91,7 +109,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Cri
     sends = f"questions, reference answers and answers of {len(systems):,} systems"
 
     def measure(replies: Replies) -> CostEstimate:
-        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends, remarks=_left_out(chosen))
+        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends, remarks=chosen.left_out)
 
     cost = with_stored_replies(arguments.out, task.plan(), measure)
     print_result(arguments, cost.text, cost.record | {"answers": len(task.answers), "of_references": chosen.of_references})
@@ -101,7 +119,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Cri
 def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: CriteriaSummary, written: int) -> int:
     path = arguments.release / CRITERIA_FILE
     lines = [summary.sentence, *(f"  {reason}: {number:,}" for reason, number in summary.reasons.most_common())]
-    lines += [text for text in (_left_out(chosen),) if text]
+    lines += [text for text in (chosen.left_out,) if text]
     lines += [f"{written:,} evaluations: {path}. Load the release again with: audit load {shlex.quote(str(arguments.release))}"]
     result = {
         "judged": summary.judged, "complete": summary.complete, "unscored": summary.unscored, "not_asked": summary.not_asked,
@@ -110,13 +128,3 @@ def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: Crit
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if summary.judged > summary.complete or summary.not_asked or chosen.unreadable else OK
-
-
-def _left_out(chosen: AnswersToScore) -> str:
-    """A sentence on the answers that no judge is asked about; empty where there are none."""
-    numbers = {
-        "refusals": chosen.refused, "answers that could not be read": chosen.unread,
-        "records that could not be read (`audit check` names them)": chosen.unreadable,
-    }  # fmt: skip
-    parts = [f"{words}: {number:,}" for words, number in numbers.items() if number]
-    return f"Not judged ({'; '.join(parts)})." if parts else ""

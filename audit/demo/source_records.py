@@ -11,6 +11,7 @@ from audit.demo.policies import ASK, phrases, policies
 from audit.demo.retrieval import GIVEN
 from audit.demo.sources import AUTHORITIES, MERGED, ROUTED, ROUTING_SYSTEMS, GivenPassage, SourceWorld
 from audit.demo.system_answers import Record
+from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.retrieval.across.budgets import budgets, softmax
 from audit.retrieval.gold import ndcg_at
 
@@ -146,9 +147,13 @@ def _misquotes(sources: SourceWorld, row: int, number: int) -> list[bool]:
 
 
 def _measures(sources: SourceWorld) -> Iterator[Record]:
-    """The measures of retrieval, from the evidence."""
+    """The measures of retrieval, from the evidence, and the share of quotes that are in their sections."""
     world = sources.systems.world
     for number, question in enumerate(world.questions):
+        for row, system in enumerate(ROUTING_SYSTEMS):
+            if wrong := _misquotes(sources, row, number):
+                value = round(1 - sum(wrong) / len(wrong), 6)
+                yield {"question_id": question.id, "system_id": system.id, "measure": QUOTE_CHECK, "value": value}
         if gold := sources.systems.gold(number):
             for row, system in enumerate(ROUTING_SYSTEMS):
                 ranked = [f"{world.handbooks[one.handbook].id}/{one.section_id}" for one in sources.evidence[row][number]]

@@ -22,6 +22,8 @@ DECIMALS = 9
 MEASURE_TITLES = {
     "bleu_1": "BLEU-1", "bleu_4": "BLEU-4", "sacrebleu": "sacreBLEU", "rouge_1": "ROUGE-1", "rouge_l": "ROUGE-L",
     "bertscore": "BERTScore", "p_at_5": "P@5", "recall_at_5": "Recall@5", "ndcg": "nDCG", "mrr": "MRR",
+    "faithfulness": "Faithfulness", "context_precision": "Context precision", "context_recall": "Context recall",
+    "answer_relevance": "Answer relevance", "citation_correctness": "Citation correctness", "quote_check": "Verbatim quotes",
     WORDS: "Length in words", COMPOSITE: "Composite", REFUSAL: "Refusals",
 }  # fmt: skip
 """Measure -> what a table calls it. A measure that only a release knows has its own name."""

@@ -28,6 +28,12 @@ from audit.tables import Column, TableSpec
 from audit.terms import ALL
 
 BY = ("all", "question_type")
+EVIDENCE_MEANINGS = (
+    "Faithfulness: the share of an answer's statements that its passages support. Context precision: how early the passages "
+    "that help come; context recall: the share of the reference answer that they contain. Answer relevance: how far the "
+    "answer addresses the {question}. Citation correctness: the share of citations whose passage supports the statement. All "
+    "five are a model's judgement. Verbatim quotes: the share of quotes that are in the cited section word for word."
+)
 TABLE = TableSpec(
     "Reference measures, measures of retrieval and lengths of each answering system",
     (
@@ -38,6 +44,7 @@ TABLE = TableSpec(
         TEXT_MEASURES,
         "P@5: the share of the first five passages that contain the answer. Recall@5: the share of the passages that contain it "
         "which are among the first five. nDCG: how close the order is to the best one. MRR: the mean of 1 / rank of the first.",
+        EVIDENCE_MEANINGS,
         READ,
         BY_SYSTEM_QUESTION,
     ),
@@ -46,6 +53,11 @@ GLOSSARY = {
     "BLEU": "The share of an answer's words (BLEU-1), or of runs of up to four words (BLEU-4), that the reference answer has.",
     "ROUGE": "How many words (ROUGE-1), or how long a common sequence of words (ROUGE-L), answer and reference answer share.",
     "BERTScore": "How similar the words of answer and reference answer are in meaning, by a language model's vectors.",
+    "faithfulness": "The share of an answer's statements that the passages it was written from support, by a judge.",
+    "context precision": "How early the passages that help to arrive at the reference answer come, from 0 to 1, by a judge.",
+    "context recall": "The share of the reference answer's statements that the passages contain, by a judge.",
+    "answer relevance": "How far an answer addresses its {question}: a judge's grade of 0, 1 or 2, as a share of 2.",
+    "citation correctness": "The share of an answer's citations whose passage supports the whole statement, by a judge.",
     "P@5": "The share of the first five passages found that contain the answer.",
 }
 COLUMNS = (
@@ -59,8 +71,9 @@ def system_measures(con: Connection, by: str = "all", question_type: str | None 
 
     Reference measures (BLEU-1, BLEU-4, sacreBLEU, ROUGE-1, ROUGE-L, BERTScore) compare an answer with the first reference answer;
     `audit systems score` computes them. Measures of retrieval (P@5, recall@5, nDCG, MRR) are those of the search behind
-    an answer. Length in words is that of answers. Refusals and unread answers have no text to measure and are never a 0;
-    the search behind them is measured all the same.
+    an answer. Faithfulness, context precision, context recall, answer relevance and citation correctness are a judge's
+    (`audit systems judge --protocol evidence`). Length in words is that of answers. Refusals and unread answers have no text to
+    measure and are never a 0; the search behind them is measured all the same.
 
     by                    'all', or 'question_type': one row per type; questions without a stated type are in no type's row
     question_type, organ  count only these questions; None: all
@@ -71,7 +84,8 @@ def system_measures(con: Connection, by: str = "all", question_type: str | None 
         mean, mean_low, mean_high                  float, 95 % interval with questions resampled (audit.stats.means)
         sd, least, most                            float, standard deviation of a sample (n - 1), NaN of one value; extremes
 
-    Raises AuditError for another `by`. Source: audit.evaluation.reference_metrics, audit.evaluation.retrieval_measures.
+    Raises AuditError for another `by`. Source: audit.evaluation.reference_metrics, audit.evaluation.retrieval_measures,
+    audit.evaluation.evidence_measures (RAGAS, arXiv:2309.15217; ALCE, arXiv:2305.14627).
     """
     require_one_of(by, BY, "Group")
     values = answer_values(con, question_type, organ)

@@ -44,6 +44,16 @@ class AnswersToScore:
         self.unreadable += 1
 
     @property
+    def left_out(self) -> str:
+        """A sentence on the answers that no judge is asked about; empty where there are none."""
+        numbers = {
+            "refusals": self.refused, "answers that could not be read": self.unread,
+            "records that could not be read (`audit check` names them)": self.unreadable,
+        }  # fmt: skip
+        parts = [f"{words}: {number:,}" for words, number in numbers.items() if number]
+        return f"Not judged ({'; '.join(parts)})." if parts else ""
+
+    @property
     def of_references(self) -> int:
         """How many of the answers are reference answers."""
         return sum(answer.system_id == REFERENCE for answer in self.answers)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.evaluation.reference_metrics import ReferenceScorer
 from audit.evaluation.retrieval_measures import retrieval_measures
+from audit.pipeline.cited_texts import CitedTexts
 from audit.pipeline.release_tables import write_table
 from audit.pipeline.system_records import MEASURES_FILE, Key, SystemAnswer, SystemRecords
 from audit.pipeline.value_cache import ValueCache, key_of
@@ -92,6 +94,12 @@ def retrieval_values(records: SystemRecords) -> Values:
             measured = retrieval_measures(ranked, records.gold)
             values |= {(question, system, name): value for question, own in measured.items() for name, value in own.items()}
     return values
+
+
+def quote_values(records: SystemRecords, texts: CitedTexts) -> Values:
+    """The share of each answer's quotes that are in the text that they cite, word for word; of answers with quotes alone."""
+    checked = {key: texts.quote_check(key) for key, answer in records.answers.items() if answer.text is not None}
+    return {(*key, QUOTE_CHECK): value for key, value in checked.items() if value is not None}
 
 
 def _gold_name(section: Key, gold: frozenset[str]) -> str:

@@ -16,7 +16,9 @@ from audit.demo.source_records import MISQUOTE
 from audit.demo.sources import MERGED, ROUTED, ROUTING_SYSTEMS, SourceWorld, simulate_routes
 from audit.demo.system_answers import SystemWorld
 from audit.demo.world import draw_world
+from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.metrics.routing import routing, routing_differences
+from audit.pipeline.cited_texts import read_cited_texts
 from audit.stats.means import mean_change
 from audit.store.connection import open_store
 from audit.store.load import Loaded
@@ -126,4 +128,8 @@ def test_quotes_are_in_their_sections_but_for_those_that_the_truth_names(demo: t
                 wrong.append([record["question_id"], record["system_id"], place])
     truth = json.loads((folder / TRUTH_OF_SYSTEMS).read_text())["routing"]["misquoted"]
     assert sorted(wrong) == sorted(truth)
+    checked = read_cited_texts(folder, 2**20)
+    stored = [json.loads(line) for line in (folder / "measures.jsonl").read_text().splitlines()]
+    for record in (record for record in stored if record["measure"] == QUOTE_CHECK):
+        assert checked.quote_check((record["question_id"], record["system_id"])) == pytest.approx(record["value"], abs=1e-6)
     assert 0 < len(wrong) < 0.1 * cited

@@ -76,7 +76,8 @@ def test_a_metric_by_themes_takes_the_taxonomy_of_its_run_beside_its_options():
      ("questions", {"question": None}), ("severity", {"level": "handbook"}), ("severity_rho", {"level": "topic"}), ("pairs", {}),
      ("gaps", {"handbook_id": "a"}), ("themes", {"phrases": [], "theme_ids": []}),
      *((name, {"question_type": None, "organ": None}) for name in ("systems", "system_measures", "downstream")),
-     ("system_differences", {"question_type": None, "organ": None}), ("when_to_retrieve", {"retrieving": 0}),
+     ("routing", {"organ": None}), ("source_shares", {"organ": None}), ("system_differences", {"question_type": None, "organ": None}),
+     ("when_to_retrieve", {"retrieving": 0}),
      *((name, {"question_type": None, "organ": None, "judge": None}) for name in ("composite", "criteria_scores")),
      ("theme_mix", {"phrases": ["topic of ab"], "theme_ids": ["t"], "theme_id": "t"})],
 )  # fmt: skip

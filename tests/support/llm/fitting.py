@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any
+
+NUMBERED = re.compile(r"\\n(\d+)\. ")
+"""A numbered text at the start of a line, in messages as JSON."""
 
 
 def fitting(schema: dict[str, Any], text: str) -> Any:
@@ -18,6 +22,12 @@ def fitting(schema: dict[str, Any], text: str) -> Any:
         return {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
     if kind == "boolean":
         return _number(text) % 4 == 0
+    if kind == "array":
+        # One entry for each numbered text of the prompt, or three where the reply finds its entries itself
+        numbered = "number" in schema["items"]["properties"]
+        count = len(NUMBERED.findall(text)) if numbered else 3
+        entries = [fitting(schema["items"], f"{text}{place}") for place in range(1, count + 1)]
+        return [entry | ({"number": place} if numbered else {}) for place, entry in enumerate(entries, 1)]
     return f"words {_number(text) % 1000}"[: schema.get("maxLength", 100)]
 
 
