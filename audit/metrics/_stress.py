@@ -82,7 +82,7 @@ OF_CALLS = (StressMeasure.NOISE_DETECTION, StressMeasure.ERROR_DETECTION)
 OF_SUB_ANSWERS = (StressMeasure.SUB_EXACT, StressMeasure.SUB_F1)
 TRIAL_COLUMNS = ["instance", "system", "question", *CELL, "measure", "numerator", "denominator", "unread"]
 INSUFFICIENT_NOTE = (
-    "Accuracy: replies with the right option, of all that could be read; *insufficient* is not right. It counts questions with "
+    "Accuracy: replies with the right option, of all that could be read; 'insufficient' is not right. It counts questions with "
     "options only. Insufficient: replies that say that the documents do not suffice, of all that could be read."
 )
 CALLS_NOTE = (

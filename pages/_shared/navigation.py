@@ -42,6 +42,7 @@ PAGES = {
         ("systems", "Systems"),
         ("system_answers", "System answers"),
         ("sources", "Sources"),
+        ("stress", "Stress"),
     ],
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }

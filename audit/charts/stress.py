@@ -1,0 +1,131 @@
+"""Stress tests: curves by the share of signal, with intervals and published figures behind them; selective answering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.rates import interval_bars
+from audit.charts.style import FAINT, QUALITATIVE, clipped, html, interval, percent, percent_ticks, styled
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon")
+DASHES = ("dash", "dot", "dashdot", "longdash")
+GREY = "#9aa3ad"
+
+
+def stress_curves_figure(
+    frame: pd.DataFrame, published: pd.DataFrame, title: str, across: str, along: str = "signal_share"
+) -> go.Figure:
+    """One measure of each system along the share of signal, or the number of documents: marks with 95 % intervals, joined.
+
+    frame      one row per system and context: name, signal_share (int, percent; -1: not stated, not drawn), size (int), value,
+               value_low, value_high (in [0, 1]; NaN: unknown), of, questions, unread (int)
+    published  the same measure as published: model, signal_share, size, value (in [0, 1]); drawn faint and dashed; may be empty
+    title      of the measure
+    across     what `along` counts, in words
+    along      signal_share, or size
+
+    A context in which a system was not measured has no mark.
+    """
+    drawn = frame[frame["signal_share"] >= 0]
+    places = _places(drawn, published, along)
+    figure = go.Figure([*_published(published, places, along), *_curves(drawn, places, title, across, along)])
+    ends = min(places.values(), default=0), max(places.values(), default=1)
+    margin = 0.06 * max(ends[1] - ends[0], 1)
+    unit = " %" if along == "signal_share" else ""
+    figure.update_xaxes(
+        title=html(across), range=[ends[0] - margin, ends[1] + margin], tickvals=list(places.values()),
+        ticktext=[f"{value}{unit}" for value in places],
+    )  # fmt: skip
+    return _laid_out(figure, title)
+
+
+def _places(drawn: pd.DataFrame, published: pd.DataFrame, along: str) -> dict[int, float]:
+    """Value -> where it is drawn: shares at their place, numbers of documents evenly."""
+    values = sorted({*drawn[along], *published[along]})
+    return {value: float(value if along == "signal_share" else place) for place, value in enumerate(values)}
+
+
+def _published(published: pd.DataFrame, places: Mapping[int, float], along: str) -> Iterator[go.Scatter]:
+    for number, (model, own) in enumerate(published.groupby("model", sort=False)):
+        yield go.Scatter(
+            x=own[along].map(places), y=own["value"], mode="lines+markers", name=clipped(f"{model} (published)", 34),
+            line={"color": GREY, "width": 1.5, "dash": DASHES[number % len(DASHES)]}, marker={"size": 4, "color": GREY},
+            hovertext=[f"{html(model)}, published<br>{percent(value)}" for value in own["value"]],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )  # fmt: skip
+
+
+def _curves(drawn: pd.DataFrame, places: Mapping[int, float], title: str, across: str, along: str) -> Iterator[go.Scatter]:
+    names = list(dict.fromkeys(drawn["name"]))
+    # Side by side, so that the intervals of two systems do not hide each other
+    step = 0.009 * max(max(places.values(), default=1) - min(places.values(), default=0), 1)
+    for number, name in enumerate(names):
+        own = drawn[drawn["name"] == name].sort_values(along)
+        colour = QUALITATIVE[number % len(QUALITATIVE)]
+        yield go.Scatter(
+            x=own[along].map(places) + step * (number - (len(names) - 1) / 2), y=own["value"], mode="lines+markers",
+            name=clipped(name, 30), cliponaxis=False, line={"color": colour, "width": 2},
+            marker={"size": 8, "color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+            error_y=interval_bars(own["value"], own["value_low"], own["value_high"], colour),
+            hovertext=[_hover(row, title, across, along) for row in own.to_dict("records")],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )  # fmt: skip
+
+
+def _hover(row: Mapping[Any, Any], title: str, across: str, along: str) -> str:
+    span = interval(row["value_low"], row["value_high"])
+    unit = " %" if along == "signal_share" else ""
+    lines = [f"<b>{html(row['name'])}</b>", f"{html(across)}: {row[along]}{unit}", f"{html(title)}: {percent(row['value'])}"]
+    lines += [f"95 % interval {span}"] if span else []
+    lines.append(f"of {row['of']:,}, on {row['questions']:,} questions")
+    return "<br>".join([*lines, *([f"{row['unread']:,} unreadable, not counted"] if row["unread"] else [])])
+
+
+def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
+    """Accuracy among what a system answers, against the share that it answers; a line joins its points by share of signal.
+
+    frame   one row per system and share: name, signal_share, coverage, accuracy (with _low, _high; NaN: unknown), answered,
+            readable
+    across  what the share is a share of, in words
+
+    A system that answers nothing has no accuracy, and no mark.
+    """
+    figure = go.Figure()
+    drawn = frame.dropna(subset=["accuracy"])
+    for place, name in enumerate(dict.fromkeys(frame["name"])):
+        own = drawn[drawn["name"] == name].sort_values("signal_share")
+        colour = QUALITATIVE[place % len(QUALITATIVE)]
+        figure.add_scatter(
+            x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=clipped(name, 30), cliponaxis=False,
+            text=[f"{share} %" if share >= 0 else "" for share in own["signal_share"]], textposition="top center",
+            textfont={"size": 11, "color": FAINT}, line={"color": colour, "width": 1.5, "dash": "dot"},
+            marker={"size": 8, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+            error_x=interval_bars(own["coverage"], own["coverage_low"], own["coverage_high"], colour),
+            error_y=interval_bars(own["accuracy"], own["accuracy_low"], own["accuracy_high"], colour),
+            hovertext=[_selective_hover(row, across) for row in own.to_dict("records")],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title="Coverage: share of the questions that it answers", range=[-0.03, 1.05], **percent_ticks(TICKS))
+    return _laid_out(figure, "Accuracy of what it answers")
+
+
+TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def _selective_hover(row: Mapping[Any, Any], across: str) -> str:
+    share = f"<br>{html(across)}: {row['signal_share']} %" if row["signal_share"] >= 0 else ""
+    answers = f"answers {row['answered']:,} of {row['readable']:,}: {percent(row['coverage'])}"
+    return f"<b>{html(row['name'])}</b>{share}<br>{answers}<br>right: {percent(row['accuracy'])} of these"
+
+
+def _laid_out(figure: go.Figure, title: str) -> go.Figure:
+    figure.update_xaxes(gridcolor="#f3f4f6", tickfont={"size": 12}, title_font={"size": 13})
+    figure.update_yaxes(
+        title=html(title), range=[-0.02, 1.05], **percent_ticks(TICKS), gridcolor="#e4e7eb", tickfont={"size": 12},
+        title_font={"size": 13},
+    )  # fmt: skip
+    return styled(figure, 430, hovermode="closest", margin={"l": 8, "r": 12, "t": 64, "b": 8}, showlegend=True)
