@@ -114,6 +114,10 @@ COMMANDS = (
         "audit.cli.stress_build:build",
     ),
     Command(
+        "stress run", "Put the stress tests of a release to a model, or to readers without a model.",
+        "audit.cli.stress_run:run",
+    ),
+    Command(
         "stress judge", "Plant changes with a known effect in answers, and ask a judge before and after each.",
         "audit.cli.stress_judge:judge",
     ),
