@@ -86,9 +86,9 @@ INSUFFICIENT_NOTE = (
     "options only. Insufficient: replies that say that the documents do not suffice, of all that could be read."
 )
 CALLS_NOTE = (
-    "Noise and error detection: documents that are called what they are, of the documents called; a reader who calls everything "
-    "relevant has the share of signal. Found: of what is noise (or wrong), the share that was called so. Kept: of what is signal "
-    "(or right), the share that was called so."
+    "Noise and error detection: the share of the documents called in a reply that are what they are called, as a mean over "
+    "replies; a reader who calls everything relevant has the share of signal. Found: the same share of what is noise (or wrong). "
+    "Kept: of what is signal (or right)."
 )
 SUB_NOTE = (
     "Sub-answers: exact are those that equal the right short answer but for case, articles and punctuation; shared words is the "
@@ -128,7 +128,7 @@ def trials(con: Connection, test: str | None = None, size: int | None = None) ->
     """What every reply contributes to every measure.
 
     One row per reply and measure: instance, system, question (numbers), test, size, signal_share, measure; numerator and
-    denominator (the measure is the ratio of their sums), unread (what was asked and could not be read).
+    denominator (their ratio is the reply's value), unread (what was asked and could not be read).
     """
     replies = replies_of(con, test, size)
     tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, bound(test, size))]

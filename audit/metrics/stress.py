@@ -24,20 +24,21 @@ from audit.metrics._stress import (
     systems_of,
     trials,
 )
-from audit.metrics._systems import SYSTEM, identity
+from audit.metrics._systems import SYSTEM
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
-NOT_COUNTS = (StressMeasure.SUB_SCORE, StressMeasure.SUB_F1, StressMeasure.OPEN_F1)
+COUNTS = (StressMeasure.ACCURACY, StressMeasure.INSUFFICIENT, StressMeasure.UNREAD)
 COLUMNS = (
-    *CELL, "system_id", "name", "measure", "value", "value_low", "value_high", "count", "of", "questions", "unread",
+    *CELL, "system_id", "name", "measure", "value", "value_low", "value_high", "count", "of", "items", "questions", "unread",
 )  # fmt: skip
 CURVES = TableSpec(
     "Stress tests: each system by test, size of the context and share of signal",
     (
         *TEST_COLUMNS, SYSTEM, MEASURE_COLUMN, Column.share("value", "Value"),
-        Column.count("of", "Of", "replies, documents or sub-answers"),
+        Column.count("of", "Of", "replies"),
+        Column.count("items", "Over", "replies, documents or sub-answers"),
         Column.count("questions", "{Questions}"), Column.count("unread", "Unread"),
     ),
     (INSUFFICIENT_NOTE, CALLS_NOTE, SUB_NOTE, UNREAD_NOTE, INTERVAL_NOTE),
@@ -55,45 +56,57 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
     """Accuracy, insufficient replies, calls on documents and sub-answers of each system in each cell of the stress tests.
 
     test, size  count only this test, and contexts of this size as asked for; None: all
+    Each reply counts once, however many documents it has: where signal is short, the larger contexts have the smaller share of
+    it, and only a mean over replies has the share that was asked for.
     A cell is a test, a size and a share of signal (in robustness: of factually correct documents), all as asked for.
 
-    One row per cell, system and measure that has trials or something unread:
+    One row per cell, system and measure that a reply has a value of:
         test, size, signal_share                 str, int, int in percent (-1: not stated)
         system_id, name                          str
         measure                                  str, audit.evaluation.stress_measures.StressMeasure
-        value, value_low, value_high             float in [0, 1]; 95 % interval, questions resampled; NaN where `of` is 0
-        count                                    float, successes; NaN for sub_score, sub_f1 and open_f1: means of scores
-        of                                       int, the denominator. accuracy, insufficient, open_f1: replies that could be
-                                                 read; unread: replies; detection: documents called; found: noise or wrong
-                                                 documents called; kept: signal or right documents called; sub_exact, sub_f1:
-                                                 sub-answers; sub_score: sub-answers that were graded
+        value, value_low, value_high             float in [0, 1], the mean over replies; 95 % interval, questions resampled
+        count                                    float, successes of accuracy, insufficient and unread; NaN for the others, where
+                                                 a reply has a share or a score
+        of                                       int, the denominator: replies that have a value. accuracy, insufficient, open_f1:
+                                                 those that could be read; unread: all; the others: those with an item
+        items                                    int, what the replies' shares are over. detection: documents called; found: noise
+                                                 or wrong documents called; kept: signal or right documents called; sub_exact,
+                                                 sub_f1: sub-answers; sub_score: sub-answers that were graded; else: as `of`
         questions                                int, questions in `of`
         unread                                   int, replies, documents or sub-questions asked about without anything readable
 
     A measure that a system gives nothing for in any reply of a cell has no row. Source: arXiv:2411.09213; formulas:
     audit.evaluation.stress_measures.
     """
-    systems = {row["system"]: row for row in systems_of(con).to_dict("records")}
-    groups = trials(con, test, size).groupby([*CELL, "system", "measure"], sort=False)
-    rows = [_row(dict(zip((*CELL, "system", "measure"), key, strict=True)), table, systems) for key, table in groups]
-    curves = pd.DataFrame([row for row in rows if row["of"]], columns=[*COLUMNS, "system"])
+    counted = trials(con, test, size)
+    value = counted["numerator"] / counted["denominator"].where(counted["denominator"] > 0)
+    counted = counted.assign(value=value, of=value.notna().astype(int), items=counted["denominator"])
+    group = [*CELL, "system", "measure"]
+    totals = counted.groupby(group)[["value", "of", "items", "unread"]].sum()
+    by_question = counted[counted["of"] > 0].groupby([*group, "question"])[["value", "of"]].sum()
+    curves = _with_intervals(totals[totals["of"] > 0], by_question).reset_index().merge(systems_of(con), on="system")
+    successes = curves["value"].where(curves["measure"].isin(COUNTS))
+    curves = curves.assign(count=successes, value=curves["value"] / curves["of"])
     order = curves["measure"].map({str(name): rank for rank, name in enumerate(StressMeasure)})
-    curves = curves.assign(order=order).sort_values([*CELL, "system", "order"], kind="stable", ignore_index=True)
-    return curves[list(COLUMNS)]
+    ordered = curves.assign(order=order).sort_values([*CELL, "system", "order"], kind="stable", ignore_index=True)
+    return ordered[list(COLUMNS)]
 
 
-def _row(cell: dict[str, Any], table: pd.DataFrame, systems: dict[int, Any]) -> dict[str, Any]:
-    by_question = table.groupby("question")[["numerator", "denominator"]].sum()
-    counted = by_question[by_question["denominator"] > 0].to_numpy(dtype=np.float32)
-    numerator, of = counted[:, 0], counted[:, 1]
-    low, high = clustered_ratio_interval(numerator[None, :], of[None, :]) if len(counted) else ([np.nan], [np.nan])
-    total = float(of.sum())
-    return {
-        **cell, **identity(systems[cell["system"]]), "measure": str(cell["measure"]),
-        "value": float(numerator.sum()) / total if total else np.nan, "value_low": low[0], "value_high": high[0],
-        "count": np.nan if cell["measure"] in NOT_COUNTS else float(numerator.sum()), "of": int(total),
-        "questions": len(counted), "unread": int(table["unread"].sum()),
-    }  # fmt: skip
+def _with_intervals(totals: pd.DataFrame, by_question: pd.DataFrame) -> pd.DataFrame:
+    """The totals with questions, value_low and value_high; `by_question` has value and of for each question with any."""
+    # Groups over the same questions are resampled together: a run may have a thousand groups
+    together: dict[bytes, list[tuple[Any, Any]]] = {}
+    for key, table in by_question.groupby(level=list(range(len(CELL) + 2))):
+        together.setdefault(table.index.get_level_values("question").to_numpy().tobytes(), []).append((key, table.to_numpy()))
+    ends: dict[Any, tuple[int, float, float]] = {}
+    for groups in together.values():
+        tables = np.stack([table for _, table in groups]).astype(np.float32)
+        low, high = clustered_ratio_interval(tables[:, :, 0], tables[:, :, 1])
+        ends.update((key, (tables.shape[1], *between)) for (key, _), *between in zip(groups, low, high, strict=True))
+    rows = [ends[key] for key in totals.index]
+    return totals.assign(**{
+        name: [row[place] for row in rows] for place, name in enumerate(("questions", "value_low", "value_high"))
+    })  # fmt: skip
 
 
 CONTEXTS_SQL = f"""

@@ -63,7 +63,9 @@ def test_insufficient_is_not_right_and_an_unreadable_reply_is_in_no_denominator(
 def test_detection_counts_documents_that_are_called_what_they_are(sufficiency):
     # 6 replies call both relevant (one of two right), 3 call only the signal (right), 2 call both noise (one of two right)
     row = curve(sufficiency, "noise_detection")
-    assert (row["count"], row["of"], row["unread"]) == (6 + 3 + 2, 12 + 3 + 4, 3 + 2)
+    assert (row["of"], row["items"], row["unread"]) == (6 + 3 + 2, 12 + 3 + 4, 3 + 2)
+    assert np.isnan(row["count"])
+    assert row["value"] == pytest.approx((6 / 2 + 3 + 2 / 2) / 11)
     assert curve(sufficiency, "noise_found")["value"] == 2 / 8
     assert curve(sufficiency, "signal_kept")["value"] == 9 / 11
 
@@ -97,12 +99,13 @@ def test_errors_and_sub_answers_of_altered_documents(tmp_path):
     ]
     replies[0]["sub_answers"][1]["score"] = 0.5
     con = store_of(tmp_path, instances, replies)
-    assert (curve(con, "error_detection")["count"], curve(con, "error_detection")["of"]) == (2, 4)
+    assert (curve(con, "error_detection")["value"], curve(con, "error_detection")["items"]) == ((1 / 2 + 1 / 2) / 2, 4)
     assert (curve(con, "errors_found")["value"], curve(con, "facts_kept")["value"]) == (1 / 2, 1 / 2)
     row = curve(con, "sub_exact")
-    assert (row["count"], row["of"], row["unread"]) == (2, 3, 1)
+    # One reply has one of two right, the other the only one that it gives
+    assert (row["value"], row["of"], row["items"], row["unread"]) == ((1 / 2 + 1) / 2, 2, 3, 1)
     # "9 days" shares one of two words with "3 days"
-    assert curve(con, "sub_f1")["value"] == pytest.approx((1 + 0.5 + 1) / 3)
+    assert curve(con, "sub_f1")["value"] == pytest.approx(((1 + 0.5) / 2 + 1) / 2)
     assert (curve(con, "sub_score")["value"], curve(con, "sub_score")["of"]) == (0.5, 1)
 
 
