@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from audit.corpus.documents import read_documents
-from audit.embedding.encoders import HALF_PRECISION, MINILM, cached_encoder, sentence_encoder
+from audit.embedding.encoders import HALF_PRECISION, MINILM, Encoder, cached_encoder, sentence_encoder
+from audit.embedding.vectors import Progress, Vectors
 from audit.evaluation.routing_measures import MEASURES, RoutedQuestion, routing_measures
 from audit.retrieval.across.baselines import merged_document
 from audit.retrieval.across.entity_packages import full_recogniser
@@ -134,7 +135,8 @@ def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, Handbo
     declared = json.loads((data / "cross_source" / "sources.json").read_text(encoding="utf-8"))
     groups = {name: [handbook_of(institute) for institute in institutes] for name, institutes in declared["groups"].items()}
     sources = declared_sources(documents, groups, declared["authority"])
-    encoder = cached_encoder(sentence_encoder(MINILM, precision=HALF_PRECISION), cache / "vectors") if dense else None
+    model = cached_encoder(sentence_encoder(MINILM, precision=HALF_PRECISION), cache / "vectors") if dense else None
+    encoder = in_memory(model) if model else None
     began = time.process_time()
     library = build_library(documents, sources, SETTINGS, encoder, cache)
     took = time.process_time() - began
@@ -146,6 +148,18 @@ def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, Handbo
     print(f"graph: {len(graph.entities):,} entities by {full_recogniser().name}, {graph.incidence.nnz:,} edges, "
           f"{time.process_time() - began:.1f} CPU s; {peak_gb():.2f} GB")  # fmt: skip
     return library, merged, read_questions(data / "cross_source" / "questions.jsonl.gz")
+
+
+def in_memory(encoder: Encoder) -> Encoder:
+    """The encoder with its vectors kept: every row asks the same questions, and reads from disk would cost most."""
+    vectors: dict[str, Any] = {}
+
+    def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
+        if new := [phrase for phrase in phrases if phrase not in vectors]:
+            vectors.update(zip(new, encoder.encode(new, progress), strict=True))
+        return np.stack([vectors[phrase] for phrase in phrases])
+
+    return replace(encoder, encode=encode)
 
 
 def peak_gb() -> float:

@@ -62,7 +62,7 @@ class DictionaryRecogniser:
         for kind, names in terms.items():
             for preferred, synonyms in names.items():
                 for term in (preferred, *synonyms):
-                    self._add(_stems(term), Entity(kind, preferred))
+                    self._add(stems_of(term), Entity(kind, preferred))
         self._lengths: dict[str, list[int]] = defaultdict(list)
         for first, length in sorted({(key[0], len(key)) for key in self._entities}, reverse=True):
             self._lengths[first].append(length)
@@ -73,7 +73,7 @@ class DictionaryRecogniser:
 
     def recognise(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """The entities of each text, each entity once, in the order of their names."""
-        return [tuple(sorted(set(self._matches(_stems(text))))) for text in texts]
+        return [tuple(sorted(set(self._matches(stems_of(text))))) for text in texts]
 
     def _matches(self, words: tuple[str, ...]) -> Iterator[Entity]:
         at = 0
@@ -85,8 +85,8 @@ class DictionaryRecogniser:
             at += length or 1
 
 
-def _stems(text: str) -> tuple[str, ...]:
-    # Stop words count: "shortness of breath" is a term
+def stems_of(text: str) -> tuple[str, ...]:
+    """The words of a text as entities are compared. Stop words count: "shortness of breath" is a term."""
     return tuple(stem(word) for word in TOKEN.findall(plain_text(text)))
 
 

@@ -17,12 +17,13 @@ import numpy as np
 
 from audit.corpus.documents import Document
 from audit.embedding.encoders import Encoder
+from audit.embedding.vectors import Vectors, no_progress
 from audit.errors import RetrievalError
 from audit.retrieval.across.sources import Source
 from audit.retrieval.bm25 import Scores, tokens
-from audit.retrieval.fusion import Ranking
+from audit.retrieval.fusion import Ranking, top_rows
 from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.retrievers import TokenWeights, bm25_over_chunks, dense_over_chunks, unexpanded_query
+from audit.retrieval.retrievers import TokenWeights, bm25_over_chunks, unexpanded_query
 from audit.retrieval.settings import RetrievalSettings
 from audit.text.language import language_of
 
@@ -109,7 +110,8 @@ class Library:
 
     def _ranking(self, index: HandbookIndex, question: str, weights: TokenWeights, retriever: str) -> Ranking:
         if retriever == DENSE:
-            return dense_over_chunks(index, [question])
+            cosines = self._cosines(index, question)
+            return {int(row): float(cosines[row]) for row in top_rows(cosines, index.settings.depth)}
         return bm25_over_chunks(index, self._weights(index, weights, retriever))
 
     def _weights(self, index: HandbookIndex, weights: TokenWeights, retriever: str) -> TokenWeights:
@@ -144,12 +146,27 @@ class Library:
     def scores(self, question: str, handbook_id: str, retriever: str = BM25) -> Scores:
         """The score of every chunk of a handbook, by row; 0 where a chunk has no word of the question."""
         index, weights = self.indexes[handbook_id], unexpanded_query(question).weights
-        if retriever != DENSE:
-            return index.bm25["chunks"].scores(self._weights(index, weights, retriever))
-        scores = np.zeros(len(index.chunks), dtype=np.float32)
-        for row, score in dense_over_chunks(index, [question]).items():
-            scores[row] = score
-        return scores
+        if retriever == DENSE:
+            return self._cosines(index, question)
+        return index.bm25["chunks"].scores(self._weights(index, weights, retriever))
+
+    def _cosines(self, index: HandbookIndex, question: str) -> Scores:
+        """The cosine of every chunk of a handbook with the question; 0 for negative ones, and without vectors."""
+        if index.vectors is None or index.encoder is None:
+            return np.zeros(len(index.chunks), dtype=np.float32)
+        # Once for all handbooks: they have the same encoder
+        vector = self._question_vectors.get(question)
+        if vector is None:
+            vector = index.encoder.encode([question], no_progress)[0]
+            # Only the last question; another session may ask at the same time
+            self._question_vectors.clear()
+            self._question_vectors[question] = vector
+        cosines: Scores = np.maximum(index.vectors @ vector, 0)
+        return cosines
+
+    @cached_property
+    def _question_vectors(self) -> dict[str, Vectors]:
+        return {}
 
     def rarities(self, question: str) -> dict[str, float]:
         """Stem -> its rarity, for the stems of a question."""

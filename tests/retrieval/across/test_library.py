@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 from pathlib import Path
 
 import pytest
 
+from audit.embedding.vectors import Progress, Vectors
 from audit.errors import RetrievalError
 from audit.retrieval.across.baselines import concatenated_pool, merged_document, merged_pool, single_source_pool
 from audit.retrieval.across.library import DENSE, OWN_BM25, ChunkId, build_library, rarity
@@ -82,6 +85,22 @@ def test_a_library_is_searched_by_meaning_too() -> None:
     assert {one.chunk_id.section_id for chunks in found.values() for one in chunks} == {"s1"}
     with pytest.raises(RetrievalError, match="no retriever 'splade'"):
         library().search("fever", "splade")
+
+
+def test_a_question_is_encoded_once_for_all_handbooks() -> None:
+    encoder, encoded = meanings(), list[str]()
+
+    def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
+        encoded.extend(phrases)
+        return encoder.encode(phrases, progress)
+
+    books = library(encoder=replace(encoder, encode=encode))
+    encoded.clear()
+    hits = [hit for hits in books.search("my temperature", DENSE).values() for hit in hits]
+    assert {str(hit.chunk_id): hit.score for hit in hits} == {
+        str(hit.chunk_id): books.scores("my temperature", hit.chunk_id.handbook_id, DENSE)[hit.row] for hit in hits
+    }
+    assert encoded == ["my temperature"]
 
 
 def test_a_source_without_text_is_known() -> None:

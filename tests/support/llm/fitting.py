@@ -20,6 +20,8 @@ def fitting(schema: dict[str, Any], text: str) -> Any:
         return schema["enum"][_number(text) % len(schema["enum"])]
     if kind == "object":
         return {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [fitting(schema["items"], text)]
     if kind == "boolean":
         return _number(text) % 4 == 0
     if kind == "array":
