@@ -30,10 +30,40 @@ SCHEMA: dict[str, Any] = {
     "required": ["answer", "declined"],
     "additionalProperties": False,
 }
+MAX_TEXT, MAX_QUOTE, MAX_REPLIED = 600, 600, 12
+_QUOTE = {
+    "type": "object",
+    "properties": {"passage": {"type": "integer"}, "quote": {"type": "string", "maxLength": MAX_QUOTE}},
+    "required": ["passage", "quote"],
+    "additionalProperties": False,
+}
+_STATEMENT = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "maxLength": MAX_TEXT},
+        "quotes": {"type": "array", "items": _QUOTE, "maxItems": MAX_REPLIED},
+    },
+    "required": ["text", "quotes"],
+    "additionalProperties": False,
+}
+STATEMENTS_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "statements": {"type": "array", "items": _STATEMENT, "maxItems": MAX_REPLIED},
+        "declined": {"type": "boolean"},
+        "missing": {"type": "string", "maxLength": MAX_TEXT},
+    },
+    "required": ["statements", "declined", "missing"],
+    "additionalProperties": False,
+}
 FORMS = {
     SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), SCHEMA),
     SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), SCHEMA),
+    SystemMode.MULTI_SOURCE: PromptForm("several_sources", "several_sources", ("passages", "question"), STATEMENTS_SCHEMA),
 }
+MODE_NAMES = {
+    SystemMode.CLOSED_BOOK: "alone", SystemMode.RETRIEVAL: "with retrieval", SystemMode.MULTI_SOURCE: "several sources",
+}  # fmt: skip
 QUESTIONS_PER_LOOKUP = 100
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 300
@@ -66,7 +96,7 @@ class AnsweringSystem:
     def record(self, prompt: Prompt) -> Record:
         """The record of systems.jsonl."""
         settings = {"temperature": self.temperature, "max_tokens": self.max_tokens, "prompt": prompt.title}
-        named = f"{self.model}, {'alone' if self.mode == SystemMode.CLOSED_BOOK else 'with retrieval'}"
+        named = f"{self.model}, {MODE_NAMES[self.mode]}"
         return {
             "system_id": self.id, "name": self.name or named, "model": self.model, "mode": self.mode,
             "retriever": self.retriever or None, "settings": settings,

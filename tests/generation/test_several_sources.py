@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from audit.corpus.documents import Document, Section
-from audit.generation.several_sources import (
-    LibraryReader,
-    SourceCitation,
-    SourcedAnswer,
-    SourcedStatement,
-    answer_from_sources,
-    marked,
-)
-from audit.judging.baseline import judge
+from audit.generation.several_sources import LibraryReader, answer_from_sources
+from audit.generation.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
+from audit.generation.statement_marks import marked
 from audit.release.validate_routes import route as valid_route
 from audit.release.validate_systems import system_answer
 from audit.retrieval.across.evidence import gather
-from audit.retrieval.across.library import Library, build_library
-from audit.retrieval.across.sources import sources_by
-from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.across.library import Library
 from audit.vocabulary import Label
-
-LIFT = "How long should I avoid lifting after surgery?"
-
-
-def handbook(center: str, *texts: str) -> Document:
-    sections = tuple(Section(f"s{n}", heading, text) for n, (heading, _, text) in enumerate(t.partition(": ") for t in texts))
-    return Document(f"heart_{center}_post", "heart", center, "post", sections)
-
-
-SIX = "Lifting: Avoid lifting anything over 10 pounds for 6 weeks after surgery."
-TWELVE = "Lifting: Avoid lifting anything over 10 pounds for 12 weeks after surgery."
-DIET = "Food: Eat fresh vegetables every day."
+from tests.generation.sourced import LIFT, SIX, TWELVE, by_rules, handbook, library_of, lifting_library
 
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    documents = [handbook("alder", SIX, DIET), handbook("birch", SIX, DIET), handbook("cedar", TWELVE), handbook("dogwood", DIET)]
-    return build_library(documents, sources_by(documents, "center"), RetrievalSettings(whole_characters=0))
-
-
-def by_rules(question: str, one: str, other: str) -> Label | None:
-    return judge(question, one, other).label
+    return lifting_library()
 
 
 def asked(library: Library, question: str) -> SourcedAnswer:
@@ -80,12 +55,9 @@ def test_a_question_without_words_is_refused_with_a_note(library: Library) -> No
     assert "no words to search for" in answer.notes[0]
 
 
-def test_a_handbook_in_another_language_is_not_read_and_a_note_says_so(tmp_path: Path) -> None:
+def test_a_handbook_in_another_language_is_not_read_and_a_note_says_so() -> None:
     german = "Heben: " + "Heben Sie nach der Operation sechs Wochen lang nichts, was mehr als fünf Kilogramm wiegt. " * 12
-    documents = [handbook("alder", SIX), handbook("eiche", german, SIX)]
-    german_document = Document("heart_eiche_post", "heart", "eiche", "post", documents[1].sections, language="de")
-    documents = [documents[0], german_document]
-    library = build_library(documents, sources_by(documents, "center"), RetrievalSettings(whole_characters=0))
+    library = library_of(handbook("alder", SIX), replace(handbook("eiche", german, SIX), language="de"))
     answer = asked(library, f"{LIFT} I was told that it matters how heavy the things are that I lift in the first months.")
     assert {source for statement in answer.statements for source in statement.supported_by} <= {"alder"}
     assert any("heart_eiche_post was not read" in note for note in answer.notes)
@@ -97,6 +69,9 @@ def test_the_records_are_valid_in_a_release(library: Library) -> None:
     assert (record["refused"], record["answer"]) == (False, answer.text)
     route = answer.route_record("q1", "sources")
     assert valid_route(route, [])["question_id"] == "q1"
+    cited = [(answer.text[one["start"] : one["end"]], one["quote"]) for one in answer.record("q1", "sources")["citations"]]
+    assert {part for part, _ in cited} == {statement.text for statement in answer.statements}
+    assert all("Avoid lifting" in part and "Avoid lifting" in quote for part, quote in cited)
     assert [statement["supported_by"] for statement in route["trace"]["statements"]] == [
         list(statement.supported_by) for statement in answer.statements
     ]
@@ -106,7 +81,9 @@ def test_the_records_are_valid_in_a_release(library: Library) -> None:
 
 
 def statement(text: str, source: str, confidence: float) -> SourcedStatement:
-    return SourcedStatement(text, (SourceCitation(1, source, f"handbook-{source}", "s0", 0, 1, text),), confidence=confidence)
+    return SourcedStatement(
+        text, (SourceCitation(1, source, f"handbook-{source}", "s0", 0, 1, text, text),), confidence=confidence
+    )
 
 
 def by_first_word(_question: str, one: str, other: str) -> Label:

@@ -10,7 +10,7 @@ from audit.retrieval.across.bridging import QuestionGraph, bridge, question_grap
 from audit.retrieval.across.consolidation import EvidenceChunk, Routed, consolidate
 from audit.retrieval.across.entities import EntityRecogniser, medical_recogniser
 from audit.retrieval.across.graph import graph_of
-from audit.retrieval.across.library import ChunkHit, Library
+from audit.retrieval.across.library import ChunkHit, ChunkId, Library
 from audit.retrieval.across.packing import Packing, pack
 from audit.retrieval.across.routing import Routing, required_notes, route
 from audit.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
@@ -38,6 +38,10 @@ class GatheredEvidence:
     def passages(self) -> tuple[EvidenceChunk, ...]:
         """The packed passages, best first."""
         return self.packing.passages
+
+    def duplicates(self) -> dict[int, tuple[ChunkId, ...]]:
+        """Number of a passage, from 1 -> the chunks that were left out because they say the same."""
+        return {number: passage.duplicates for number, passage in enumerate(self.passages, start=1) if passage.duplicates}
 
     def _edges(self) -> list[dict[str, str]]:
         one = self.question_graph
