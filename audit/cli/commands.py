@@ -117,6 +117,7 @@ COMMANDS = (
         "stress run", "Put the stress tests of a release to a model, or to readers without a model.",
         "audit.cli.stress_run:run",
     ),
+    Command("stress grade", "Grade the answers to sub-questions by a model.", "audit.cli.stress_grade:grade"),
     Command(
         "stress judge", "Plant changes with a known effect in answers, and ask a judge before and after each.",
         "audit.cli.stress_judge:judge",

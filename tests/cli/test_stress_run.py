@@ -227,3 +227,58 @@ def test_a_real_server_replies_at_chance(tmp_path, real_judge, monkeypatch):
     assert accuracy["value_low"] <= 0.5 <= accuracy["value_high"]
     assert detection["value_low"] <= 0.5 <= detection["value_high"]
     assert accuracy["of"] + accuracy["unread"] == 40
+
+
+# -- grading -------------------------------------------------------------------------------------------------------------
+
+
+def test_short_answers_are_graded_once_and_exact_ones_without_a_call(tmp_path, server, capsys):
+    folder = built(tmp_path / "release")
+    stress_run(folder, "--readers", "oracle", "coin")
+    capsys.readouterr()
+    assert main(["stress", "grade", str(folder), "--dry-run", "--json"]) == 0
+    # "3 days" is right; the coin also says "9 days" where an error was planted, and "unknown" elsewhere
+    estimated = json.loads(capsys.readouterr().out)
+    assert server.asked == 0
+    assert main(["stress", "grade", str(folder), "--systems", "coin"]) == 0
+    assert "0 unreadable, 0 not asked" in capsys.readouterr().out
+    asked = server.asked
+    users = {body["messages"][-1]["content"] for body in server.bodies}
+    prompts = [user for user in users if "<right_answer>" in user]
+    assert estimated["stages"][0]["calls"] == estimated["answers"] - estimated["exact"] == len(prompts) == 2
+    graded = [entry for record in replies(folder, "coin").values() for entry in record["sub_answers"]]
+    assert {entry["score"] for entry in graded if entry["answer"] == "3 days"} <= {1.0}
+    assert all(entry["score"] in (0, 0.5, 1) for entry in graded)
+    assert not any("score" in entry for record in replies(folder, "oracle").values() for entry in record["sub_answers"])
+    loaded = load(folder, tmp_path / "data")
+    assert loaded.run.report["clean"]
+    with open_store(loaded.run.path) as con:
+        assert set(stress_curves(con).query("measure == 'sub_score'")["system_id"]) == {"coin"}
+        assert rows(con, "select settings ->> 'graded_by' from systems where system_id = 'coin'") == [("judge-2",)]
+    assert main(["stress", "grade", str(folder), "--systems", "coin"]) == 0
+    assert server.asked == asked
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"), [(["--systems", "coyn"], "Did you mean 'coin'?"), ([], "has no answer to a sub-question")]
+)
+def test_nothing_to_grade_is_said_before_anything_is_asked(tmp_path, server, options, sentence, capsys):
+    folder = built(tmp_path / "release")
+    stress_run(folder, "--readers", "coin" if options else "insufficient")
+    assert main(["stress", "grade", str(folder), *options]) == 2
+    assert sentence in capsys.readouterr().err
+    assert server.asked == 0
+
+
+def test_a_grade_that_cannot_be_read_counts_nowhere(tmp_path, server, capsys):
+    folder = built(tmp_path / "release", questions=1)
+    stress_run(folder, "--readers", "oracle")
+    lines = [json.loads(line) for line in (folder / "stress_replies.jsonl").read_text().splitlines()]
+    for record, answer in zip((one for one in lines if one["sub_answers"]), ("fault:prose", "Half of that."), strict=True):
+        record["sub_answers"] = [entry | {"answer": answer} for entry in record["sub_answers"][:1]]
+    (folder / "stress_replies.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
+    assert main(["stress", "grade", str(folder)]) == 1
+    assert "2 different short answers: 0 exact, 1 graded, 1 unreadable, 0 not asked." in capsys.readouterr().out
+    scores = [entry["score"] for record in replies(folder, "oracle").values() for entry in record["sub_answers"]]
+    assert sorted(scores, key=str) == sorted([None, *(score for score in scores if score is not None)], key=str)
+    assert scores.count(None) == 1
