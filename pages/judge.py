@@ -21,6 +21,7 @@ from audit.terms import fill
 from audit.vocabulary import ABSTAINED, Label
 from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.planted_changes import planted_section
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = (
@@ -128,7 +129,8 @@ def consistency_section(run: Run) -> None:
         shares = (Column.share(figure, words) for figure, words in FIGURES.items())
         table(measured, "check_table", (kind, *counted, agreement, *shares))
         footer(frame, "judge-checks", run, "judge_checks")
-    missing = [kind for kind, words in kinds.items() if not checks.loc[checks["kind"] == words, "made"].any()]
+    # What planted instructions need is said in their own section
+    missing = [kind for kind, words in kinds.items() if kind in OPTIONS and not checks.loc[checks["kind"] == words, "made"].any()]
     if missing:
         not_measured = "; ".join(kinds[kind] for kind in missing)
         counts(
@@ -176,6 +178,7 @@ with page("Judge", LEAD) as run:
     reading = load(judge_reading, run)
     judge_section(run, reading)
     consistency_section(run)
+    planted_section(run)
     replies_section(run, reading)
     length_section(run)
     link("compare", "Compare with another run, pair by pair", run, icon=":material/compare_arrows:")

@@ -28,14 +28,7 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
     the center's name or its phone number.
     """
     searches = searches or SimulatedSearches(HandbookTexts(world))
-    # Each part of a release has a stream of its own, so that a change of one leaves the others as they are.
-    rng = np.random.default_rng([world.config.seed, 2])
-    n_centers = max(book.center for book in world.handbooks) + 1
-    for number, question in enumerate(world.questions):
-        # One draw per center and not per handbook, because its programs share their wording.
-        style = rng.integers(STYLES, size=n_centers).tolist()
-        # Drawn for absent answers too, so that one more answer does not shift the random numbers of the others.
-        chance = rng.random((len(world.handbooks), 2)).tolist()
+    for number, (question, (style, chance)) in enumerate(zip(world.questions, _draws(world), strict=True)):
         for index, book in enumerate(world.handbooks):
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
             if world.present[number, index]:
@@ -49,6 +42,23 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
                     | _not_addressed(policies()[question.policy], question.aspect, book, chance[index])
                     | {"retrieval": retrieved}
                 )
+
+
+def drawn_styles(world: World) -> Iterator[list[int]]:
+    """For each question the style of each center, as `answer_text` takes it."""
+    return (style for style, _ in _draws(world))
+
+
+def _draws(world: World) -> Iterator[tuple[list[int], list[list[float]]]]:
+    """For each question the styles by center, and two random numbers for each handbook."""
+    # Each part of a release has a stream of its own, so that a change of one leaves the others as they are.
+    rng = np.random.default_rng([world.config.seed, 2])
+    n_centers = max(book.center for book in world.handbooks) + 1
+    for _ in world.questions:
+        # One draw per center and not per handbook, because its programs share their wording.
+        style = rng.integers(STYLES, size=n_centers).tolist()
+        # Drawn for absent answers too, so that one more answer does not shift the random numbers of the others.
+        yield style, rng.random((len(world.handbooks), 2)).tolist()
 
 
 def answer_text(world: World, question: int, handbook: int, style: int) -> str:

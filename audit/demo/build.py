@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from audit.demo.answers import answers
 from audit.demo.config import WorldConfig, paper_config, small_config
 from audit.demo.judge import Labels, simulate_labels
+from audit.demo.planted import planted_records, planted_truth
 from audit.demo.policies import policies
 from audit.demo.retrieval import HandbookTexts, SimulatedSearches, sections, trials
 from audit.demo.source_records import source_truth, with_sources
@@ -33,7 +34,7 @@ from audit.vocabulary import Label, Phase
 DEFAULT_SEED = 2057
 CONFIGS: dict[str, Callable[[int], WorldConfig]] = {"small": small_config, "paper": paper_config}
 RUN_IDS = {"small": "demo", "paper": "demo-paper"}
-TRUTH, TRUTH_OF_SYSTEMS = "truth.jsonl", "truth_systems.json"
+TRUTH, TRUTH_OF_SYSTEMS, TRUTH_OF_PLANTED = "truth.jsonl", "truth_systems.json", "truth_planted.json"
 PHASE_TITLES = {
     Phase.PRE: "Before your transplant",
     Phase.POST: "After your transplant",
@@ -59,6 +60,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
 
     and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`)
     and at which rates two others find the right sources (see `source_truth`).
+    truth_planted.json says how often the simulated judge sees a planted change (`planted_truth`).
 
     Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an
     earlier demo is replaced.
@@ -73,15 +75,18 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     # Written first: the next call then recognises and replaces a demo that was interrupted.
     write_jsonl(root / TRUTH, truth_records(world, labels))
     write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems) | {"routing": source_truth(sources)})
+    write_json(root / TRUTH_OF_PLANTED, planted_truth())
+    content = manifest(world, labels, scale)
     return write_release(
         root,
-        manifest=manifest(world, labels, scale),
+        manifest=content,
         handbooks=map(handbook_record, world.handbooks),
         questions=question_records(world),
         answers=answers(world, searches),
         comparisons=_reported(comparisons(world, labels), len(world.questions), progress),
         sections=sections(searches.library),
         trials=trials(searches),
+        planted=planted_records(world, labels, content["judge"]),
         systems=with_sources(system_tables(systems), sources),
     )
 

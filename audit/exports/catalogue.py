@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from audit.errors import AuditError
 from audit.exports import figures, retrieval_tables, run_tables, system_figures, two_run_tables
 from audit.exports.context import ExportContext
+from audit.exports.planted_tables import PLANTED_TABLES
 from audit.exports.run_tables import pairs_behind
 from audit.exports.system_tables import SYSTEM_TABLES
 from audit.exports.table_model import Picture, Table
@@ -88,7 +89,7 @@ SECTIONS = (
     ),
     ExportSection(
         "How far the judge can be trusted",
-        (run_tables.judge_checks, run_tables.judge_reading, run_tables.judge_length),
+        (run_tables.judge_checks, run_tables.judge_reading, run_tables.judge_length, *PLANTED_TABLES),
         (figures.judge_checks,),
     ),
     ExportSection(

@@ -12,11 +12,14 @@ from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, NO_INTERVAL, kap
 from audit.metrics.judge_length import judge_length
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.vocabulary import CHECK_KINDS, DISAGREEING, PARSES
+from audit.vocabulary import DISAGREEING, PARSES
 
 # The code of what a release does not report; readings and saved links know it by this name.
 NOT_STATED = "not said"
-CHECK_WORDS = {"swap": "answers in the other order", "blind": "names of {centers} hidden", "repeat": "nothing changed"}
+CHECK_WORDS = {
+    "swap": "answers in the other order", "blind": "names of {centers} hidden",
+    "instruction": "an instruction to the judge planted", "repeat": "nothing changed",
+}  # fmt: skip
 FIGURE_WORDS = {
     "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
     "to agreement": "Out of disagreement", "kappa": "Kappa", "unread": "Unreadable at least once",
@@ -29,10 +32,15 @@ PARSE_WORDS = {
 
 CHECKS_SQL = """
 with checked as (
-    select c.question, c.kind, coalesce(p.label::varchar, 'UNSCORED') as first, coalesce(c.label::varchar, 'UNSCORED') as again
+    select c.question, c.kind::varchar as kind, coalesce(p.label::varchar, 'UNSCORED') as first,
+           coalesce(c.label::varchar, 'UNSCORED') as again
     from checks c join pairs p using (question, handbook_a, handbook_b)
+    union all
+    -- Only those of the run's own judge: a planted change may have been put to others
+    select question, 'instruction', coalesce(label_before::varchar, 'UNSCORED'), coalesce(label::varchar, 'UNSCORED')
+    from planted where kind = 'instruction' and judge = (select manifest ->> 'judge' from run)
 )
-select question, kind::varchar as kind, first, again, count(*) as pairs
+select question, kind, first, again, count(*) as pairs
 from checked
 group by all
 order by all
@@ -57,6 +65,7 @@ CHECKS_TABLE = TableSpec(
     (
         "Across the line: between agreeing (absent, consistent, complementary) and disagreeing (divergent, contradictory).",
         "The repeat row is the noise floor; compare the other rows with it.",
+        "Planted instructions are in pairs with the run's labels in turn, and not in pairs as frequent as in the run.",
         "0 checks: not measured, which is not zero. In brackets: 95 % intervals.",
     ),
 )  # fmt: skip
@@ -91,15 +100,16 @@ GLOSSARY = {"not measured": "The check was not made, so there is no number; it i
 def judge_checks(con: Connection) -> pd.DataFrame:
     """Whether the judge gives the same label when it is asked about the same pair again.
 
-    Checks are of three kinds. swap: the two answers are in the other order, so a label that changes depended on position.
-    blind: the names of centers are hidden. repeat: nothing is changed, so every change is chance: the noise floor
-    with which the other two are compared. changed: of the checks in which both verdicts can be read, the share with
+    Checks are of four kinds. swap: the two answers are in the other order, so a label that changes depended on position.
+    blind: the names of centers are hidden. instruction: one answer contains an order to the judge to give another label
+    (`planted_changes`). repeat: nothing is changed, so every change is chance: the noise floor with which the others are
+    compared. changed: of the checks in which both verdicts can be read, the share with
     another label. crossed: the share that moves between agreeing (absent, consistent, complementary) and disagreeing
     (divergent, contradictory); to disagreement, to agreement: its two directions, equally common when asking
     differently makes the judge neither stricter nor milder. kappa: agreement of both verdicts beyond chance. unread:
     of all checks, the share in which one of the two verdicts could not be read; they count in nothing else.
 
-    One row per kind and figure, kinds in the order swap, blind, repeat; 'changed' first:
+    One row per kind and figure, kinds in the order swap, blind, instruction, repeat; 'changed' first:
         kind                   str
         figure                 str, 'changed', 'crossed', 'to disagreement', 'to agreement', 'kappa' or 'unread'
         count, of              int, checks; of is 0 where nothing was measured
@@ -111,7 +121,7 @@ def judge_checks(con: Connection) -> pd.DataFrame:
     Source: kappa: Cohen (1960). Position bias of judges: Zheng et al. (2023), arXiv:2306.05685.
     """
     counts = frame(con, CHECKS_SQL)
-    return pd.DataFrame([row for kind in CHECK_KINDS for row in _check_figures(counts[counts["kind"] == kind], kind.value)])
+    return pd.DataFrame([row for kind in CHECK_WORDS for row in _check_figures(counts[counts["kind"] == kind], kind)])
 
 
 def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:

@@ -72,6 +72,6 @@ def start_pairs(con: Connection, seed: int = 1, most: int = MOST_PAIRS) -> list[
     return [StartPair(*(*fields, Label(label))) for *fields, label in found]
 
 
-def planted_items(con: Connection, item_id: str) -> list[PlantedItem]:
+def planted_item(con: Connection, item_id: str) -> list[PlantedItem]:
     """A planted change as each judge saw it; empty where the run has none of this id."""
     return [PlantedItem(*fields) for fields in rows(con, ITEM, {"item": item_id})]

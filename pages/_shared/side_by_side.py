@@ -94,11 +94,15 @@ def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> str
 def _badges_html(judgement: Judgement) -> str:
     if judgement.status == NOT_IN_RELEASE:
         return _badge_html("not asked", LABEL_COLOURS["not asked"])
-    label = judgement.label or "unscored"
-    badges = _badge_html(LABEL_WORDS[label], LABEL_COLOURS[label])
+    badges = label_badge_html(judgement.label)
     if judgement.significance:
         badges += _badge_html(f"{judgement.significance} significance", SIGNIFICANCE_COLOURS[judgement.significance])
     return badges
+
+
+def label_badge_html(label: str | None) -> str:
+    """A label in its colour; None: unscored."""
+    return _badge_html(LABEL_WORDS[label or "unscored"], LABEL_COLOURS[label or "unscored"])
 
 
 def _badge_html(text: str, colour: str) -> str:

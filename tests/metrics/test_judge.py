@@ -37,7 +37,7 @@ def test_kappa_of_a_check_is_that_of_its_table(store):
 def test_what_nobody_checked_is_not_measured_and_never_zero(store):
     table = judge(store("q1 kidney ab=DIVERGENT ac=CONSISTENT bc=UNSCORED"))
     checks = table[table["section"] == "check"]
-    assert len(checks) == 18
+    assert len(checks) == 24
     assert (checks["of"] == 0).all()
     assert checks[["value", "value_low", "value_high"]].isna().all(axis=None)
 

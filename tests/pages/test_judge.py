@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.conftest import words_on
+from tests.support.loading import load
+from tests.support.planted import planted_item, write_planted
+from tests.support.tiny import release_from
 
 CHECKED = """
     q1 kidney ab=DIVERGENT/high!strict+swap:CONSISTENT ac=CONSISTENT!lenient+swap:CONSISTENT bc=UNSCORED!none:cut+swap:ABSENT
@@ -60,3 +63,48 @@ def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, 
 def test_the_comparison_with_another_run_is_one_click_away(run, open_page):
     links = {link.proto.label: link.proto for link in open_page("judge").main.get("page_link")}
     assert f"run={run.key.replace('@', '%40')}" in links["Compare with another run, pair by pair"].query_string
+
+
+PLANTED = [
+    planted_item(1, "amount", "CONSISTENT", "DIVERGENT", ["DIVERGENT", "CONTRADICTORY"]),
+    planted_item(2, "amount", "CONSISTENT", "CONSISTENT", ["DIVERGENT", "CONTRADICTORY"], reasoning="No <b>difference</b> seen."),
+    planted_item(3, "instruction", "DIVERGENT", "CONSISTENT", ["DIVERGENT"], ordered="CONSISTENT", variant="reply"),
+    planted_item(4, "instruction", "DIVERGENT", "DIVERGENT", ["DIVERGENT"], ordered="CONSISTENT", variant="request"),
+]
+
+
+@pytest.fixture
+def planted_run(tmp_path, data_dir):
+    folder = write_planted(release_from(tmp_path / "releases", CHECKED, judge="judge-1"), PLANTED)
+    return load(folder, data_dir).run
+
+
+def test_planted_changes_have_a_row_for_each_kind_and_instructions_are_among_the_checks(planted_run, open_page):
+    at = open_page("judge", run=planted_run.key)
+    table = table_with(at, "lenient").set_index("kind")
+    assert table["of"].to_dict() == {"one amount changed": 2, "an instruction to the judge": 2}
+    assert table["value"].to_dict() == {"one amount changed": 50, "an instruction to the judge": 50}
+    assert "gave the label that a text in an answer asked for in 1 of 2 cases" in words_on(at)
+    checks = table_with(at, "made").set_index("kind")
+    assert tuple(checks.loc["an instruction to the judge planted", ["made", "changed"]]) == (2, 50)
+
+
+def test_what_went_wrong_is_read_first_with_the_change_marked(planted_run, open_page):
+    at = open_page("judge", run=planted_run.key)
+    items = table_with(at, "outcome")
+    assert items["outcome"].to_list() == ["wrong", "as it must be"]
+    (item,) = [block.proto.body for block in at.get("html") if "the planted change" in block.proto.body]
+    assert "Wait <mark" in item
+    assert ">9</mark> months." in item
+    assert "No &lt;b&gt;difference&lt;/b&gt; seen." in item
+    assert "must be: divergent or contradictory" in item
+
+
+def test_a_kind_can_be_picked_and_shows_its_wordings(planted_run, open_page):
+    at = open_page("judge", run=planted_run.key, change="instruction")
+    assert table_with(at, "variant")["variant"].to_list() == ["reply", "request"]
+    assert table_with(at, "before")["before"].to_list() == ["divergent"]
+
+
+def test_a_run_without_planted_changes_names_the_command(run, open_page):
+    assert "audit stress judge RELEASE" in commands(open_page("judge"))

@@ -109,18 +109,20 @@ def model_records(task: PlantedTask, replies: Replies, summary: PlantedSummary) 
                 continue
             verdicts = [read_verdict(reply, task.prompt.name) for reply in answered]
             usage = {**usage_record(answered[1:]), "prompt": task.prompt.title}
-            yield _record(change, verdicts[0], verdicts[1], task.model, summary) | {"usage": usage}
+            summary.count(verdicts[0], verdicts[1])
+            yield planted_record(change, verdicts[0], verdicts[1], task.model) | {"usage": usage}
 
 
 def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summary: PlantedSummary) -> Iterator[Record]:
     """The records of planted.jsonl as rules judge the changes."""
     for change in changes:
         before, after = (rules(change.start.question, *answers) for answers in (change.before, change.after))
-        yield _record(change, before, after, name, summary)
+        summary.count(before, after)
+        yield planted_record(change, before, after, name)
 
 
-def _record(change: PlantedChange, before: Verdict, after: Verdict, judge: str, summary: PlantedSummary) -> Record:
-    summary.count(before, after)
+def planted_record(change: PlantedChange, before: Verdict, after: Verdict, judge: str) -> Record:
+    """The record of planted.jsonl of one change, given a judge's verdicts before and after it."""
     label_before = Label(before.label) if before.label else None
     edit: Mapping[str, Any] = change.edit.record() if change.edit else {}
     return {

@@ -1,0 +1,173 @@
+"""Stress test of the judge: by kind of planted change how often its label is as it must be, and the items to read."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
+from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
+from audit.queries.lookup import handbook_list
+from audit.queries.planted import PlantedItem, planted_item
+from audit.store.runs import Run
+from audit.terms import fill
+from audit.vocabulary import LABELS, ChangedSide
+from pages._shared.loaders import load
+from pages._shared.pickers import named_by, pick_one
+from pages._shared.side_by_side import CSS, label_badge_html, shortened
+from pages._shared.widgets import clicked_row, counts, footer, table
+
+COMMAND = "audit stress judge RELEASE"
+LEAD = (
+    "Small changes with a known effect on the label were planted in answers, and the judge was asked before and after each. "
+    "What must move the label starts from one answer beside itself, or from two that agree, so that the change is all that "
+    "differs: among other differences a judge sees less. What must not move it starts from pairs with the run's labels in turn."
+)
+NO_LABEL = "no label"
+
+
+def planted_section(run: Run) -> None:
+    """Draw the section; a run without planted changes gets the command that makes them."""
+    st.header("Does the judge see what changes the label, and only that?", anchor=False)
+    frame = load(planted_changes, run)
+    if frame.empty:
+        counts(
+            run,
+            "Not measured. The following command plants changes with a known effect and asks the judge before and after each:",
+        )
+        st.code(COMMAND, language="bash", wrap_lines=True)
+        return
+    counts(run, LEAD)
+    judge = _judge(run, frame)
+    own = frame[frame["judge"] == judge]
+    table(
+        own,
+        "planted",
+        planted_changes.table.pick(run, "kind", "value", "of", "effect", "lenient", "no_label", "untelling"),
+        rows=10,
+    )
+    _instructions(run, own)
+    footer(frame, "planted-changes", run, "planted_changes")
+    _by_kind(run, own, judge)
+
+
+def _judge(run: Run, frame: pd.DataFrame) -> str:
+    """The judge whose labels are shown: the run's own first, another one where somebody picks it."""
+    judges = list(dict.fromkeys(frame["judge"]))
+    judges.sort(key=lambda name: name != run.manifest.get("judge"))
+    if len(judges) == 1:
+        counts(run, "Judge: {judge}.", judge=judges[0])
+        return str(judges[0])
+    return pick_one("Judge", judges, "planted_judge", default=judges[0], format_func=str) or judges[0]
+
+
+def _instructions(run: Run, own: pd.DataFrame) -> None:
+    row = own[own["kind"] == "instruction"]
+    if row.empty or not row.iloc[0]["obeyed_of"]:
+        return
+    first = row.iloc[0]
+    counts(
+        run,
+        "**Planted instructions**: the judge gave the label that a text in an answer asked for in {n} of {of} cases ({share}; "
+        "95 % interval {span}).",
+        n=f"{first['obeyed_count']:,}", of=f"{first['obeyed_of']:,}", share=percent(first["obeyed"], 1),
+        span=interval(first["obeyed_low"], first["obeyed_high"], 1) or "unknown",
+    )  # fmt: skip
+
+
+def _by_kind(run: Run, own: pd.DataFrame, judge: str) -> None:
+    """One kind of change: its variants, the labels before and after, and its items, of which one can be opened."""
+    words = {kind: fill(run, KIND_WORDS[kind]) for kind in own["kind"]}
+    kind = pick_one("Read the changes of one kind", list(words), "change", default=next(iter(words)), format_func=named_by(words))
+    variants = load(planted_changes, run, by=BY_VARIANT, judge=judge)
+    variants = variants[(variants["kind"] == kind) & (variants["variant"] != "")]
+    if len(variants) > 1:
+        columns = planted_changes.table.pick(run, "variant", "of", "value", *(["obeyed"] if kind == "instruction" else []))
+        table(variants, "planted_variants", columns)
+    _labels(run, judge, str(kind))
+    items = load(planted_items, run, kind=kind)
+    items = items[items["judge"] == judge]
+    _items(run, items.sort_values("outcome", key=lambda outcome: outcome.map(_order), kind="stable").reset_index(drop=True))
+
+
+def _order(outcome: str) -> int:
+    """What somebody reads first: what went wrong."""
+    return ["wrong", "lenient", NO_LABEL, "untelling", "right"].index(outcome)
+
+
+def _labels(run: Run, judge: str, kind: str) -> None:
+    """Labels before (rows) and after (columns)."""
+    frame = load(planted_labels, run)
+    own = frame[(frame["judge"].fillna("not stated") == judge) & (frame["kind"] == kind)]
+    order = [*map(str, LABELS), "UNSCORED"]
+    wide = own.pivot_table(index="label_before", columns="label", values="items", aggfunc="sum", fill_value=0).reindex(
+        [label for label in order if label in set(own["label_before"])]
+    )
+    after = [label for label in order if label in wide.columns]
+    shown = wide[after].astype(int).rename(index=_word).rename_axis("before").reset_index()
+    table(shown, "planted_labels", {"before": "Label before", **{label: f"after: {_word(label)}" for label in after}})
+
+
+def _word(label: str) -> str:
+    return LABEL_WORDS.get(label, NO_LABEL)
+
+
+def _items(run: Run, items: pd.DataFrame) -> None:
+    columns = planted_items.table.pick(run, "outcome", "question", "before", "after", "label_before", "label")
+    shown = items.assign(**{name: items[name].map(lambda label: _word(label or "")) for name in ("label_before", "label")})
+    clicked = clicked_row(shown, "planted_items", columns, rows=8)
+    counts(run, "Click a row to read both answers with the change marked. What went wrong comes first.")
+    chosen = items.iloc[0] if clicked is None else clicked
+    found = load(planted_item, run, item_id=str(chosen["item_id"]))
+    for item in found:
+        if (item.judge or "not stated") == chosen["judge"]:
+            _item(run, item)
+
+
+def _item(run: Run, item: PlantedItem) -> None:
+    names = handbook_names(load(handbook_list, run))
+    st.html(CSS)
+    expected = " or ".join(_word(label) for label in item.expected) or "unknown"
+    head = f"<h2>{escape(item.question)}</h2>"
+    labels = f"{label_badge_html(item.label_before)} → {label_badge_html(item.label)}"
+    right = f'<span class="faint">must be: {escape(expected)}</span>'
+    reasoning = f'<div class="reasoning">{escape(item.reasoning)}</div>' if item.reasoning else ""
+    sides = "".join(
+        f'<div class="side"><div class="name">{escape(names.get(handbook, handbook))}</div>'
+        f'<div class="answer-text">{_marked(text or "", item, side)}</div></div>'
+        for side, handbook, text in (
+            (ChangedSide.A, item.handbook_a, item.answer_a),
+            (ChangedSide.B, item.handbook_b, item.answer_b),
+        )
+    )
+    st.html(
+        f'<div class="pair">{head}<div class="verdict">{labels} {right}</div>{reasoning}{_change_html(item)}'
+        f'<div class="sides">{sides}</div></div>'
+    )
+    if item.handbook_a == item.handbook_b:
+        counts(run, "One answer beside itself: the change is all that differs.")
+
+
+def _change_html(item: PlantedItem) -> str:
+    """The change in words: what was there, and what took its place."""
+    if item.side == ChangedSide.BOTH:
+        return '<p class="faint">The answers changed places.</p>'
+    answer = "first" if item.side == ChangedSide.A else "second"
+    before, after = (f"“{escape(shortened((words or '').strip()))}”" for words in (item.before, item.after))
+    if not (item.before or "").strip():
+        return f'<p class="faint">Added to the {answer} answer: {after}.</p>'
+    if not (item.after or "").strip():
+        return f'<p class="faint">Removed from the {answer} answer: {before}.</p>'
+    return f'<p class="faint">In the {answer} answer, {before} became {after}.</p>'
+
+
+def _marked(text: str, item: PlantedItem, side: ChangedSide) -> str:
+    """The answer with the changed words marked, where they are known to be in it."""
+    if item.side != side or item.start is None or not item.after:
+        return escape(shortened(text)) or "<i>empty</i>"
+    # Without the space around it, which would be marked as a line of its own
+    start, end = item.start + len(item.after) - len(item.after.lstrip()), item.start + len(item.after.rstrip())
+    marked = f'<mark class="number" title="the planted change">{escape(text[start:end])}</mark>'
+    return escape(text[:start]) + marked + escape(text[end:])
