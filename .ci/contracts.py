@@ -59,6 +59,7 @@ VERDICTS = [
     "audit.themes",
     "audit.source_pages",
     "audit.evaluation",
+    "audit.asking",
     "annotation.studies.verdict_store",
     "annotation.studies.baseline_judge",
 ]
@@ -108,6 +109,7 @@ CONTRACTS = [
         [
             "__main__",
             "cli",
+            "asking",
             "jobs | exports | (pipeline)",
             "metrics | charts",
             "queries",

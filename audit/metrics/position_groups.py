@@ -96,13 +96,20 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     Raises NotInRunError when the question is not in the run. Source of the order: Bar-Joseph et al. 2001.
     """
     question = {"question": question_number(con, question_id)}
-    table = frame(con, GROUPS_SQL, question)
+    reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
+    return in_groups(frame(con, GROUPS_SQL, question), matrix(con, question_id).to_numpy(dtype=object), reasonings)
+
+
+def in_groups(table: pd.DataFrame, labels: Labels, reasonings: list[str]) -> pd.DataFrame:
+    """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
+
+    labels      handbooks x handbooks, in the order of the table: the values of `matrix`
+    reasonings  what the judge says of the pairs that disagree
+    """
     answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
-    labels = matrix(con, question_id).to_numpy(dtype=object)
     order, group = seriate(labels[np.ix_(answering, answering)])
     grouped = table.assign(group=pd.Series(group + 1, index=answering, dtype="Int64").reindex(table.index))
     others = [np.flatnonzero(table["state"].to_numpy() == state) for state in (NOT_ADDRESSED, UNREAD, NOT_ASKED)]
-    reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
     counted = _with_pairs_inside(_with_group_names(grouped, reasonings), labels)
     return counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
 

@@ -1,0 +1,174 @@
+"""Asks the handbooks of a run: their own words, how these relate by rules, and one answer of all sources.
+
+Texts come from the run, indexes from a folder where they are kept by content: an index that exists is read, and a process that
+was killed while indexing goes on with the next handbook.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.asking.question import NOTHING, QUESTION_ID, Asked, AskScope, Step, clean_question, no_step
+from audit.corpus.documents import Document
+from audit.errors import AuditError
+from audit.generation.evidence import GroundedQuestion, meets
+from audit.generation.extractive_generator import extractive_answer
+from audit.generation.files import unread_record
+from audit.generation.several_sources import SourceReader, answer_from_sources
+from audit.generation.unreadable import asked_in, other_language
+from audit.judging.baseline import judge
+from audit.judging.corpus import Verdict
+from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, UNSCORED, in_groups
+from audit.queries.run_texts import run_documents
+from audit.retrieval.across.evidence import gather
+from audit.retrieval.across.library import Library, build_library
+from audit.retrieval.across.settings import CrossSourceSettings
+from audit.retrieval.across.sources import sources_by
+from audit.retrieval.model import Query
+from audit.retrieval.settings import RetrievalSettings
+from audit.retrieval.strategies import HERO, make_strategy
+from audit.store.connection import open_store
+from audit.vocabulary import GENERAL, Label
+
+SETTINGS = RetrievalSettings()
+
+
+class RunLibrary:
+    """The handbooks of one run, ready to be asked. Made once for a run; what it needs of a handbook it reads at its first use."""
+
+    def __init__(self, documents: Iterable[Document], folder: Path | None, step: Step = no_step) -> None:
+        documents = tuple(documents)
+        if not any(section.text.strip() for document in documents for section in document.sections):
+            raise AuditError(
+                f"This run has no texts of its handbooks, so they cannot be asked. {NOTHING} "
+                "A run that `audit run` made has them; a release may bring them as sections.jsonl."
+            )
+        for number, document in enumerate(documents):
+            step("Indexing", number / len(documents))
+            # One by one, so that whatever is done stays done
+            build_library([document], sources_by([document], "center"), SETTINGS, folder=folder)
+        self.library = build_library(documents, sources_by(documents, "center"), SETTINGS, folder=folder)
+        self.reader = SourceReader({document.handbook_id: document for document in documents}, self.library.sources)
+
+    @classmethod
+    def of_store(cls, path: Path, folder: Path | None, step: Step = no_step) -> RunLibrary:
+        """The handbooks of the run in a store file. Raises AuditError where the run has no texts."""
+        with open_store(path) as con:
+            return cls(run_documents(con), folder, step)
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The handbooks, in the order of the run."""
+        return tuple(index.document for index in self.library.indexes.values())
+
+    def ask(self, text: str, scope: AskScope | None = None, step: Step = no_step) -> Asked:
+        """What the handbooks in the scope say. Raises AuditError for an empty or too long question, or a scope without any."""
+        began, question, scope = time.perf_counter(), clean_question(text), scope or AskScope()
+        library = self._in_scope(scope)
+        query = Query(QUESTION_ID, question, scope.organ or GENERAL)
+        answers = list(self._answers(library, query, step))
+        step("Comparing", 1.0)
+        verdicts = _verdicts(question, answers)
+        table, labels = _table(library, answers), _labels(answers, verdicts)
+        reasonings = [str(verdict["reasoning"]) for verdict in verdicts]
+        grouped = in_groups(table, labels.to_numpy(dtype=object), reasonings)
+        evidence = gather(library, question, CrossSourceSettings())
+        # What was read of a handbook is the same in every scope
+        sourced = answer_from_sources(evidence, replace(self.reader, sources=library.sources), compare)
+        citations = {answer["handbook_id"]: answer["retrieval"]["citations"] for answer in answers}
+        seconds = time.perf_counter() - began
+        return Asked(question, scope, grouped, citations, labels, verdicts, sourced, sourced.notes, seconds, tuple(answers))
+
+    def _in_scope(self, scope: AskScope) -> Library:
+        """The library with the sources and handbooks of the scope."""
+        if unknown := sorted(set(scope.sources) - self.library.source_by_id.keys()):
+            raise AuditError(f"There is no source '{unknown[0]}'. {NOTHING} Sources: {', '.join(self.library.source_by_id)}.")
+        kept = {document.handbook_id for document in self.documents if _concerns(scope, document)}
+        sources = [
+            replace(source, handbook_ids=members)
+            for source in self.library.sources
+            if (not scope.sources or source.source_id in scope.sources)
+            and (members := tuple(handbook_id for handbook_id in source.handbook_ids if handbook_id in kept))
+        ]
+        if not sources:
+            raise AuditError(f"No handbook is in this scope. {NOTHING} Choose more organs or more sources.")
+        asked = {handbook_id for source in sources for handbook_id in source.handbook_ids}
+        indexes = {name: index for name, index in self.library.indexes.items() if name in asked}
+        return replace(self.library, sources=tuple(sources), indexes=indexes)
+
+    def _answers(self, library: Library, query: Query, step: Step) -> Iterable[dict[str, Any]]:
+        """The record of each handbook's answer, in the order of the run."""
+        language = asked_in([query.text])
+        for number, (handbook_id, index) in enumerate(library.indexes.items()):
+            step("Reading", number / len(library.indexes))
+            retrieval = make_strategy(HERO, index).retrieve(query).record()
+            # The record leaves out most sections of a handbook that is used in full: it is read from the document then
+            grounded = GroundedQuestion(query, index.document, retrieval)
+            reason = other_language(index.document, language)
+            yield unread_record(grounded, reason) if reason else extractive_answer(grounded, self.reader.relevance(handbook_id))
+
+
+def _concerns(scope: AskScope, document: Document) -> bool:
+    return scope.organ is None or meets(Query(QUESTION_ID, "", scope.organ), document)
+
+
+def compare(question: str, one: str, other: str) -> Label | None:
+    """The label of two statements by the rules of the baseline judge."""
+    label = judge(question, one, other).label
+    return Label(label) if label else None
+
+
+def _state(answer: dict[str, Any]) -> str:
+    if answer["absent"] is None:
+        return UNREAD
+    return NOT_ADDRESSED if answer["absent"] else ANSWERS
+
+
+def _verdicts(question: str, answers: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """One record for every two handbooks that answer."""
+    answering = [answer for answer in answers if _state(answer) == ANSWERS]
+    return tuple(
+        _verdict_record(one["handbook_id"], other["handbook_id"], judge(question, one["answer"], other["answer"]))
+        for one, other in combinations(answering, 2)
+    )
+
+
+def _verdict_record(handbook_a: str, handbook_b: str, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "handbook_a": handbook_a, "handbook_b": handbook_b, "label": verdict.label, "significance": verdict.significance,
+        "topic": verdict.topic, "reasoning": verdict.reasoning,
+    }  # fmt: skip
+
+
+def _table(library: Library, answers: list[dict[str, Any]]) -> pd.DataFrame:
+    source_of = {handbook_id: source.source_id for source in library.sources for handbook_id in source.handbook_ids}
+    records = []
+    for answer in answers:
+        document, state = library.indexes[answer["handbook_id"]].document, _state(answer)
+        records.append({
+            "handbook_id": document.handbook_id, "organ": document.organ, "center": document.center, "phase": document.phase,
+            "answer": answer["answer"] if state == ANSWERS else None, "state": state,
+            "source_id": source_of[document.handbook_id], "unread_reason": answer["unread_reason"],
+        })  # fmt: skip
+    return pd.DataFrame(records)
+
+
+def _labels(answers: list[dict[str, Any]], verdicts: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """Handbooks x handbooks: ABSENT where one of the two does not address the question."""
+    names, states = [answer["handbook_id"] for answer in answers], np.array([_state(answer) for answer in answers])
+    silent = states == NOT_ADDRESSED
+    square = np.where(silent[:, None] | silent[None, :], "ABSENT", UNSCORED).astype(object)
+    at = {name: number for number, name in enumerate(names)}
+    for verdict in verdicts:
+        one, other = at[verdict["handbook_a"]], at[verdict["handbook_b"]]
+        square[one, other] = square[other, one] = verdict["label"] or UNSCORED
+    np.fill_diagonal(square, SELF)
+    return pd.DataFrame(square, index=names, columns=names)

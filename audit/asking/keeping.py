@@ -1,0 +1,89 @@
+"""Keeps a question that was asked: writes it as a release of its own, which loads as a run like any other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from audit.asking.question import SYSTEM_ID, Asked
+from audit.generation.extractive_generator import EXTRACTIVE
+from audit.jobs.judging import Progress, judge_by_rules, read_corpus
+from audit.judging.corpus import AnswerToJudge, QuestionToJudge
+from audit.release.write import write_jsonl
+from audit.store.connection import open_store
+from audit.store.runs import Run
+from audit.vocabulary import GENERAL, SystemMode
+
+NOT_IN_ID = re.compile(r"[^a-z0-9]+")
+MAX_ID = 60
+
+
+def release_name(run: Run, asked: Asked) -> str:
+    """The id of the new run: that of the old one, and the question's words."""
+    words = NOT_IN_ID.sub("-", asked.question.casefold()).strip("-")[:MAX_ID].strip("-")
+    return f"{run.run_id}-asked-{words}"
+
+
+def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
+    """Write the question with all answers, pairs labelled by rules, and the answer of all sources; returns the release's folder.
+
+    It has the handbooks of the scope with their texts, one question, and one answering system. The run itself is not changed.
+    """
+    name = release_name(run, asked)
+    members = set(asked.handbooks["handbook_id"])
+    with open_store(run.path) as con:
+        corpus = read_corpus(con, run)
+        handbooks = tuple(record for record in corpus.handbooks if record["handbook_id"] in members)
+        sections = corpus.sections
+
+        def texts() -> Iterator[Any]:
+            return (record for record in sections() if record["handbook_id"] in members) if sections else iter(())
+
+        names = {"run_id": name, "title": f"{run.title}: {asked.question}", "generator": EXTRACTIVE, "digest": ""}
+        kept = replace(
+            corpus, run={**corpus.run, **names}, handbooks=handbooks, items=lambda: iter([_item(name, asked)]),
+            sections=texts, trials=None,
+        )  # fmt: skip
+        judge_by_rules(folder / name, kept, Progress())
+    for table, records in _system_tables(name, asked).items():
+        write_jsonl(folder / name / f"{table}.jsonl", records)
+    return folder / name
+
+
+def _item(question_id: str, asked: Asked) -> QuestionToJudge:
+    answers = {
+        record["handbook_id"]: AnswerToJudge(
+            record["answer"], record["absent"], record["absence_method"], record["retrieval"], record["unread_reason"],
+            record["usage"],
+        )
+        for record in asked.answers
+    }  # fmt: skip
+    question = {
+        "question_id": question_id, "question": asked.question, "organ": asked.scope.organ or GENERAL, "topics": [],
+        "subtopics": [], "source": "asked in the dashboard",
+    }  # fmt: skip
+    return QuestionToJudge(question, answers, tuple(combinations(answers, 2)))
+
+
+def _system_tables(question_id: str, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """The answer of all sources as an answering system, with its sources and its way to the evidence."""
+    by_source = asked.handbooks.groupby("source_id", sort=True)["handbook_id"].apply(list)
+    evidence = asked.sourced.evidence.record()
+    authority = {route["source_id"]: route["authority"] for route in evidence["routes"]}
+    system = {
+        "system_id": SYSTEM_ID, "name": "All sources, quoted", "model": EXTRACTIVE, "mode": SystemMode.MULTI_SOURCE.value,
+        "retriever": evidence["trace"]["settings"]["retriever"],
+    }  # fmt: skip
+    return {
+        "systems": [system],
+        "sources": [
+            {"source_id": str(source), "handbook_ids": members, "authority": authority.get(str(source), 0.5)}
+            for source, members in by_source.items()
+        ],
+        "system_answers": [asked.sourced.record(question_id, SYSTEM_ID)],
+        "routes": [asked.sourced.route_record(question_id, SYSTEM_ID)],
+    }

@@ -1,0 +1,67 @@
+"""The process that reads handbooks: `python -m audit.asking.process`, requests on standard input, replies on standard output.
+
+Texts of strangers are indexed and compared here, so that the dashboard neither loads the libraries nor waits. Requests and
+replies are pickles: both ends are this program, and what comes out of the texts is text.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import sys
+from collections import OrderedDict
+from typing import BinaryIO
+
+from audit.asking.engine import RunLibrary
+from audit.asking.question import DONE, REFUSED, STEP, Asked, AskRequest
+from audit.errors import AuditError
+
+KEPT_LIBRARIES = 2
+
+
+class Libraries:
+    """The runs that were asked last, ready to be asked again."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, RunLibrary] = OrderedDict()
+
+    def ask(self, request: AskRequest, replies: BinaryIO) -> Asked:
+        """Answer a request, and report each step."""
+
+        def step(doing: str, share: float) -> None:
+            send(replies, STEP, (doing, share))
+
+        if request.digest not in self._kept:
+            while len(self._kept) >= KEPT_LIBRARIES:
+                self._kept.popitem(last=False)
+            self._kept[request.digest] = RunLibrary.of_store(request.store, request.folder, step)
+        self._kept.move_to_end(request.digest)
+        return self._kept[request.digest].ask(request.question, request.scope, step)
+
+
+def send(stream: BinaryIO, kind: str, content: object) -> None:
+    """Write one reply."""
+    pickle.dump((kind, content), stream)
+    stream.flush()
+
+
+def main() -> None:
+    """Answer requests until the dashboard closes the input."""
+    logging.disable(logging.INFO)
+    requests, replies = sys.stdin.buffer, sys.stdout.buffer
+    # Whatever a library prints must not get between the replies
+    sys.stdout = sys.stderr
+    libraries = Libraries()
+    while True:
+        try:
+            request = AskRequest(*pickle.load(requests))  # noqa: S301 - from the dashboard, which started this process
+        except EOFError:
+            return
+        try:
+            send(replies, DONE, libraries.ask(request, replies))
+        except AuditError as error:
+            send(replies, REFUSED, str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Processes that read handbooks for the dashboard: started when somebody asks, few, bounded in time, and ended when idle."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from queue import LifoQueue
+
+from audit.asking.question import (
+    DONE,
+    NOTHING,
+    REFUSED,
+    STEP,
+    Asked,
+    AskRequest,
+    AskScope,
+    Step,
+    clean_question,
+    no_step,
+)
+from audit.errors import AuditError
+from audit.store.runs import Run
+
+PROCESSES = 2
+TIME_LIMIT_S = 120.0
+IDLE_S = 600.0
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Worker:
+    """One process, which is asked one question at a time and starts again where it has ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._idle: threading.Timer | None = None
+
+    def ask(self, request: AskRequest, step: Step = no_step, limit_s: float = TIME_LIMIT_S) -> Asked:
+        """The reply. Raises AuditError where the request is refused, takes longer than the limit, or the process dies."""
+        if self._idle:
+            self._idle.cancel()
+        process = self._running()
+        limit = _after(limit_s, process.kill)
+        try:
+            return _reply(process, request, step)
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            self.close()
+            raise AuditError(
+                f"The handbooks could not be read within {limit_s:.0f} seconds, or the process that reads them ended. {NOTHING} "
+                "Ask again; what was indexed is kept. Fewer organs or sources are faster."
+            ) from error
+        finally:
+            limit.cancel()
+            self._idle = _after(IDLE_S, self.close)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            path = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "audit.asking.process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": path},
+            )  # fmt: skip
+        return self._process
+
+    def close(self) -> None:
+        """End the process; the next question starts another."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
+def _after(seconds: float, action: object) -> threading.Timer:
+    timer = threading.Timer(seconds, action)  # type: ignore[arg-type]  # a bound method
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _reply(process: subprocess.Popen[bytes], request: AskRequest, step: Step) -> Asked:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    pickle.dump(tuple(request), process.stdin)
+    process.stdin.flush()
+    while True:
+        kind, content = pickle.load(process.stdout)  # noqa: S301 - from a process that this one started
+        if kind == STEP:
+            step(*content)
+        elif kind == REFUSED:
+            raise AuditError(content)
+        elif kind == DONE:
+            reply: Asked = content
+            return reply
+
+
+# The worker that was used last comes first: it has the run ready
+_WORKERS: LifoQueue[Worker] = LifoQueue()
+_ALL = [Worker() for _ in range(PROCESSES)]
+for _worker in _ALL:
+    _WORKERS.put(_worker)
+
+
+@atexit.register
+def close_workers() -> None:
+    """End all processes."""
+    for worker in _ALL:
+        worker.close()
+
+
+def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:
+    """What the handbooks of a run say, found in another process; others who ask meanwhile wait for one of PROCESSES.
+
+    Raises AuditError for an empty or too long question, a run without texts, a scope without handbooks, or a process that ends.
+    """
+    question = clean_question(text)
+    step("Waiting", 0.0)
+    worker = _WORKERS.get()
+    try:
+        return worker.ask(AskRequest(run.path, run.digest, data_dir.resolve() / "retrieval" / "indexes", question, scope), step)
+    finally:
+        _WORKERS.put(worker)

@@ -1,0 +1,34 @@
+"""The texts of a run: its handbooks as documents, as far as its release brings their sections."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from audit.corpus.documents import Document, Section
+from audit.store.connection import Connection, rows
+
+HANDBOOKS = """
+select handbook, handbook_id, organ, center, phase, title, language, unreadable from handbooks
+where handbook in (select handbook from sections) order by handbook
+"""
+SECTIONS = """
+select handbook, section_id, heading, text, above, pages, page_starts, url from sections order by handbook, place
+"""
+
+
+def run_documents(con: Connection) -> tuple[Document, ...]:
+    """The handbooks whose texts the run has, in release order; () where the release brings none."""
+    sections: dict[int, list[Section]] = defaultdict(list)
+    for handbook, section_id, heading, text, above, pages, page_starts, url in rows(con, SECTIONS):
+        starts = tuple((page, start) for page, start in page_starts)
+        sections[handbook].append(Section(section_id, heading, text, tuple(above), tuple(pages), url, starts))
+    return tuple(
+        Document(handbook_id, organ, center, phase, tuple(sections[number]), title, language=language, unreadable=unreadable)
+        for number, handbook_id, organ, center, phase, title, language, unreadable in rows(con, HANDBOOKS)
+    )
+
+
+def has_texts(con: Connection) -> bool:
+    """Whether the run has the text of at least one handbook."""
+    ((found,),) = rows(con, "select count(*) > 0 from sections")
+    return bool(found)
