@@ -11,6 +11,7 @@ from audit.cli.main import main
 from audit.metrics.stress import stress_curves
 from audit.store.connection import open_store
 from audit.stress.running.readers import READER_NAMES
+from benchmarks.stress import DATA, compared
 from tests.support.loading import load
 
 QUESTIONS = 60
@@ -73,3 +74,19 @@ def test_a_reader_reproduces_its_analytic_curve(curves, reader, measure):
 def test_a_reader_who_ignores_the_documents_has_no_detection(curves):
     own = set(curves[curves["system_id"] == "closed_book"]["measure"])
     assert own == {"accuracy", "insufficient", "unread"}
+
+
+@pytest.mark.slow
+def test_on_real_questions_nearly_all_cells_have_the_analytic_value_inside(tmp_path):
+    source = DATA / "stress" / "pubmedqa.jsonl.gz"
+    if not source.is_file():
+        pytest.skip("the questions of PubMedQA are not beside the checkout (../shared/data/stress)")
+    out = tmp_path / "release"
+    main(["stress", "build", str(source), "--out", str(out), "--limit", "200"])
+    assert main(["stress", "run", str(out), "--readers", "all"]) == 0
+    curves = stress_curves(open_store(load(out, tmp_path / "data").run.path), size=DOCUMENTS)
+    commonest = curves.query("measure == 'accuracy' and system_id == 'closed_book' and test == 'standard'")["value"].iloc[0]
+    cells = compared(curves, 3, commonest)
+    # 95 % intervals: only the draws of coin and copycat can miss
+    assert cells["inside"].mean() > 0.95
+    assert set(cells[~cells["inside"]]["system_id"]) <= {"coin", "copycat", "closed_book"}
