@@ -29,23 +29,26 @@ from audit.judging.corpus import Verdict
 from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, UNSCORED, in_groups
 from audit.queries.run_texts import run_documents
 from audit.retrieval.across.evidence import gather
-from audit.retrieval.across.library import Library, build_library
+from audit.retrieval.across.library import LANGUAGE_SAMPLE, Library, build_library
 from audit.retrieval.across.settings import CrossSourceSettings
 from audit.retrieval.across.sources import sources_by
 from audit.retrieval.model import Query
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import HERO, make_strategy
 from audit.store.connection import open_store
+from audit.text.language import language_of
 from audit.vocabulary import GENERAL, Label
 
 SETTINGS = RetrievalSettings()
+KEPT_PARTS = 4
 
 
 class RunLibrary:
     """The handbooks of one run, ready to be asked. Made once for a run; what it needs of a handbook it reads at its first use."""
 
     def __init__(self, documents: Iterable[Document], folder: Path | None, step: Step = no_step) -> None:
-        documents = tuple(documents)
+        # Told once from a part of the text: telling it from all of it for every question would take most of the time
+        documents = tuple(map(_with_language, documents))
         if not any(section.text.strip() for document in documents for section in document.sections):
             raise AuditError(
                 f"This run has no texts of its handbooks, so they cannot be asked. {NOTHING} "
@@ -56,6 +59,7 @@ class RunLibrary:
             # One by one, so that whatever is done stays done
             build_library([document], sources_by([document], "center"), SETTINGS, folder=folder)
         self.library = build_library(documents, sources_by(documents, "center"), SETTINGS, folder=folder)
+        self._parts: dict[AskScope, Library] = {}
         self.reader = SourceReader({document.handbook_id: document for document in documents}, self.library.sources)
 
     @classmethod
@@ -88,7 +92,14 @@ class RunLibrary:
         return Asked(question, scope, grouped, citations, labels, verdicts, sourced, sourced.notes, seconds, tuple(answers))
 
     def _in_scope(self, scope: AskScope) -> Library:
-        """The library with the sources and handbooks of the scope."""
+        """The library with the sources and handbooks of the scope; kept, as it counts words and links passages at first use."""
+        if scope not in self._parts:
+            if len(self._parts) >= KEPT_PARTS:
+                self._parts.clear()
+            self._parts[scope] = self._part(scope)
+        return self._parts[scope]
+
+    def _part(self, scope: AskScope) -> Library:
         if unknown := sorted(set(scope.sources) - self.library.source_by_id.keys()):
             raise AuditError(f"There is no source '{unknown[0]}'. {NOTHING} Sources: {', '.join(self.library.source_by_id)}.")
         kept = {document.handbook_id for document in self.documents if _concerns(scope, document)}
@@ -114,6 +125,10 @@ class RunLibrary:
             grounded = GroundedQuestion(query, index.document, retrieval)
             reason = other_language(index.document, language)
             yield unread_record(grounded, reason) if reason else extractive_answer(grounded, self.reader.relevance(handbook_id))
+
+
+def _with_language(document: Document) -> Document:
+    return replace(document, language=document.language or language_of(document.full_text[:LANGUAGE_SAMPLE]))
 
 
 def _concerns(scope: AskScope, document: Document) -> bool:

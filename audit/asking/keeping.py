@@ -31,7 +31,8 @@ def release_name(run: Run, asked: Asked) -> str:
 def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
     """Write the question with all answers, pairs labelled by rules, and the answer of all sources; returns the release's folder.
 
-    It has the handbooks of the scope with their texts, one question, and one answering system. The run itself is not changed.
+    It has the handbooks of the scope with their texts, one question, and one answering system. The run itself is not changed. The
+    same question kept again replaces its earlier folder.
     """
     name = release_name(run, asked)
     members = set(asked.handbooks["handbook_id"])

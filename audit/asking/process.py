@@ -25,8 +25,8 @@ class Libraries:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, RunLibrary] = OrderedDict()
 
-    def ask(self, request: AskRequest, replies: BinaryIO) -> Asked:
-        """Answer a request, and report each step."""
+    def ask(self, request: AskRequest, replies: BinaryIO) -> Asked | None:
+        """Answer a request, and report each step; None where nothing was asked."""
 
         def step(doing: str, share: float) -> None:
             send(replies, STEP, (doing, share))
@@ -36,7 +36,8 @@ class Libraries:
                 self._kept.popitem(last=False)
             self._kept[request.digest] = RunLibrary.of_store(request.store, request.folder, step)
         self._kept.move_to_end(request.digest)
-        return self._kept[request.digest].ask(request.question, request.scope, step)
+        library = self._kept[request.digest]
+        return None if request.question is None else library.ask(request.question, request.scope, step)
 
 
 def send(stream: BinaryIO, kind: str, content: object) -> None:

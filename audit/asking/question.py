@@ -29,12 +29,12 @@ class AskScope:
 
 
 class AskRequest(NamedTuple):
-    """What to ask of which run: its store file, its digest, and the folder of indexes."""
+    """What to ask of which run: its store file, its digest, and the folder of indexes. No question: only get the run ready."""
 
     store: Path
     digest: str
     folder: Path
-    question: str
+    question: str | None
     scope: AskScope
 
 

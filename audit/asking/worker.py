@@ -8,8 +8,9 @@ import pickle
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from queue import LifoQueue
+from queue import LifoQueue, SimpleQueue
 
 from audit.asking.question import (
     DONE,
@@ -29,6 +30,7 @@ from audit.store.runs import Run
 PROCESSES = 2
 TIME_LIMIT_S = 120.0
 IDLE_S = 600.0
+POLL_S = 0.05
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -39,7 +41,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._idle: threading.Timer | None = None
 
-    def ask(self, request: AskRequest, step: Step = no_step, limit_s: float = TIME_LIMIT_S) -> Asked:
+    def ask(self, request: AskRequest, step: Step = no_step, limit_s: float = TIME_LIMIT_S) -> Asked | None:
         """The reply. Raises AuditError where the request is refused, takes longer than the limit, or the process dies."""
         if self._idle:
             self._idle.cancel()
@@ -81,7 +83,7 @@ def _after(seconds: float, action: object) -> threading.Timer:
     return timer
 
 
-def _reply(process: subprocess.Popen[bytes], request: AskRequest, step: Step) -> Asked:
+def _reply(process: subprocess.Popen[bytes], request: AskRequest, step: Step) -> Asked | None:
     assert process.stdin is not None
     assert process.stdout is not None
     pickle.dump(tuple(request), process.stdin)
@@ -93,33 +95,66 @@ def _reply(process: subprocess.Popen[bytes], request: AskRequest, step: Step) ->
         elif kind == REFUSED:
             raise AuditError(content)
         elif kind == DONE:
-            reply: Asked = content
+            reply: Asked | None = content
             return reply
 
 
+# -- whoever asks --------------------------------------------------------------------------------------------------------
+
 # The worker that was used last comes first: it has the run ready
-_WORKERS: LifoQueue[Worker] = LifoQueue()
-_ALL = [Worker() for _ in range(PROCESSES)]
+_FREE: LifoQueue[Worker] = LifoQueue()
+_ALL = tuple(Worker() for _ in range(PROCESSES))
 for _worker in _ALL:
-    _WORKERS.put(_worker)
+    _FREE.put(_worker)
+_THREADS = ThreadPoolExecutor(PROCESSES, "asking")
+_READY: set[str] = set()
+"""Digests of the runs that were prepared."""
 
 
 @atexit.register
 def close_workers() -> None:
     """End all processes."""
+    _READY.clear()
     for worker in _ALL:
         worker.close()
+
+
+def _ask(request: AskRequest, step: Step) -> Asked | None:
+    worker = _FREE.get()
+    try:
+        return worker.ask(request, step)
+    finally:
+        _FREE.put(worker)
+
+
+def _request(run: Run, question: str | None, scope: AskScope, data_dir: Path) -> AskRequest:
+    return AskRequest(run.path, run.digest, data_dir.resolve() / "retrieval" / "indexes", question, scope)
+
+
+def prepare(run: Run, data_dir: Path) -> None:
+    """Start to get a run ready to be asked, and return at once; a run that was prepared is left alone."""
+    if run.digest not in _READY:
+        _READY.add(run.digest)
+        _THREADS.submit(_ask, _request(run, None, AskScope(), data_dir), no_step)
 
 
 def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:
     """What the handbooks of a run say, found in another process; others who ask meanwhile wait for one of PROCESSES.
 
+    step  is called in the caller's thread. Where it raises, because somebody has left the page, the process goes on by itself
+          to the end of its answer, so that the next question does not get the answer to this one
+
     Raises AuditError for an empty or too long question, a run without texts, a scope without handbooks, or a process that ends.
     """
-    question = clean_question(text)
-    step("Waiting", 0.0)
-    worker = _WORKERS.get()
-    try:
-        return worker.ask(AskRequest(run.path, run.digest, data_dir.resolve() / "retrieval" / "indexes", question, scope), step)
-    finally:
-        _WORKERS.put(worker)
+    request = _request(run, clean_question(text), scope, data_dir)
+    steps: SimpleQueue[tuple[str, float]] = SimpleQueue()
+    future = _THREADS.submit(_ask, request, lambda doing, share: steps.put((doing, share)))
+    latest = ("Waiting", 0.0)
+    while not future.done():
+        step(*latest)
+        wait([future], timeout=POLL_S)
+        while not steps.empty():
+            latest = steps.get()
+    reply = future.result()
+    assert reply is not None, "a question was asked"
+    return reply

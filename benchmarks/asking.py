@@ -1,0 +1,67 @@
+"""A question to all handbooks of a run: seconds until the answer, from nothing, with indexes kept, and with the process warm.
+
+    python -m benchmarks.asking [--scale small|paper] [--question TEXT ...] [--data-dir DIR]
+
+The run is the demo of that scale (24 or 102 handbooks), made in a folder that is deleted afterwards, or the newest in DIR. A
+question is asked through the process that the dashboard uses: `first` starts it and indexes every handbook, `kept` starts it with
+the indexes of before, `warm` asks the next question of a process that has answered one. Seconds are of the clock, because that is
+what a person waits; the machine's load is printed beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from audit.asking.question import AskScope
+from audit.asking.worker import ask_run, close_workers
+from audit.demo.build import write_demo
+from audit.settings import Settings
+from audit.store.load import load_release
+from audit.store.runs import Run, list_runs
+
+QUESTIONS = (
+    "When may I drive again after the transplant?",
+    "Is it safe to eat sushi?",
+    "How long should I avoid lifting heavy things?",
+    "What should I do if I have a fever?",
+)
+
+
+def demo_run(folder: Path, scale: str) -> Run:
+    """The demo of a scale, loaded."""
+    settings = Settings(data_dir=folder)
+    return load_release(write_demo(folder / "releases" / scale, scale), settings).run
+
+
+def seconds(run: Run, question: str, folder: Path) -> float:
+    """Seconds until the answer to a question."""
+    began = time.perf_counter()
+    ask_run(run, question, AskScope(), folder)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", choices=("small", "paper"), default="small")
+    parser.add_argument("--question", nargs="+", default=QUESTIONS)
+    parser.add_argument("--data-dir", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        run = list_runs(arguments.data_dir / "store")[0] if arguments.data_dir else demo_run(folder, arguments.scale)
+        print(f"{run.title}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        first = seconds(run, arguments.question[0], folder)
+        close_workers()
+        kept = seconds(run, arguments.question[0], folder)
+        warm = [seconds(run, question, folder) for question in arguments.question]
+        close_workers()
+    print(f"first {first:.1f} s, kept {kept:.1f} s, warm {min(warm):.2f} to {max(warm):.2f} s")
+
+
+if __name__ == "__main__":
+    main()
