@@ -10,6 +10,7 @@ import streamlit as st
 
 from audit.charts.stress import selective_curves, stress_curves_figure
 from audit.exports.published_stress import curves_behind
+from audit.exports.stress_figures import along
 from audit.metrics._stress import MEASURE_TITLES
 from audit.metrics.stress import stress_contexts, stress_curves
 from audit.metrics.stress_comparisons import stress_paired, stress_selective
@@ -54,8 +55,6 @@ MEANINGS = {
         "answers the sub-questions, and chooses an option."
     ),
 }
-ACROSS = {StressTest.ROBUSTNESS: "Documents that are factually correct"}
-SIGNAL, DOCUMENTS = "Signal among the documents", "Documents shown"
 CURVE_COLUMNS = ("name", "size", "signal_share", "measure", "value", "of", "questions", "unread")
 SELECTIVE_COLUMNS = ("name", "size", "signal_share", "readable", "answered", "coverage", "accuracy")
 PAIRED_COLUMNS = ("measure", "name", "size", "signal_share", "change", "moves", "of", "value", "first")
@@ -81,13 +80,13 @@ class ChosenTest:
 
     @property
     def along(self) -> str:
-        """What the curves go along: the standard test has no share of signal."""
-        return "size" if self.test == StressTest.STANDARD else "signal_share"
+        """What the curves go along."""
+        return along(self.test)[0]
 
     @property
     def across(self) -> str:
         """What that counts, in words."""
-        return DOCUMENTS if self.along == "size" else ACROSS.get(StressTest(self.test), SIGNAL)
+        return along(self.test)[1]
 
 
 def pick_test(run: Run, scope: pd.DataFrame) -> ChosenTest:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, run_tables, system_figures, two_run_tables
+from audit.exports import figures, retrieval_tables, routing_tables, run_tables, stress_figures, system_figures, two_run_tables
 from audit.exports.context import ExportContext
 from audit.exports.planted_tables import PLANTED_TABLES
+from audit.exports.routing_tables import ROUTING_TABLES
 from audit.exports.run_tables import pairs_behind
+from audit.exports.stress_tables import STRESS_TABLES
 from audit.exports.system_tables import SYSTEM_TABLES
 from audit.exports.table_model import Picture, Table
 
@@ -34,7 +36,7 @@ def metric(name: str, **options: Any) -> TableMaker:
 class ExportSection:
     """A part of an export: its heading, and what makes its tables and figures.
 
-    about     what a run must have: pairs, answering systems, or nothing in particular
+    about     what a run must have: pairs, answering systems, routes to sources, stress tests, or nothing in particular
     compares  only where a second run is compared
     curated   only where people changed the themes
     depends_on_labels  whether its figures depend on answers and verdicts, so that those of a preview are preliminary
@@ -43,14 +45,18 @@ class ExportSection:
     title: str
     tables: tuple[TableMaker, ...]
     pictures: tuple[PictureMaker, ...] = ()
-    about: Literal["pairs", "systems", "any run"] = "pairs"
+    about: Literal["pairs", "systems", "routes", "stress", "any run"] = "pairs"
     compares: bool = False
     curated: bool = False
     depends_on_labels: bool = True
 
     def applies_to(self, context: ExportContext) -> bool:
         """Whether the context has what the section is about."""
-        has_it = {"pairs": context.run.has_pairs, "systems": context.run.has_systems, "any run": True}[self.about]
+        run = context.run
+        has_it = {
+            "pairs": run.has_pairs, "systems": run.has_systems, "routes": run.has_routes, "stress": run.has_stress,
+            "any run": True,
+        }[self.about]  # fmt: skip
         compared = context.other is not None or not self.compares
         return has_it and compared and (context.curation is not None or not self.curated)
 
@@ -110,6 +116,20 @@ SECTIONS = (
             system_figures.preferences, system_figures.retrieval_and_quality,
         ),
         about="systems",
+        depends_on_labels=False,
+    ),
+    ExportSection(
+        "How systems choose between sources",
+        ROUTING_TABLES,
+        (routing_tables.measures, routing_tables.dominance, routing_tables.budgets),
+        about="routes",
+        depends_on_labels=False,
+    ),
+    ExportSection(
+        "Stress tests",
+        STRESS_TABLES,
+        (stress_figures.curves, stress_figures.selective),
+        about="stress",
         depends_on_labels=False,
     ),
     ExportSection(

@@ -7,6 +7,7 @@ from typing import Any
 
 from audit.evaluation.criteria import REFERENCE
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
+from audit.exports import published_stress
 from audit.exports.context import ExportContext
 from audit.exports.published_comparison import (
     NOTES,
@@ -42,11 +43,14 @@ PER_SYSTEM = 3
 
 
 def published_tables(context: ExportContext, study: Mapping[str, RunFigure | str]) -> Iterator[Table]:
-    """The run next to the source of its kind: pairs (with the figures of a study), answering systems, or both."""
+    """The run next to the sources of its kinds: pairs (with the figures of a study), answering systems, stress tests."""
     if context.run.has_pairs:
         yield published_comparison({**run_figures(context), **study})
     if names := systems_in(context):
         yield published_comparison(system_figures(context), shown_figures(names), "published_systems", NOTES[:1])
+    if models := published_stress.models_in(context):
+        figures = published_stress.shown_figures(models)
+        yield published_comparison(published_stress.stress_figures(context), figures, "published_stress", NOTES[:1])
 
 
 def published_system(model: object, mode: object) -> str | None:
