@@ -55,7 +55,7 @@ MEANINGS = {
         "answers the sub-questions, and chooses an option."
     ),
 }
-CURVE_COLUMNS = ("name", "size", "signal_share", "measure", "value", "of", "questions", "unread")
+CURVE_COLUMNS = ("name", "size", "signal_share", "measure", "value", "of", "items", "questions", "unread")
 SELECTIVE_COLUMNS = ("name", "size", "signal_share", "readable", "answered", "coverage", "accuracy")
 PAIRED_COLUMNS = ("measure", "name", "size", "signal_share", "change", "moves", "of", "value", "first")
 CONTEXT_COLUMNS = ("size", "signal_share", "instances", "questions", "documents", "share", "smaller")
@@ -133,11 +133,9 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
 
 
 def selective(run: Run, chosen: ChosenTest) -> None:
-    """Accuracy among what is answered, against how much is answered; nobody may decline in the standard test."""
-    if chosen.test == StressTest.STANDARD:
-        return
+    """Accuracy among what is answered, against how much is answered; left out where nobody declined."""
     frame = load(stress_selective, run, **chosen.options)
-    if frame.empty:
+    if frame.empty or frame["coverage"].min() == 1:
         return
     st.header("Does a system know when to decline?", anchor=False)
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."

@@ -81,7 +81,7 @@ def _hover(row: Mapping[Any, Any], title: str, across: str, along: str) -> str:
     unit = " %" if along == "signal_share" else ""
     lines = [f"<b>{html(row['name'])}</b>", f"{html(across)}: {row[along]}{unit}", f"{html(title)}: {percent(row['value'])}"]
     lines += [f"95 % interval {span}"] if span else []
-    lines.append(f"of {row['of']:,}, on {row['questions']:,} questions")
+    lines.append(f"{row['of']:,} replies to {row['questions']:,} questions")
     return "<br>".join([*lines, *([f"{row['unread']:,} unreadable, not counted"] if row["unread"] else [])])
 
 

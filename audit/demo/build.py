@@ -22,6 +22,7 @@ from audit.demo.policies import policies
 from audit.demo.retrieval import HandbookTexts, SimulatedSearches, sections, trials
 from audit.demo.source_records import source_truth, with_sources
 from audit.demo.sources import SourceWorld
+from audit.demo.stress import StressWorld, stress_truth, with_stress
 from audit.demo.system_answers import SystemWorld
 from audit.demo.system_records import system_tables, system_truth
 from audit.demo.verdicts import comparisons, position_words, prescreened_record
@@ -59,7 +60,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         relation     true label codes 0 to 4, H x H in the order of handbooks.jsonl, diagonal 1
 
     and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`)
-    and at which rates two others find the right sources (see `source_truth`).
+    at which rates two others find the right sources (see `source_truth`), and how another does in stress tests (`stress_truth`).
     truth_planted.json says how often the simulated judge sees a planted change (`planted_truth`).
 
     Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an
@@ -71,10 +72,10 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     world = draw_world(CONFIGS[scale](seed))
     labels, searches = simulate_labels(world), SimulatedSearches(HandbookTexts(world))
     systems = SystemWorld(world, searches)
-    sources = SourceWorld(systems)
+    sources, stress = SourceWorld(systems), StressWorld(searches.library)
     # Written first: the next call then recognises and replaces a demo that was interrupted.
     write_jsonl(root / TRUTH, truth_records(world, labels))
-    write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems) | {"routing": source_truth(sources)})
+    write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems) | {"routing": source_truth(sources), "stress": stress_truth()})
     write_json(root / TRUTH_OF_PLANTED, planted_truth())
     content = manifest(world, labels, scale)
     return write_release(
@@ -87,7 +88,7 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         sections=sections(searches.library),
         trials=trials(searches),
         planted=planted_records(world, labels, content["judge"]),
-        systems=with_sources(system_tables(systems), sources),
+        systems=with_stress(with_sources(system_tables(systems), sources), stress),
     )
 
 

@@ -38,6 +38,9 @@ chosen as (
 )"""
 """The questions that are counted, with their types."""
 
+# What took stress tests alone answers nothing: it is on the page Stress
+ANSWERING = "(system in (select system from system_answers) or system not in (select system from stress_replies))"
+
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._systems import CHOSEN, REFERENCE_ROW, SYSTEM, bound
+from audit.metrics._systems import ANSWERING, CHOSEN, REFERENCE_ROW, SYSTEM, bound
 from audit.stats.intervals import with_wilson
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection, frame
@@ -22,6 +22,7 @@ select s.system, system_id, coalesce(s.name, system_id) as name, model, mode, re
        count(*) filter (a.refused)                         as refused,
        count(*) filter (a.question is not null and a.refused is null) as unread
 from systems s left join (select * from system_answers join chosen using (question)) a using (system)
+where {ANSWERING.strip()}
 group by all
 order by s.system
 """

@@ -44,6 +44,7 @@ select system, system_id, coalesce(s.name, system_id), mode, model,
             else 'unread' end,
        answer, unread_reason, evidence::varchar, input_tokens, output_tokens, latency_s
 from systems s left join own_answer a using (system)
+where system in (select system from system_answers) or system not in (select system from stress_replies)
 order by system
 """
 CRITERIA_OF_QUESTION = f"""

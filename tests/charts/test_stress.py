@@ -32,7 +32,7 @@ def test_each_system_has_a_curve_with_its_intervals_beside_each_other():
     # A share that is not stated has no place
     assert list(second.y) == [0.5]
     assert "2 unreadable, not counted" in first.hovertext[1]
-    assert "of 40, on 20 questions" in first.hovertext[0]
+    assert "40 replies to 20 questions" in first.hovertext[0]
     assert "<b>Model" not in first.name
 
 
