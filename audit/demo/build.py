@@ -60,7 +60,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
         relation     true label codes 0 to 4, H x H in the order of handbooks.jsonl, diagonal 1
 
     and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`)
-    at which rates two others find the right sources (see `source_truth`), and how another does in stress tests (`stress_truth`).
+    at which rates two others find the right sources (see `source_truth`), and how another does in stress tests (see
+    `stress_truth`).
     truth_planted.json says how often the simulated judge sees a planted change (`planted_truth`).
 
     Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an

@@ -12,7 +12,7 @@ import pandas as pd
 
 from audit.exports.context import ExportContext
 from audit.exports.published_comparison import PublishedFigure, RunFigure, RunFigures, published_figures
-from audit.queries.stress import stress_scope
+from audit.queries.stress import stress_scope, tested_systems
 
 FILE = "published_stress.toml"
 MODELS = {"llama-3-70b": "Llama 3 70B", "gpt-4o-mini": "GPT-4o mini"}
@@ -57,9 +57,8 @@ def models_in(context: ExportContext) -> dict[str, str]:
     """System id -> published model, of the run's systems that took stress tests on the published questions."""
     if not context.run.has_stress or not all(is_published(name) for name in stress_scope(context.con)["dataset"]):
         return {}
-    tested = set(context.frame("stress_curves")["system_id"])
-    systems = context.frame("systems").to_dict("records")
-    return {row["system_id"]: name for row in systems if row["system_id"] in tested and (name := published_model(row["model"]))}
+    tested = tested_systems(context.con).to_dict("records")
+    return {row["system_id"]: name for row in tested if (name := published_model(row["model"]))}
 
 
 def stress_figures(context: ExportContext) -> RunFigures:

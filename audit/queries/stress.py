@@ -41,6 +41,10 @@ where ($test is null or test = $test) and ($size is null or size = $size) and ($
 order by least(right_ones, wrong_ones + coalesce(insufficient, 0)) desc nulls last, replies desc nulls last, instance
 limit $limit
 """
+TESTED = """
+select system_id, coalesce(name, system_id) as name, model from systems
+where system in (select system from stress_replies) order by system
+"""
 INSTANCE = """
 select instance, instance_id, test, question_id, text, options::varchar, gold, signal_share, size, dataset, seed
 from stress_instances join questions using (question) where instance_id = $id
@@ -130,6 +134,11 @@ def stress_scope(con: Connection) -> pd.DataFrame:
     test, dataset (str), size, signal_share, instances, questions, closed (int; instances with options).
     """
     return frame(con, SCOPE)
+
+
+def tested_systems(con: Connection) -> pd.DataFrame:
+    """The systems that took stress tests, in release order: system_id, name, model (None: not stated)."""
+    return frame(con, TESTED)
 
 
 def stress_item_list(
