@@ -1,4 +1,4 @@
-"""Figures as files: self-contained HTML, and SVG and PNG for print, for which Kaleido drives a Chromium.
+"""Figures as files: interactive HTML, and SVG and PNG for print, for which Kaleido drives a Chromium.
 
 On one machine the same figure gives the same file, byte for byte.
 """
@@ -19,6 +19,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io as pio
+from plotly.offline import get_plotlyjs
 
 from audit.errors import AuditError
 from audit.optional_imports import install_hint
@@ -53,17 +54,25 @@ class NoPicturesError(AuditError):
     """No working software on this machine turns a figure into an image."""
 
 
-def standalone_html(figure: go.Figure, name: str, title: str) -> str:
-    """A page with the figure in it that opens anywhere without a network."""
-    heading, body = escape(title), fragment_html(figure, name, script=True)
+PLOTLY_FILE = "plotly.min.js"
+
+
+def plotly_script() -> str:
+    """The library that draws interactive figures, for the file PLOTLY_FILE."""
+    return str(get_plotlyjs())
+
+
+def figure_page(figure: go.Figure, name: str, title: str) -> str:
+    """A page with the figure, which needs PLOTLY_FILE beside it and no network."""
+    heading, body = escape(title), fragment_html(figure, name, script=PLOTLY_FILE)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title></head>\n'
         f'<body style="font-family:Arial,sans-serif;max-width:1100px;margin:1em auto"><p>{heading}</p>\n{body}</body></html>\n'
     )
 
 
-def fragment_html(figure: go.Figure, name: str, *, script: bool) -> str:
-    """The figure as part of a page; `script` includes plotly.js itself, which a page needs once."""
+def fragment_html(figure: go.Figure, name: str, *, script: bool | str) -> str:
+    """The figure as part of a page; `script` includes plotly.js itself, which a page needs once, or names its file."""
     text = pio.to_html(
         _plain_dict(figure),
         validate=False,

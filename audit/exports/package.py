@@ -14,7 +14,7 @@ from typing import Any
 
 import audit
 from audit.atomic_io import sha256_of
-from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
+from audit.charts.figure_files import PLOTLY_FILE, NoPicturesError, figure_page, pictures, plotly_script
 from audit.charts.notices import with_notice
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
@@ -225,8 +225,11 @@ def _table_files(table: Table, run: Run) -> Iterator[tuple[str, bytes]]:
 
 
 def _figures(shown: Mapping[str, Picture], drawn: Mapping[str, tuple[bytes, bytes]]) -> Iterator[tuple[str, bytes]]:
+    if shown:
+        # Once for all figures: it is 4.5 MB
+        yield f"figures/html/{PLOTLY_FILE}", plotly_script().encode()
     for name, picture in shown.items():
-        yield f"figures/html/{name}.html", standalone_html(picture.figure, name, picture.title).encode()
+        yield f"figures/html/{name}.html", figure_page(picture.figure, name, picture.title).encode()
         if name in drawn:
             yield f"figures/svg/{name}.svg", drawn[name][0]
             yield f"figures/png/{name}.png", drawn[name][1]

@@ -14,7 +14,7 @@ CONTENTS = {
     "tables/xlsx, tables/csv": "numbers as numbers, ends of intervals in columns of their own; workbooks have a sheet of notes",
     "tables/latex, tables/markdown": "typeset, with n, 95 % intervals and footnotes; all_tables.tex compiles as it is",
     "tables/json": "in full precision",
-    "figures/svg, figures/png, figures/html": "180 mm wide, 300 dpi; the HTML is interactive",
+    "figures/svg, figures/png, figures/html": "180 mm wide, 300 dpi; the HTML is interactive, with plotly.min.js beside it",
     "manifest.json": "which data, which versions, the command, the SHA-256 of every file",
 }
 COMPILE = (

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 import pytest
 
-from audit.charts.figure_files import NoPicturesError, pictures, standalone_html
+from audit.charts.figure_files import PLOTLY_FILE, NoPicturesError, figure_page, pictures, plotly_script
 from audit.exports.package import ExportRequest, package
 from audit.exports.package_files import LATEX
 from audit.exports.text_writers import latex, latex_document
@@ -130,16 +130,18 @@ def test_without_a_chromium_it_is_said_what_to_install(monkeypatch: pytest.Monke
 
 
 def test_a_figure_is_the_same_file_inside_the_dashboard_which_gives_figures_another_template(monkeypatch: pytest.MonkeyPatch):
-    outside = standalone_html(figure(), "bars", "A")
+    outside = figure_page(figure(), "bars", "A")
     monkeypatch.setattr(pio.templates, "default", "plotly_dark")
-    assert standalone_html(figure(), "bars", "A") == outside
+    assert figure_page(figure(), "bars", "A") == outside
 
 
-def test_a_figure_alone_needs_nothing_else():
-    page = standalone_html(figure(), "bars", "A & B")
+def test_a_figure_needs_only_the_library_beside_it():
+    page = figure_page(figure(), "bars", "A & B")
     assert "<title>A &amp; B</title>" in page
-    assert not re.search(r"<(?:script|link)[^>]+(?:src|href)=", page)
-    assert page == standalone_html(figure(), "bars", "A & B")
+    assert re.findall(r"<(?:script|link)[^>]+(?:src|href)=\"([^\"]*)\"", page) == [PLOTLY_FILE]
+    assert PLOTLY_FILE == "plotly.min.js"
+    assert plotly_script().lstrip().startswith("/**")
+    assert page == figure_page(figure(), "bars", "A & B")
 
 
 def test_one_figure_that_cannot_be_drawn_costs_no_other_and_is_told_by_its_own_cause(drawn: tuple[bytes, bytes]):
