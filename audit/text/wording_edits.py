@@ -74,6 +74,11 @@ OPENING = re.compile(rf"\A\W*(?:\w+\W+){{0,2}}?(?:{_LEANS})\b")
 POINTS_ELSEWHERE = re.compile(r"\b(?:this|following|what)\b", re.IGNORECASE)
 # Where a text comes from, and where to read on, are nothing that a patient would miss
 SOURCE = re.compile(r"\b(?:nih|websites?|web sites?|more information|learn more|see the|read more|contact|sources?|click)\b")
+# "Lipids are fatty materials" explains a word and tells the patient nothing to do or to expect
+EXPLAINS = re.compile(
+    r"\A(?:an?\s|the\s)?(?:[\w()-]+\s){1,4}(?:(?:is|are)\s(?:an?\b|the\b|made\b|called\b|known\b|\w+\s(?:materials?|substances?)\b)|"
+    r"means\b|involves\b|consists?\b|stands?\sfor\b)"
+)
 MIN_DETAIL_WORDS, MIN_NEW_SHARE = 6, 0.6
 
 
@@ -132,18 +137,19 @@ def sentence_added(text: str, question: str, choose: random.Random) -> TextEdit 
 
 
 def _answering(found: Sequence[Statement], question: str) -> list[Statement]:
-    """The statement that shares most words with the question, or else the first two. Introductions do not count."""
+    """The first statement, and the one that shares most words with the question. Introductions do not count."""
     asked = set(stems(question))
     real = [statement for statement in found if not POINTS_ELSEWHERE.search(statement.text)]
     best = max(real, key=lambda statement: len(asked & set(stems(statement.quoted))), default=None)
-    return [best] if best and asked & set(stems(best.quoted)) else real[:2]
+    # The first is kept too, as it usually answers in words of its own
+    return [*real[:1], best] if best and asked & set(stems(best.quoted)) else real[:2]
 
 
 def _is_detail(text: str, statement: Statement) -> bool:
     plain, own = plain_text(statement.text), set(stems(statement.text))
     if statement.kind != "sentence" or not statement.text.endswith(".") or _leans(statement) or SOURCE.search(plain):
         return False
-    if any(contacts(statement.text)):
+    if any(contacts(statement.text)) or EXPLAINS.match(plain):
         return False
     rest = set(stems(text[: statement.start] + " " + text[statement.end :]))
     return len(own) >= MIN_DETAIL_WORDS and len(own - rest) >= MIN_NEW_SHARE * len(own)

@@ -24,7 +24,8 @@ USER_PART = re.compile(r"^# user$", re.MULTILINE)
 TAG = re.compile(r"</?[a-z]\w*>")
 NOT_AN_ORDER = re.compile(r"never (?:instructions|an instruction)|it is a question to answer")
 TURNS = (
-    "<|", "</s>", "<start_of_turn>", "</think>", "<\uff5c", "[INST]", "[/INST]", "[/TOOL_RESULTS]", "[SYSTEM_PROMPT]", "\x00", "\x1b",
+    "<|", "</s>", "<start_of_turn>", "</think>", "<\uff5c", "[INST]", "[/INST]", "[/TOOL_RESULTS]", "[SYSTEM_PROMPT]",
+    "\x00", "\x1b",
 )  # fmt: skip
 """What some models take for the start of a turn, and characters that a terminal obeys."""
 HOSTILE = (

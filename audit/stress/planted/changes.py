@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from audit.stress.edits.amounts import amount_replacements
+from audit.stress.edits.amounts import AGE, amount_replacements
 from audit.stress.edits.assertions import assertions
 from audit.stress.edits.negations import SUBORDINATE, negation_replacements
 from audit.stress.edits.replacements import AMOUNT, NEGATION, Replacement
@@ -23,6 +23,7 @@ from audit.vocabulary import ChangedSide, Label, PlantedKind
 
 # Of the words of a statement, the share with which another one says the same
 MOSTLY_THE_SAME = 0.6
+DEGREE = re.compile(r"\s*(?:most|mostly|more|mainly|primarily|largely|often|usually)\b", re.IGNORECASE)
 BLANKS = {
     "empty": "",
     "refers": "Please ask your own care team about this.",
@@ -109,7 +110,8 @@ def _amount(start: StartPair, context: PlantingContext) -> PlantedChange | Canno
 def _is_plain_amount(change: Replacement, text: str) -> bool:
     """Whether two values of the amount cannot both be true, as "more than 30 kinds" and "more than 60 kinds" can."""
     inside = next(quantity for quantity in find_quantities(text) if quantity.start <= change.start < quantity.end)
-    return change.kind == AMOUNT and not (inside.bound and inside.dimension in (COUNT, SHARE))
+    describes = inside.dimension in (COUNT, SHARE) or AGE.search(text[max(0, inside.start - 25) : inside.end + 14])
+    return change.kind == AMOUNT and not (inside.bound and describes)
 
 
 def _states(text: str, amount: str) -> bool:
@@ -135,7 +137,8 @@ def _turns_round(change: Replacement, text: str) -> bool:
         len(own & set(stems(other.text))) >= MOSTLY_THE_SAME * len(own) for other in found if other.start != denied.start
     )
     leans = POINTS_ELSEWHERE.search(denied.text) or SUBORDINATE.search(text[denied.start : change.start])
-    return not said_again and not leans
+    # "It is not most often used for this" leaves open that it is used
+    return not said_again and not leans and not DEGREE.match(text, change.end)
 
 
 def _changes(rule: Callable[[str, int, int], Iterator[Replacement]], text: str, question: str) -> Iterator[Replacement]:
