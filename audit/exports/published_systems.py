@@ -17,6 +17,7 @@ from audit.exports.published_comparison import (
     published_comparison,
     published_figures,
 )
+from audit.exports.published_routing import routing_comparison
 from audit.exports.run_figures import run_figures
 from audit.exports.table_model import Table
 from audit.metrics._systems import COMPOSITE
@@ -43,11 +44,12 @@ PER_SYSTEM = 3
 
 
 def published_tables(context: ExportContext, study: Mapping[str, RunFigure | str]) -> Iterator[Table]:
-    """The run next to the sources of its kinds: pairs (with the figures of a study), answering systems, stress tests."""
+    """The run next to the sources of its kinds: pairs (with the figures of a study), answering systems, routing, stress tests."""
     if context.run.has_pairs:
         yield published_comparison({**run_figures(context), **study})
     if names := systems_in(context):
         yield published_comparison(system_figures(context), shown_figures(names), "published_systems", NOTES[:1])
+    yield from routing_comparison(context)
     if models := published_stress.models_in(context):
         figures = published_stress.shown_figures(models)
         yield published_comparison(published_stress.stress_figures(context), figures, "published_stress", NOTES[:1])
