@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -71,24 +70,20 @@ def bridge(library: Library, seen: QuestionGraph, routing: Routing, settings: Gr
 
     Their rank is one after the last that their source was searched for.
     """
-    in_pool = {seen.graph.number_of(hit) for hit in routing.pool}
-    numbers = [number for number in np.flatnonzero(seen.hops).tolist() if number not in in_pool]
-    if not numbers or not settings.bridged:
+    if not settings.bridged:
         return []
-    scores = _scores(library, seen.graph, routing, numbers)
-    # A stable sort: equal chunks stay in the order of the handbooks
-    order = sorted(range(len(numbers)), key=lambda at: (seen.hops[numbers[at]], -scores[at]))[: settings.bridged]
+    graph = seen.graph
+    open_chunks = seen.hops > 0
+    open_chunks[[graph.number_of(hit) for hit in routing.pool]] = False
+    numbers = np.flatnonzero(open_chunks)
+    scores = np.concatenate([library.scores(routing.question, name, routing.retriever) for name in graph.handbook_ids])
+    # The last key counts first; equal chunks stay in the order of the handbooks
+    order = numbers[np.lexsort((-scores[numbers], seen.hops[numbers]))][: settings.bridged]
     source_of = {handbook: source.source_id for source in library.sources for handbook in source.handbook_ids}
     last = max(routing.settings.probe, routing.settings.budget) + 1
     hits = []
-    for at in order:
-        handbook_id, row = seen.graph.place_of(numbers[at])
+    for number in order.tolist():
+        handbook_id, row = graph.place_of(number)
         identity = chunk_id(library.indexes[handbook_id], row)
-        hits.append(ChunkHit(source_of[handbook_id], identity, row, scores[at], last))
+        hits.append(ChunkHit(source_of[handbook_id], identity, row, float(scores[number]), last))
     return hits
-
-
-def _scores(library: Library, graph: EntityGraph, routing: Routing, numbers: Sequence[int]) -> list[float]:
-    places = [graph.place_of(number) for number in numbers]
-    by_handbook = {name: library.scores(routing.question, name, routing.retriever) for name in {name for name, _ in places}}
-    return [float(by_handbook[name][row]) for name, row in places]
