@@ -105,12 +105,13 @@ def gather(
 ) -> GatheredEvidence:
     """The packed evidence for a question.
 
+    settings    None: the defaults, with a budget for as many sources as there are
     required    sources that the evidence has to cover
     recogniser  finds the entities of the graph; None: the medical terms of this package
 
     Input that cannot be used as it is meant gets a note and the evidence that is possible without it.
     """
-    settings = settings or CrossSourceSettings()
+    settings = settings or CrossSourceSettings.for_sources(len(library.sources))
     routing = route(library, question, settings.daks, settings.retriever)
     notes = [*routing.notes, *_language_notes(library, question)]
     consolidation = replace(settings.consolidation, passages=settings.candidates)

@@ -204,6 +204,11 @@ class CrossSourceSettings:
             raise ValueError("candidates must be at least 1")
 
     @classmethod
+    def for_sources(cls, sources: int) -> CrossSourceSettings:
+        """The defaults with a budget that gives two chunks to each of many sources, so that none is probed in vain."""
+        return cls(daks=DaksSettings(budget=max(DaksSettings.budget, 2 * sources)))
+
+    @classmethod
     def paper(cls) -> CrossSourceSettings:
         """The method of S1, with values as set where S1 publishes none."""
         return cls(

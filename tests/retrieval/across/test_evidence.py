@@ -122,6 +122,15 @@ def test_a_question_without_entities_in_a_library_with_some_is_told_too() -> Non
     )
 
 
+def test_many_sources_get_a_budget_that_is_enough_for_each() -> None:
+    handbooks = [document(f"h{number}", f"gloves number{number}") for number in range(25)]
+    library = build_library(handbooks, [Source(one.handbook_id, (one.handbook_id,)) for one in handbooks], SETTINGS)
+    evidence = gather(library, "gloves", recogniser=TERMS)
+    assert sum(one.budget for one in evidence.routing.routes) == 50
+    assert not any("budget" in note for note in evidence.notes)
+    assert any("A budget of 20 is below 1" in note for note in gather(library, "gloves", CrossSourceSettings()).notes)
+
+
 def test_a_question_in_another_language_is_searched_and_named() -> None:
     pytest.importorskip("py3langid")
     english = replace(ALDER, language="en")
