@@ -145,6 +145,11 @@ STRESS_TESTS = tuple(StressTest)
 PLANTED_KINDS = tuple(PlantedKind)
 CHANGED_SIDES = tuple(ChangedSide)
 DOCUMENT_CALLS = tuple(DocumentCall)
+STRESS_CALLS: dict[StressTest, tuple[DocumentCall, ...]] = {
+    StressTest.SUFFICIENCY: (DocumentCall.RELEVANT, DocumentCall.NOISE),
+    StressTest.ROBUSTNESS: (DocumentCall.FACTUAL, DocumentCall.WRONG),
+}
+"""Test -> what a document may be called; the other tests ask for no calls."""
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""

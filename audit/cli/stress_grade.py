@@ -1,4 +1,4 @@
-"""`audit stress grade`: a model grades the short answers of a release's stress tests."""
+"""`audit stress grade`: a model grades the answers to sub-questions and open questions of a release's stress tests."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from audit.pipeline.run_stress import REPLIES_FILE, earlier_tables, read_instanc
 from audit.settings import Settings
 from audit.stress.running.grading import GradeTask, grades_of, load_grade_prompt
 
-ABOUT = f"""Each short answer to a sub-question is compared with the right one: 1 in full, 0.5 in part, 0 not at all, as in
-MedRGB. Answers that are the same but for case, articles and punctuation get 1 without a call; equal answers are asked about once.
-The grades go into {REPLIES_FILE}, and `audit metrics stress_curves` has their mean as sub_score. A grade that could not be read
-is null, and counts nowhere. A model that grades its own answers is no independent measure: set AUDIT_JUDGE_MODEL to another one.
+ABOUT = f"""Each answer to a sub-question, and to a question without options, is compared with the right one: 1 in full, 0.5 in
+part, 0 not at all, as in MedRGB. Answers that are the same but for case, articles and punctuation get 1 without a call; equal
+answers are asked about once. The grades go into {REPLIES_FILE}, and `audit metrics stress_curves` has their means, sub_score and
+open_score. A grade that could not be read is null, and counts nowhere. A model that grades its own answers is no independent
+measure: set AUDIT_JUDGE_MODEL to another one.
 
 AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.stress-grades.journal,
 next to the folder, before it is parsed. If the command stops, the same command continues where it stopped.
@@ -46,7 +47,7 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
     earlier = earlier_tables(given, settings.max_object_bytes)
     answers = sub_answers_of(given, earlier, arguments.systems)
     if not answers:
-        raise AuditError(f"{arguments.release} has no answer to a sub-question. Nothing was asked. Run first: audit stress run")
+        raise AuditError(f"{arguments.release} has no answer that can be graded. Nothing was asked. Run first: audit stress run")
     arguments.out = folder.with_name(f"{folder.name}.stress-grades")
     task = GradeTask(load_grade_prompt(arguments.templates), model_for(arguments, settings), answers)
     if arguments.dry_run:
@@ -81,7 +82,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Gra
 
 def _finish(arguments: argparse.Namespace, counts: Counter[str], written: int) -> int:
     text = (
-        f"{counts.total():,} different short answers: {counts['exact']:,} exact, {counts['graded']:,} graded, "
+        f"{counts.total():,} different answers: {counts['exact']:,} exact, {counts['graded']:,} graded, "
         f"{counts['unreadable']:,} unreadable, {counts['not asked']:,} not asked.\n"
         f"{written:,} replies: {arguments.release / REPLIES_FILE}. Load the release again with: "
         f"audit load {shlex.quote(str(arguments.release))}"

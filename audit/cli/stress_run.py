@@ -174,7 +174,7 @@ def _finish(arguments: argparse.Namespace, given: StressInput, summary: StressSu
     result = {
         "asked": summary.asked, "insufficient": summary.insufficient, "unread": summary.unread, "not_asked": summary.not_asked,
         "reasons": dict(summary.reasons), "faults": dict(summary.faults), "parse": dict(summary.parse),
-        "left_out": given.sentences, "replies": written, "file": str(path),
+        "left_out": given.sentences, "repaired": given.repairs, "replies": written, "file": str(path),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
-    return FINDINGS if summary.unread or summary.faults or summary.not_asked or given.sentences else OK
+    return FINDINGS if summary.unread or summary.faults or summary.not_asked or given.lines() else OK

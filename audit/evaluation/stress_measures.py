@@ -31,6 +31,7 @@ class StressMeasure(StrEnum):
     SUB_EXACT = "sub_exact"
     SUB_SCORE = "sub_score"
     SUB_F1 = "sub_f1"
+    OPEN_SCORE = "open_score"
     OPEN_F1 = "open_f1"
     UNREAD = "unread"
 

@@ -38,6 +38,7 @@ calls as (
     group by all
 )
 select r.instance, r.system::integer as system, question, test, size, signal_share, is_open, gold, choice,
+       r.score as choice_score,
        insufficient is not null as readable, coalesce(insufficient, false) as says_insufficient,
        coalesce(called, 0) as called, coalesce(rightly, 0) as rightly, coalesce(sound, 0) as sound, coalesce(kept, 0) as kept,
        coalesce(found, 0) as found, (select count(*) from stress_documents d where d.instance = r.instance) as documents,
@@ -63,6 +64,7 @@ MEASURE_TITLES = {
     StressMeasure.ERROR_DETECTION: "Error detection", StressMeasure.ERRORS_FOUND: "Errors found",
     StressMeasure.FACTS_KEPT: "Facts kept", StressMeasure.SUB_EXACT: "Sub-answers, exact",
     StressMeasure.SUB_SCORE: "Sub-answers, graded", StressMeasure.SUB_F1: "Sub-answers, shared words",
+    StressMeasure.OPEN_SCORE: "Open answers, graded",
     StressMeasure.OPEN_F1: "Open answers, shared words", StressMeasure.UNREAD: "Unreadable",
 }  # fmt: skip
 MEASURE_COLUMN = Column.text("measure", "Measure", words={str(name): title for name, title in MEASURE_TITLES.items()})
@@ -92,7 +94,8 @@ CALLS_NOTE = (
 )
 SUB_NOTE = (
     "Sub-answers: exact are those that equal the right short answer but for case, articles and punctuation; shared words is the "
-    "F1 (SQuAD); graded is the mean score 1, 0.5 or 0 of a grader, of the answers that were graded."
+    "F1 (SQuAD); graded is the mean score 1, 0.5 or 0 of a grader, of the answers that were graded. Open answers: the same for "
+    "{questions} without options, where an answer that declines has 0."
 )
 UNREAD_NOTE = (
     "Unread: replies, documents or sub-questions that were asked about and have nothing that could be read. They are never right "
@@ -147,8 +150,13 @@ def _choices(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield _trial(replies, StressMeasure.INSUFFICIENT, says, readable.astype(int), (~readable).astype(int))
     yield _trial(replies, StressMeasure.UNREAD, (~readable).astype(int), 1, (~readable).astype(int))
     answered = replies[replies["is_open"] & readable]
-    likeness = [token_f1(choice or "", gold) for choice, gold in zip(answered["choice"], answered["gold"], strict=True)]
+    # An answer that declines shares no word with the gold, and whoever declines is not right
+    likeness = [
+        token_f1(choice if isinstance(choice, str) else "", gold) for choice, gold in answered[["choice", "gold"]].to_numpy()
+    ]
     yield _trial(answered, StressMeasure.OPEN_F1, np.array(likeness), 1, 0)
+    score = answered["choice_score"].where(~answered["says_insufficient"], 0.0)
+    yield _trial(answered, StressMeasure.OPEN_SCORE, score.fillna(0.0), score.notna().astype(int), 0)
 
 
 def _calls(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:

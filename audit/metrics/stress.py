@@ -68,7 +68,8 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
         count                                    float, successes of accuracy, insufficient and unread; NaN for the others, where
                                                  a reply has a share or a score
         of                                       int, the denominator: replies that have a value. accuracy, insufficient, open_f1:
-                                                 those that could be read; unread: all; the others: those with an item
+                                                 those that could be read; open_score: those graded, or that decline (0);
+                                                 unread: all; the others: those with an item
         items                                    int, what the replies' shares are over. detection: documents called; found: noise
                                                  or wrong documents called; kept: signal or right documents called; sub_exact,
                                                  sub_f1: sub-answers; sub_score: sub-answers that were graded; else: as `of`

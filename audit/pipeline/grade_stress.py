@@ -1,4 +1,4 @@
-"""Grading the sub-answers of a release's stress tests: which short answers there are, and their grades written."""
+"""Grading the answers of a release's stress tests to sub-questions and open questions, and writing the grades."""
 
 from __future__ import annotations
 
@@ -29,19 +29,24 @@ def sub_answers_of(given: StressInput, earlier: EarlierTables, systems: Collecti
             )
     places = _places(given)
     records = (record for (_, system_id), record in earlier.replies.items() if not systems or system_id in systems)
-    distinct = {item for record in records for _, item in _answers(record, places) if item}
+    open_questions = _open_questions(given)
+    distinct: set[SubAnswer] = set()
+    for record in records:
+        distinct |= {item for _, item in _answers(record, places) if item}
+        distinct |= {item for item in (_open_answer(record, open_questions),) if item}
     return sorted(distinct)
 
 
 def graded_replies(
     given: StressInput, earlier: EarlierTables, systems: Collection[str], grades: Mapping[SubAnswer, float | None]
 ) -> Iterator[Record]:
-    """The replies of these systems with a score for each sub-answer; null where no grade could be read."""
-    places = _places(given)
+    """The replies of these systems with a score for each sub-answer and open answer; null where no grade could be read."""
+    places, open_questions = _places(given), _open_questions(given)
     for (_, system_id), record in earlier.replies.items():
-        if record.get("sub_answers") and (not systems or system_id in systems):
+        if not systems or system_id in systems:
             scored = [entry | {"score": grades.get(item) if item else None} for entry, item in _answers(record, places)]
-            yield record | {"sub_answers": scored}
+            item = _open_answer(record, open_questions)
+            yield record | {"sub_answers": scored} | ({"score": grades.get(item)} if item else {})
 
 
 def graded_systems(earlier: EarlierTables, systems: Collection[str], grader: str) -> Iterator[Record]:
@@ -58,6 +63,17 @@ def _places(given: StressInput) -> Places:
         for document in instance.documents
         if document.sub_question and document.sub_answer
     }
+
+
+def _open_questions(given: StressInput) -> dict[str, tuple[str, str, str]]:
+    """Instance id -> question id, question, right answer, of the questions without options."""
+    return {one.instance_id: (one.question_id, one.question, one.gold) for one in given.instances if not one.options}
+
+
+def _open_answer(record: Record, open_questions: Mapping[str, tuple[str, str, str]]) -> SubAnswer | None:
+    """The answer to an open question; None for a reply that declines, cannot be read, or chooses an option."""
+    place = open_questions.get(record["instance_id"])
+    return SubAnswer(*place, record["choice"]) if place and record.get("choice") else None
 
 
 def _answers(record: Record, places: Places) -> Iterator[tuple[Record, SubAnswer | None]]:

@@ -12,7 +12,7 @@ from audit.pipeline.release_tables import records_to_keep, release_layout, write
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.validate_stress import stress_instance, stress_reply
 from audit.release.validate_systems import system
-from audit.release.values import Reject
+from audit.release.values import Reject, Repairs
 from audit.stress.instances import INSTANCES_FILE, StressInstance, instance_of
 
 REPLIES_FILE, SYSTEMS_FILE, QUESTIONS_FILE = "stress_replies.jsonl", "systems.jsonl", "questions.jsonl"
@@ -22,23 +22,16 @@ Record = dict[str, Any]
 
 @dataclass
 class StressInput:
-    """The instances of a release, in its order, and a sentence for each record that is not one of them."""
+    """The instances of a release, in its order; a sentence for each record that is not one of them, and for each repair."""
 
     folder: Path
     instances: list[StressInstance] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """How many records were left out, and the first sentences."""
-        if not self.sentences:
-            return []
-        more = len(self.sentences) - MAX_SENTENCES
-        rest = [f"  ... and {more:,} more; `audit check` lists them all."] if more > 0 else []
-        return [
-            f"{len(self.sentences):,} instances were left out:",
-            *(f"  {text}" for text in self.sentences[:MAX_SENTENCES]),
-            *rest,
-        ]
+        """How many records were left out or repaired, and the first sentences."""
+        return [*_listed("instances were left out", self.sentences), *_listed("repairs of instances", self.repairs)]
 
 
 @dataclass(frozen=True)
@@ -76,21 +69,31 @@ def read_instances(folder: Path, max_bytes: int) -> StressInput:
     texts: dict[str, str] = {}
     for position, raw in RecordFile(path, max_bytes).rows():
         try:
-            instance = _instance(raw, seen, texts)
+            instance, repairs = _instance(raw, seen, texts)
         except Reject as reject:
             result.sentences.append(f"{INSTANCES_FILE}, {position}: {reject}")
         else:
             result.instances.append(instance)
+            result.repairs += [f"{INSTANCES_FILE}, {position}: {repair}" for repair in repairs]
     if not result.instances:
         first = f" {result.sentences[0]}" if result.sentences else ""
         raise ReleaseError(f"{path} has no instance that can be used.{first} Nothing was asked. Correct it, or build it again.")
     return result
 
 
-def _instance(raw: Any, seen: set[str], texts: dict[str, str]) -> StressInstance:
+def _listed(words: str, sentences: Sequence[str]) -> list[str]:
+    if not sentences:
+        return []
+    more = len(sentences) - MAX_SENTENCES
+    rest = [f"  ... and {more:,} more; `audit check` lists them all."] if more > 0 else []
+    return [f"{len(sentences):,} {words}:", *(f"  {text}" for text in sentences[:MAX_SENTENCES]), *rest]
+
+
+def _instance(raw: Any, seen: set[str], texts: dict[str, str]) -> tuple[StressInstance, Repairs]:
     if isinstance(raw, UnreadableRecord):
         raise Reject(raw.code, raw.message)
-    record = stress_instance(raw, [])
+    repairs: Repairs = []
+    record = stress_instance(raw, repairs)
     for name in ("question", "signal_share"):
         if record[name] is None or record[name] == "":
             raise Reject("missing_field", f"field '{name}' is empty, so it cannot be asked or not be counted.")
@@ -100,7 +103,7 @@ def _instance(raw: Any, seen: set[str], texts: dict[str, str]) -> StressInstance
     # A document is in many contexts: one text in memory, and not one for each of them
     for document in record["documents"]:
         document["text"] = texts.setdefault(document["text"], document["text"])
-    return instance_of(record)
+    return instance_of(record), repairs
 
 
 @dataclass(frozen=True)

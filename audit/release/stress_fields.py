@@ -56,6 +56,7 @@ STRESS_REPLY = (
     Field("insufficient", "flag", "the system says that the documents do not suffice", aliases=("is_insufficient",)),
     Field("documents", "stress calls", "what it takes the documents for", aliases=("calls",)),
     Field("sub_answers", "stress sub answers", "its answers to the sub-questions"),
+    Field("score", "number", "what a grader gives the answer to an open question: 0, 0.5 or 1; null: not graded"),
     Field("unread_reason", "text", "why no choice could be read; choice and insufficient are then null"),
     Field("usage", "usage", "tokens and time", aliases=("model_metadata",)),
 )

@@ -125,6 +125,7 @@ def stress_reply(record: Any, repairs: Repairs) -> dict[str, Any]:
         "instance_id": required_text(raw, "instance_id"), "system_id": required_text(raw, "system_id"),
         "reasoning": optional(text, raw, "reasoning", repairs), "choice": choice,
         "insufficient": None if reason else bool(insufficient), "unread_reason": reason,
+        "score": optional(_score, raw, "score", repairs),
         "documents": _by_document(raw, "documents", repairs, _call),
         "sub_answers": _by_document(raw, "sub_answers", repairs, _sub_answer),
         **{name: usage_number(usage, name, repairs) for name in USAGE},

@@ -13,7 +13,7 @@ from audit.release.report import REPAIRED, FileCount
 from audit.release.validate_stress import UNKNOWN_OPTION
 from audit.store.connection import Connection
 from audit.store.record_reader import LoadState, RecordReader, append_records
-from audit.vocabulary import DocumentCall, StressTest
+from audit.vocabulary import STRESS_CALLS, StressTest
 
 INSTANCE_COLUMNS = (
     "instance", "instance_id", "test", "question", "options", "gold", "signal_share", "size", "dataset", "seed",
@@ -23,15 +23,11 @@ DOCUMENT_COLUMNS = (
     "false_answer",
 )  # fmt: skip
 REPLY_COLUMNS = (
-    "instance", "system", "reasoning", "choice", "insufficient", "unread_reason", "input_tokens", "output_tokens", "latency_s",
+    "instance", "system", "reasoning", "choice", "insufficient", "score", "unread_reason", "input_tokens", "output_tokens",
+    "latency_s",
 )  # fmt: skip
 CALL_COLUMNS = ("instance", "system", "place", "call")
 SUB_ANSWER_COLUMNS = ("instance", "system", "place", "answer", "score")
-CALLS = {
-    StressTest.SUFFICIENCY: (DocumentCall.RELEVANT, DocumentCall.NOISE),
-    StressTest.ROBUSTNESS: (DocumentCall.FACTUAL, DocumentCall.WRONG),
-}
-"""Test -> the calls that it asks for."""
 CHUNK_RECORDS = 2_000
 """Records in memory at once: each may have many documents."""
 
@@ -126,7 +122,7 @@ def _checked(reader: RecordReader, entry: Entry, instances: dict[int, _Instance]
 def _placed(reader: RecordReader, entry: Entry, name: str, instance: _Instance) -> Iterator[Record]:
     """The entries about documents, with the place of each; one that cannot be about this instance is dropped with a sentence."""
     line, position, record = entry
-    asked = CALLS.get(StressTest(instance.test), ())
+    asked = STRESS_CALLS.get(StressTest(instance.test), ())
     for item in record[name]:
         place = instance.places.get(item["document_id"])
         if place is None:

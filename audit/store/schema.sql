@@ -347,6 +347,7 @@ create table stress_replies (    -- no row: the system was not asked
     reasoning     varchar,
     choice        varchar,           -- letter; text of an open question; null: insufficient or unreadable
     insufficient  boolean,           -- null: no choice could be read; neither answered nor insufficient
+    score         float,             -- of the answer to an open question: 0, 0.5, 1; null: not graded
     unread_reason varchar,           -- why no choice could be read
     input_tokens  integer,
     output_tokens integer,

@@ -8,16 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.stress.instances import StressDocument, StressInstance
-from audit.vocabulary import DocumentCall, StressTest
+from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest
 
 INSUFFICIENT = "insufficient"
 """What a reply chooses where the documents do not suffice; offered in `sufficiency` alone, as in the source."""
 MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
-ASKED_CALLS: dict[StressTest, tuple[DocumentCall, ...]] = {
-    StressTest.SUFFICIENCY: (DocumentCall.RELEVANT, DocumentCall.NOISE),
-    StressTest.ROBUSTNESS: (DocumentCall.FACTUAL, DocumentCall.WRONG),
-}
-"""Test -> what a document may be called; the other tests ask for no calls."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +28,7 @@ class ReplyForm:
     @classmethod
     def of(cls, instance: StressInstance) -> ReplyForm:
         """The form of a reply to an instance."""
-        calls = ASKED_CALLS.get(instance.test, ())
+        calls = STRESS_CALLS.get(instance.test, ())
         return cls(
             tuple(instance.options), instance.test == StressTest.SUFFICIENCY, len(instance.documents) if calls else 0, calls,
             len(sub_questions_of(instance)),
