@@ -36,12 +36,13 @@ from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sour
 from audit.pipeline.stages.generate import GenerateStage
 from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
 from audit.pipeline.stages.retrieve import RetrieveStage
+from audit.pipeline.stages.route import RouteStage
 from audit.pipeline.stages.systems import SystemsStage
 from audit.pipeline.stages.within import WithinStage
 from audit.pipeline.text_quality import text_quality
 from audit.settings import Settings
 
-STAGES = ("extract", "questions", "retrieve", "generate", "judge", "within", "themes", "systems", "load")
+STAGES = ("extract", "questions", "retrieve", "generate", "judge", "within", "themes", "route", "systems", "load")
 # Stages that only a comparison of handbooks needs
 COMPARISON = ("generate", "judge", "within", "themes")
 ABOUT = """The content of files, the settings and the code decide what has to be done: after a change, only what depends on it
@@ -52,8 +53,10 @@ LLAMA_CLOUD_API_KEY.
 Exit code: 0 all is well, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
 with the reason. Pairs on which the baseline judge abstains are unscored and change no exit code.
 
-[[systems]] are answering systems that are compared with each other: models, alone or with the passages found. Each answers every
-question once. With judge = "none" in [judge], nothing else is done, and a corpus is only needed by those that retrieve.
+[[systems]] are answering systems that are compared with each other: models, alone or with the passages found, or several sources
+(mode = "multi_source"): each question is routed to groups of handbooks, and every statement of the one answer says which sources
+make it and which contradict it. Each answers every question once. With judge = "none" in [judge], nothing else is done, and a
+corpus is only needed by those that retrieve.
 
 All settings of a config (paths are relative to its folder):
 
@@ -129,11 +132,14 @@ def stages_of(context: RunContext, until: str) -> list[Stage]:
     stages: list[Stage] = [
         ExtractStage(context), QuestionsStage(context), RetrieveStage(context), GenerateStage(context, write_answers),
         JudgeStage(context, judge_corpus, generator_name(context)), WithinStage(context, compare_within), ThemesStage(context),
-        SystemsStage(context, ask_system), LoadStage(context),
+        RouteStage(context), SystemsStage(context, ask_system), LoadStage(context),
     ]  # fmt: skip
     config = context.config
-    unused = () if config.compares else COMPARISON if config.retrieves else (*COMPARISON, "retrieve")
-    wanted = set(STAGES[: STAGES.index(until) + 1]) - set(unused)
+    unused = {
+        *(() if config.compares else COMPARISON), *(() if config.retrieves else ["retrieve"]),
+        *(() if config.asks_sources else ["route"]),
+    }  # fmt: skip
+    wanted = set(STAGES[: STAGES.index(until) + 1]) - unused
     return [stage for stage in stages if stage.name in wanted]
 
 

@@ -88,7 +88,7 @@ def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCh
         stages[WITHIN] = _within_estimate(context, answered.get(JUDGE), probe=probe)
     of_systems = {check.system: check for check in checks if not check.fault}
     for options in config.systems if plan.to_do(SYSTEMS) else ():
-        if options.id in plan.to_do(SYSTEMS):
+        if options.calls_model and options.id in plan.to_do(SYSTEMS):
             stages[f"{SYSTEMS}, {options.id}"] = _system_estimate(context, plan, options, of_systems.get(options.id), probe=probe)
     return RunEstimate(stages)
 
@@ -134,10 +134,12 @@ def _within_estimate(context: RunContext, check: EndpointCheck | None, *, probe:
 def _system_estimate(
     context: RunContext, plan: RunPlan, options: SystemOptions, check: EndpointCheck | None, *, probe: bool
 ) -> CostEstimate:
-    sends = "questions and passages of the handbooks" if options.retrieves else "questions without any handbook"
-    if options.retrieves and plan.to_do("retrieve"):
+    with_passages = options.retrieves or options.asks_sources
+    sends = "questions and passages of the handbooks" if with_passages else "questions without any handbook"
+    if with_passages and plan.to_do("route" if options.asks_sources else "retrieve"):
         # Its passages are not known yet: about as long as their chunks
-        length = len(system_task(context, options, NO_MODEL, lambda: ()).prompt.system) + options.passages * PASSAGE_CHARACTERS
+        count = options.across.packing.passages or options.passages if options.asks_sources else options.passages
+        length = len(system_task(context, options, NO_MODEL, lambda: ()).prompt.system) + count * PASSAGE_CHARACTERS
         costs = StageCost(
             SYSTEMS, plan.questions, round(plan.questions * (length + _mean_question(context))), written=SYSTEM_TOKENS
         )

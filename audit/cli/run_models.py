@@ -13,6 +13,7 @@ from audit.errors import AuditError
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
+from audit.generation.several_sources_model import SourcedTask
 from audit.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
 from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
 from audit.judging.baseline import NAME
@@ -29,7 +30,7 @@ from audit.pipeline.build_cache import digest_of
 from audit.pipeline.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.context import RunContext, Stage
 from audit.pipeline.plan import StagePlan, plan_stage
-from audit.pipeline.stages.systems import SystemRun
+from audit.pipeline.stages.systems import SystemRun, sourced_run
 from audit.pipeline.stages.within import HandbookCandidates
 from audit.pipeline.system_options import SystemOptions
 from audit.settings import Settings
@@ -102,7 +103,8 @@ def system_task(
 ) -> SystemTask:
     """The calls of an answering system whose endpoint has `model`."""
     system = options.system(model, context.config.retrieval.strategy)
-    return SystemTask(system, system.prompt(options.templates), questions, options.context)
+    kind = SourcedTask if options.asks_sources else SystemTask
+    return kind(system, system.prompt(options.templates), questions, options.context)
 
 
 def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[SystemQuestion]) -> SystemRun:
@@ -112,6 +114,8 @@ def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[
     with Journal(context.workspace.journal(SYSTEMS, digest_of(task.plan())), task.plan()) as journal:
         ask_all(settings, task, journal)
         summary = SystemSummary()
+        if isinstance(task, SourcedTask):
+            return sourced_run(context, options, task, journal.latest, summary)
         return SystemRun(task.system.record(task.prompt), list(system_answers(task, journal.latest, summary)), summary)
 
 
@@ -206,7 +210,7 @@ def _by_model(context: RunContext) -> Iterator[tuple[str, Options]]:
         yield GENERATE, context.config.generate
     if context.config.judge.judge == MODEL:
         yield JUDGE, context.config.judge
-    yield from ((SYSTEMS, options) for options in context.config.systems)
+    yield from ((SYSTEMS, options) for options in context.config.systems if options.calls_model)
 
 
 def _has_work(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> bool:

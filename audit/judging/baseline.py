@@ -89,6 +89,12 @@ def judge(question: str, a: str, b: str) -> Verdict:
     return _judge_present(question, parse_answer(a), parse_answer(b), "AB")
 
 
+def label_of(question: str, a: str, b: str) -> Label | None:
+    """The label of `judge`; None where the rules abstain."""
+    label = judge(question, a, b).label
+    return Label(label) if label else None
+
+
 def _is_absent(text: str) -> bool:
     return text.lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED or parse_answer(text).is_empty
 

@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
+from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 
 from audit.judging.within.model import DEFAULT_PAIRS
 from audit.pipeline.config_types import ConfigSection, ExistingPath, NameOrPath, NewPath, Text, Texts, one_of
+from audit.pipeline.settings_models import RetrievalTable, across_schema, retrieval_schema
 from audit.pipeline.system_options import SystemOptions
-from audit.retrieval.hybrid_settings import HybridSettings
+from audit.retrieval.across.settings import CrossSourceSettings
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
 
@@ -30,41 +29,6 @@ TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patien
 
 Strategy = Annotated[Text, AfterValidator(one_of(STRATEGIES)), Field(json_schema_extra={"enum": list(STRATEGIES)})]
 Strategies = Annotated[tuple[Strategy, ...], Field(strict=False)]
-
-
-def _settings_model(name: str, settings: type[Any], **known: Any) -> type[BaseModel]:
-    """The settings of retrieval as a pydantic model, made from their dataclass so that its fields are listed once.
-
-    known  types that differ from the dataclass's
-    """
-    hints = get_type_hints(settings)
-    kinds = {Path | None: ExistingPath | None, frozenset[str]: Annotated[frozenset[Text], Field(strict=False)]}
-    model_fields: dict[str, Any] = {
-        item.name: (known.get(item.name, kinds.get(hints[item.name], hints[item.name])), item.default)
-        for item in fields(settings)
-    }
-    return create_model(name, __base__=ConfigSection, **model_fields)
-
-
-def _validated_as(model: type[BaseModel], settings: type[Any]) -> BeforeValidator:
-    """Checks a table against the model, then makes the dataclass of it, which knows what cannot be combined."""
-
-    def validate(value: Any, info: ValidationInfo) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        checked = model.model_validate(value, context=info.context)
-        try:
-            return settings(**{name: getattr(checked, name) for name in model.model_fields})
-        except ValueError as error:
-            raise ValueError(f"cannot be combined: {error}.") from None
-
-    return BeforeValidator(validate)
-
-
-HYBRID_MODEL = _settings_model("retrieval.options.hybrid", HybridSettings)
-SETTINGS_MODEL = _settings_model(
-    "retrieval.options", RetrievalSettings, hybrid=Annotated[HybridSettings, _validated_as(HYBRID_MODEL, HybridSettings)]
-)
 
 
 class CorpusOptions(ConfigSection):
@@ -104,7 +68,7 @@ class RetrievalOptions(ConfigSection):
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
     gold: ExistingPath | None = Field(None, description="which section answers which question (JSONL), for the page Retrieval")
-    options: Annotated[RetrievalSettings, _validated_as(SETTINGS_MODEL, RetrievalSettings)] = Field(
+    options: RetrievalTable = Field(
         RetrievalSettings(),
         description="[retrieval.options]: the settings of the strategies; those of hybrid are in [retrieval.options.hybrid]",
     )
@@ -208,8 +172,13 @@ class Config(ConfigSection):
 
     @property
     def retrieves(self) -> bool:
-        """Whether anything is answered from passages."""
+        """Whether anything is answered from the passages of [retrieval]."""
         return self.compares or any(system.retrieves for system in self.systems)
+
+    @property
+    def asks_sources(self) -> bool:
+        """Whether any system answers from several sources."""
+        return any(system.asks_sources for system in self.systems)
 
 
 SECTIONS: dict[str, type[ConfigSection]] = {
@@ -224,15 +193,9 @@ def config_schema() -> str:
     schema = Config.model_json_schema()
     schema["properties"].pop("path")
     schema["required"] = ["questions"]
-    schema["$defs"]["RetrievalOptions"]["properties"]["options"] = _settings_schema()
+    schema["$defs"]["RetrievalOptions"]["properties"]["options"] = retrieval_schema()
+    schema["$defs"]["SystemOptions"]["properties"]["across"] = across_schema()
     return json.dumps(schema, indent=2)
-
-
-def _settings_schema() -> dict[str, Any]:
-    schema = SETTINGS_MODEL.model_json_schema()
-    # pydantic would describe the dataclass, without what its model checks
-    schema["properties"]["hybrid"] = HYBRID_MODEL.model_json_schema()
-    return schema
 
 
 def options_table() -> str:
@@ -249,7 +212,7 @@ def _option_line(option: tuple[str, FieldInfo]) -> str:
     name, details = option
     allowed = [value for value in get_args(details.annotation) if isinstance(value, str)]
     default = details.default
-    nothing = details.is_required() or default in (None, "", (), {}, RetrievalSettings())
+    nothing = details.is_required() or default in (None, "", (), {}, RetrievalSettings(), CrossSourceSettings())
     shown = "" if nothing else f" (default: {as_written(default).strip(chr(39))})"
     return f"  {name:<14}{details.description}{': ' * bool(allowed)}{', '.join(allowed)}{shown}"
 

@@ -12,7 +12,9 @@ from typing import Any, NoReturn, get_args
 from pydantic import BaseModel, ValidationError
 
 from audit.errors import ConfigError
-from audit.pipeline.config import HYBRID_MODEL, NO_JUDGE, SECTIONS, SETTINGS_MODEL, TERMS, Config, as_written
+from audit.pipeline.config import NO_JUDGE, SECTIONS, TERMS, Config, as_written
+from audit.pipeline.settings_models import TABLES
+from audit.pipeline.system_options import source_problems
 from audit.vocabulary import nearest
 
 # It becomes a folder and a part of file names.
@@ -69,14 +71,12 @@ class _Refusal:
 def _check_together(config: Config, refuse: _Refusal) -> None:
     """What no single option can be blamed for."""
     if (config.corpus.pdfs and config.corpus.documents) or (
-        config.retrieves and not (config.corpus.pdfs or config.corpus.documents)
+        (config.retrieves or config.asks_sources) and not (config.corpus.pdfs or config.corpus.documents)
     ):
         refuse(("corpus", "documents"), "[corpus] needs either pdfs or documents, and not both.")
     if not config.compares and not config.systems:
         refuse(("judge", "judge"), f"judge is '{NO_JUDGE}', so there must be [[systems]] that answer, and there are none.")
-    for number, name in enumerate(ids := [system.id for system in config.systems]):
-        if name in ids[:number]:
-            refuse(("systems", number, "id"), f"id is '{name}', which another system has too. Give each system an id of its own.")
+    _check_systems(config, refuse)
     if config.questions.file is None:
         refuse(("questions",), "[questions] needs file, the questions to ask.")
     for name in config.corpus.terms:
@@ -87,6 +87,15 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
     if config.release.run_id and not RUN_ID.fullmatch(config.release.run_id):
         problem = f"run_id is '{config.release.run_id}'. It may contain letters, digits, dots, dashes and underscores."
         refuse(("release", "run_id"), problem)
+
+
+def _check_systems(config: Config, refuse: _Refusal) -> None:
+    for number, name in enumerate(ids := [system.id for system in config.systems]):
+        if name in ids[:number]:
+            refuse(("systems", number, "id"), f"id is '{name}', which another system has too. Give each system an id of its own.")
+    for number, system in enumerate(config.systems):
+        for option, sentence in source_problems(system):
+            refuse(("systems", number, option), sentence)
 
 
 def _sentence(problem: Mapping[str, Any]) -> str:
@@ -126,8 +135,7 @@ def _unknown(location: list[str]) -> str:
     if not section:
         allowed: tuple[str, ...] = tuple(SECTIONS)
         return f"there is no section '{name}'.{nearest(name, allowed)} Allowed: {', '.join(allowed)}."
-    tables = {"retrieval.options": SETTINGS_MODEL, "retrieval.options.hybrid": HYBRID_MODEL}
-    model: type[BaseModel] = tables.get(".".join(section)) or SECTIONS[section[0]]
+    model: type[BaseModel] = TABLES.get(".".join(section)) or SECTIONS[section[0]]
     allowed = tuple(model.model_fields)
     return f"[{'.'.join(section)}] has no option '{name}'.{nearest(name, allowed)} Allowed: {', '.join(allowed)}."
 
@@ -143,6 +151,9 @@ def line_numbers(lines: Iterable[str]) -> dict[str, int]:
     for number, line in enumerate(lines, start=1):
         if heading := SECTION_HEADING.match(line):
             section = _bare(heading[2])
+            first, _, rest = section.partition(".")
+            if rest and first in listed:  # a table of the last one of a list of sections: systems.0.across
+                section = f"{first}.{listed[first] - 1}.{rest}"
             numbers.setdefault(section, number)
             if heading[1]:  # one of a list of sections: systems.0, systems.1, ...
                 listed[section] += 1

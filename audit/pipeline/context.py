@@ -76,6 +76,14 @@ class Workspace:
         folder = self.root / "systems"
         return folder / f"{system_id}.json", folder / f"{system_id}.jsonl"
 
+    def routed(self, system_id: str, batch: str) -> Path:
+        """How a batch of questions was routed for an answering system, with the evidence, one question a line."""
+        return self.root / "routed" / system_id / f"{batch}.jsonl"
+
+    def routes(self, system_id: str) -> Path:
+        """The same of all questions, as a table of the release, with the marked statements of the answers."""
+        return self.root / "systems" / f"{system_id}.routes.jsonl"
+
     def journal(self, stage: str, plan: str) -> Path:
         """The replies of a model to one stage under one plan (see `audit.llm.journal`)."""
         return self.root / "journals" / f"{stage}-{plan[:12]}.journal"

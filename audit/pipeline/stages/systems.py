@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +15,46 @@ from audit.corpus.documents import Document, read_document
 from audit.errors import AuditError
 from audit.generation.evidence import meets
 from audit.generation.files import read_json_lines
+from audit.generation.several_sources_model import SourcedTask, model_answers
 from audit.generation.system_answers import SystemQuestion, SystemSummary
 from audit.generation.system_evidence import Found, best_passages
+from audit.judging.baseline import label_of
+from audit.llm.tasks import Replies
 from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.context import Figures, Outcome, Record, RunContext, TaskByTask
 from audit.pipeline.judging_input import handbook_record, run_record, section_records
+from audit.pipeline.source_groups import source_records
+from audit.pipeline.sourced_systems import (
+    extractive_records,
+    routed_questions,
+    source_settings,
+    system_record,
+)
+from audit.pipeline.stages.route import RouteStage
 from audit.pipeline.system_options import SystemOptions
 from audit.release.schema import canonical
 from audit.release.write import write_release
 from audit.retrieval.model import Query
 
 CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
+# What marks the statements of answers from several sources
+MARKS_CODE = ("judging", "text", "pipeline/sourced_systems.py", "pipeline/source_groups.py")
 # With spaces, which no system's id has
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
+SOURCE_TABLES = ("sources", "routes")
+# A file that never exists: the stage before has to say first what there is
+UNKNOWN = Path("not known yet")
 
 
 @dataclass(frozen=True)
 class SystemRun:
-    """What asking one system brought: its record of systems.jsonl, its answers, and their counts."""
+    """What asking one system brought: its record of systems.jsonl, its answers, their counts, and routes to sources."""
 
     system: Record
     answers: list[dict[str, Any]]
     summary: SystemSummary
+    routes: list[dict[str, Any]] = field(default_factory=list)
 
 
 AskSystem = Callable[[RunContext, SystemOptions, Sequence[SystemQuestion]], SystemRun]
@@ -63,20 +80,29 @@ class SystemsStage(TaskByTask):
 
     def _system_task(self, options: SystemOptions) -> Task:
         context, settings = self.context, options.model_dump(mode="json", exclude={"url", "templates"})
-        found = [context.workspace.retrieval(source.handbook_id) for source in context.present] if options.retrieves else []
+        found = self._found_files(options)
         digests = [context.cache.digest(path) for path in (*found, *(source.document for source in context.present if found))]
         inputs = {
-            "system": settings, "model": context.settings.judge_model, "code": code_digest(*CODE),
+            "system": settings, "model": context.settings.judge_model,
+            "code": code_digest(*CODE, *(MARKS_CODE if options.asks_sources else ())),
             "retriever": run_record(context, "")["retriever"] if options.retrieves else "",
             "templates": context.cache.digest(options.templates) if options.templates else "",
             "found": None if None in digests else digest_of(digests),
             "questions": digest_of(context.questions()) if context.workspace.questions.is_file() else None,
         }  # fmt: skip
-        return Task(self.name, options.id, inputs, context.workspace.system(options.id))
+        return Task(self.name, options.id, inputs, files_of(context, options))
+
+    def _found_files(self, options: SystemOptions) -> list[Path]:
+        """The files of what was found for a system, in the stage before."""
+        if options.asks_sources:
+            return [path for task in RouteStage(self.context).tasks_of(options) for path in task.outputs] or [UNKNOWN]
+        if options.retrieves:
+            return [self.context.workspace.retrieval(source.handbook_id) for source in self.context.present]
+        return []
 
     def _release_task(self, *, ready: bool = True) -> Task:
         context = self.context
-        files = [path for options in context.config.systems for path in context.workspace.system(options.id)]
+        files = [path for options in context.config.systems for path in files_of(context, options)]
         digests = [context.cache.digest(path) for path in files]
         inputs = {
             "answers": None if None in digests or not ready else digest_of([[path.name for path in files], digests]),
@@ -84,7 +110,8 @@ class SystemsStage(TaskByTask):
             "documents": digest_of([context.cache.digest(source.document) for source in context.present]),
             "references": context.cache.digest(references) if (references := context.config.questions.references) else "",
         }  # fmt: skip
-        names = [f"{table}.jsonl" for table in (*TABLES, *(["references"] if references else []))]
+        tables = (*TABLES, *(SOURCE_TABLES if context.config.asks_sources else ()), *(["references"] if references else []))
+        names = [f"{table}.jsonl" for table in tables]
         # Beside pairs, the judge's stage makes the folder anew, and these files are made again after it
         names += [] if context.config.compares else ["manifest.json", "questions.jsonl"]
         return Task(self.name, RELEASE, inputs, tuple(context.workspace.release / name for name in names))
@@ -106,10 +133,15 @@ class SystemsStage(TaskByTask):
         if task.name == RELEASE:
             return self._write_tables()
         (options,) = [options for options in self.context.config.systems if options.id == task.name]
-        asked = self.ask(self.context, options, system_questions(self.context, options))
+        if options.calls_model:
+            asked = self.ask(self.context, options, system_questions(self.context, options))
+        else:
+            asked = without_model(self.context, options)
         if asked.summary.not_asked:
             raise AuditError(f"{asked.summary.not_asked:,} questions have no reply. Those that came are kept.")
-        record, answers = task.outputs
+        record, answers, *routes = task.outputs
+        for path in routes:
+            write_lines(path, asked.routes)
         write_lines(answers, asked.answers)
         write_atomic(record, json.dumps(asked.system, ensure_ascii=False) + "\n")
         unread = asked.summary.unread.total()
@@ -117,10 +149,11 @@ class SystemsStage(TaskByTask):
 
     def _write_tables(self) -> Figures:
         context = self.context
-        files = [context.workspace.system(options.id) for options in context.config.systems]
-        tables: dict[str, Iterator[Record]] = {
-            "systems": (record for path, _ in files for record in read_lines(path)),
-            "system_answers": (record for _, path in files for record in read_lines(path)),
+        files = [files_of(context, options) for options in context.config.systems]
+        tables: dict[str, Iterable[Record]] = {
+            "systems": (record for path, *_ in files for record in read_lines(path)),
+            "system_answers": (record for _, path, *_ in files for record in read_lines(path)),
+            **(self._source_tables([path for _, _, *routes in files for path in routes]) if context.config.asks_sources else {}),
             **({"references": _references(context, path)} if (path := context.config.questions.references) else {}),
         }
         if context.config.compares:
@@ -129,8 +162,44 @@ class SystemsStage(TaskByTask):
         _write_systems_release(context, tables)
         return {"systems": len(files)}
 
+    def _source_tables(self, routes: Sequence[Path]) -> dict[str, Iterable[Record]]:
+        records = (record for path in routes for record in read_lines(path))
+        return dict(zip(SOURCE_TABLES, (source_records(self.context), records), strict=True))
 
-def _write_systems_release(context: RunContext, tables: dict[str, Iterator[Record]]) -> None:
+
+def files_of(context: RunContext, options: SystemOptions) -> tuple[Path, ...]:
+    """The files of a system: its record, its answers and, where it asks sources, how its questions were routed."""
+    routes = [context.workspace.routes(options.id)] if options.asks_sources else []
+    return (*context.workspace.system(options.id), *routes)
+
+
+def without_model(context: RunContext, options: SystemOptions) -> SystemRun:
+    """The answers of a system that quotes its sources."""
+    answers, routes = extractive_records(context, options)
+    summary = SystemSummary()
+    for answer in answers:
+        summary.count(answer)
+    return SystemRun(system_record(options), answers, summary, routes)
+
+
+def sourced_run(
+    context: RunContext, options: SystemOptions, task: SourcedTask, replies: Replies, summary: SystemSummary
+) -> SystemRun:
+    """The answers of a model from several sources, with how their questions were routed, from the replies to its calls."""
+    routed = routed_questions(context, options)
+    by_question = dict(model_answers(task, replies, routed.evidence, routed.reader, label_of)) | dict(routed.without_passages())
+    answers = [(name, answer) for name in routed.evidence if (answer := by_question.get(name))]
+    records = [answer.record(name, options.id) for name, answer in answers]
+    for record in records:
+        summary.count(record)
+    summary.not_asked = len(routed.evidence) - len(records)
+    system = task.system.record(task.prompt)
+    settings = {**system["settings"], **source_settings(options)}
+    routes = [answer.route_record(name, options.id) for name, answer in answers]
+    return SystemRun({**system, "settings": settings}, records, summary, routes)
+
+
+def _write_systems_release(context: RunContext, tables: dict[str, Iterable[Record]]) -> None:
     """A release of answering systems alone; handbooks and their texts are in it where a system retrieves from them."""
     root, documents = context.workspace.release, [read_document(source.document) for source in context.present]
     draft = root.with_name(f".{root.name}.{os.getpid()}.writing")
@@ -159,7 +228,12 @@ def _references(context: RunContext, path: Path) -> Iterator[Record]:
 
 
 def system_questions(context: RunContext, options: SystemOptions) -> list[SystemQuestion]:
-    """Every question, with the best passages of the handbooks that it concerns where the system retrieves."""
+    """Every question, with the best passages of the handbooks that it concerns where the system retrieves.
+
+    A system that asks sources gets only questions for which they have passages.
+    """
+    if options.asks_sources:
+        return routed_questions(context, options).to_ask(context)
     queries = [Query.of(question) for question in context.questions()]
     if not options.retrieves:
         return [SystemQuestion(query) for query in queries]
