@@ -75,6 +75,7 @@ COMMANDS = (
         "audit.cli.retrieve:retrieve",
     ),
     Command("generate", "Answer each question from each handbook's passages.", "audit.cli.generate:generate"),
+    Command("ask", "Answer one question from all handbooks, with who says it and who says otherwise.", "audit.cli.ask:ask"),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.cli.judge:judge"),
     Command("within", "Compare each handbook with itself, and write where it contradicts itself.", "audit.cli.within:within"),
     Command(

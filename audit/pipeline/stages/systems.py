@@ -24,13 +24,13 @@ from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines,
 from audit.pipeline.context import Figures, Outcome, Record, RunContext, TaskByTask
 from audit.pipeline.judging_input import handbook_record, run_record, section_records
 from audit.pipeline.source_groups import source_records
-from audit.pipeline.sourced_systems import (
+from audit.pipeline.stages.route import RouteStage
+from audit.pipeline.stages.sourced_systems import (
     extractive_records,
     routed_questions,
     source_settings,
     system_record,
 )
-from audit.pipeline.stages.route import RouteStage
 from audit.pipeline.system_options import SystemOptions
 from audit.release.schema import canonical
 from audit.release.write import write_release
@@ -38,7 +38,7 @@ from audit.retrieval.model import Query
 
 CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
 # What marks the statements of answers from several sources
-MARKS_CODE = ("judging", "text", "pipeline/sourced_systems.py", "pipeline/source_groups.py")
+MARKS_CODE = ("judging", "text", "pipeline/stages/sourced_systems.py", "pipeline/source_groups.py")
 # With spaces, which no system's id has
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
