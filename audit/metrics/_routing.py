@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audit.errors import NotInRunError
 from audit.evaluation.routing_measures import CUT, MEASURES, RoutedQuestion, source_measures
 from audit.queries.lookup import require_one_of
 from audit.retrieval.gold import ndcg_at
+from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.intervals import Floats
+from audit.stats.means import Mean
 from audit.store.connection import Connection, frame
 from audit.tables import Column
 from audit.terms import ALL
@@ -138,6 +142,20 @@ def _authoritative(known: pd.DataFrame) -> frozenset[str]:
     if known["authority"].nunique() < 2:
         return frozenset()
     return frozenset(known["source_id"][known["authority"] == known["authority"].max()])
+
+
+def share_with_interval(values: Floats) -> Mean:
+    """The mean of values in [0, 1], one for each question, with its 95 % interval; NaN where there is none.
+
+    Questions are resampled; Wilson's where hits or misses are on fewer than five. The ends are NaN where all values are equal and
+    neither 0 nor 1: draws of equal values show no spread, and a count of hits says nothing about them.
+    """
+    if not len(values):
+        return Mean(float("nan"), float("nan"), float("nan"))
+    if np.ptp(values) == 0 and 0 < values[0] < 1:
+        return Mean(float(values[0]), float("nan"), float("nan"))
+    (low,), (high,) = clustered_ratio_interval(values[None, :], np.ones((1, len(values))))
+    return Mean(float(values.mean()), float(low), float(high))
 
 
 def by_kind(values: pd.DataFrame, by: str) -> pd.DataFrame:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from audit.evaluation.routing_measures import MEASURES
 from audit.metrics import metric
-from audit.metrics._routing import INTERVALS, KIND, KINDS, MEANINGS, MEASURE, SQL, by_kind, routing_values
+from audit.metrics._routing import INTERVALS, KIND, KINDS, MEANINGS, MEASURE, SQL, by_kind, routing_values, share_with_interval
 from audit.metrics._systems import SYSTEM, identity, system_number, systems_of
-from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.means import mean_change
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
@@ -52,7 +50,8 @@ def routing(con: Connection, by: str = "all", organ: str | None = None, densest:
         kind                               str, '(all)', one, several, unknown
         measured                           int, routed questions of which the measure is asked
         mean, mean_low, mean_high          float in [0, 1], 95 % interval: questions resampled, Wilson's where hits or misses are
-                                           on fewer than five, NaN with fewer than two questions
+                                           on fewer than five; NaN with fewer than two questions, and where all values are
+                                           one between 0 and 1
 
     No row where no system routed a question. Raises AuditError for another `by`, NotInRunError for an unknown source.
     Source: Chen et al. (2026), Traceable Cross-Source RAG for Chinese Tibetan Medicine Question Answering, section on metrics.
@@ -67,11 +66,10 @@ def _rows(con: Connection, values: pd.DataFrame) -> Iterator[dict[str, Any]]:
         for kind in (ALL, *KINDS):
             for measure in MEASURES:
                 if (own := groups.get((system["system"], kind, measure))) is not None:
-                    numbers = own.to_numpy(dtype=float)
-                    (low,), (high,) = clustered_ratio_interval(numbers[None, :], np.ones((1, len(numbers))))
+                    mean = share_with_interval(own.to_numpy(dtype=float))
                     yield {
-                        **identity(system), "kind": kind, "measure": measure, "measured": len(numbers), "mean": numbers.mean(),
-                        "mean_low": low, "mean_high": high,
+                        **identity(system), "kind": kind, "measure": measure, "measured": len(own), "mean": mean.value,
+                        "mean_low": mean.low, "mean_high": mean.high,
                     }  # fmt: skip
 
 

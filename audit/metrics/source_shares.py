@@ -10,10 +10,9 @@ import pandas as pd
 
 from audit.evaluation.routing_measures import CUT
 from audit.metrics import metric
-from audit.metrics._routing import BY, INTERVALS, KIND, KINDS, by_kind, routed_questions
+from audit.metrics._routing import BY, INTERVALS, KIND, KINDS, by_kind, routed_questions, share_with_interval
 from audit.metrics._systems import SYSTEM, identity, systems_of
 from audit.queries.lookup import require_one_of
-from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
@@ -110,8 +109,5 @@ def _rows(con: Connection, cells: pd.DataFrame, sources: Sequence[Mapping[str, A
 
 
 def _share(own: pd.DataFrame, name: str) -> dict[str, float]:
-    values = own[name].dropna().to_numpy(dtype=float)
-    if not len(values):
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
-    (low,), (high,) = clustered_ratio_interval(values[None, :], np.ones((1, len(values))))
-    return {name: values.mean(), f"{name}_low": low, f"{name}_high": high}
+    mean = share_with_interval(own[name].dropna().to_numpy(dtype=float))
+    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}

@@ -84,6 +84,14 @@ def test_the_intervals_are_wilsons_where_hits_or_misses_are_few(con: Connection,
     assert 0.1 < resampled["mean_low"] < 0.3 < 0.5 < resampled["mean_high"] < 0.7
 
 
+def test_equal_values_between_0_and_1_have_no_interval(con: Connection, twenty: Connection) -> None:
+    row = routing(con).set_index(["system_id", "measure"]).loc[("daks", "EDR")]
+    assert (row["mean"], row["measured"], np.isnan(row["mean_low"]), np.isnan(row["mean_high"])) == (0.5, 3, True, True)
+    # All twenty pieces of evidence are from Long: no miss in twenty has Wilson's interval
+    shares = source_shares(twenty).set_index(["system_id", "source_id"]).loc[("daks", "Long")]
+    assert [shares["evidence"], shares["evidence_low"]] == pytest.approx([1, float(wilson(20, 20)[0])])
+
+
 def test_differences_are_paired(con: Connection, twenty: Connection) -> None:
     row = routing_differences(twenty).set_index("measure").loc["PrimaryAcc"]
     assert (row["value"], row["first"], row["change"], row["of"]) == (17 / 20, 8 / 20, pytest.approx(9 / 20), 20)
