@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from audit.release.write import write_release
 from audit.store.connection import Connection, open_store
+from audit.vocabulary import STRESS_TESTS
 from tests.support.loading import load
 
 Record = dict[str, Any]
@@ -82,3 +84,24 @@ def stress_release(folder: Path, tables: Tables | None = None, questions: tuple[
 def stress_store(folder: Path, tables: Tables | None = None, questions: tuple[str, ...] = ("q1", "q2")) -> Connection:
     """The open store of such a release."""
     return open_store(load(stress_release(folder / "release", tables, questions), folder / "data").run.path)
+
+
+def stress_context(number: int, test: str) -> Record:
+    """An instance of question `number` with two documents."""
+    signal_document = document(f"d{number}", sub_question=f"How long in {number}?", sub_answer="3 days")
+    other = altered(f"e{number}~") if test == "robustness" else document(f"x{number}", signal=False)
+    return instance(f"q{number}", test, 50, signal_document, other)
+
+
+def built_release(folder: Path, questions: int = 3, **changes: Any) -> Path:
+    """What `audit stress build` writes: instances of each test and a manifest, and nothing else."""
+    folder.mkdir()
+    records = [stress_context(number, test) | changes for test in STRESS_TESTS for number in range(questions)]
+    (folder / "stress_instances.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (folder / "manifest.json").write_text(json.dumps({"run_id": "built"}))
+    return folder
+
+
+def replies_in(folder: Path, system: str = "judge-2") -> dict[str, Record]:
+    records = [json.loads(line) for line in (folder / "stress_replies.jsonl").read_text().splitlines()]
+    return {record["instance_id"]: record for record in records if record["system_id"] == system}
