@@ -13,6 +13,7 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_res
 from audit.cli.estimates import CostEstimate, estimate, with_stored_replies
 from audit.cli.model_calls import add_call_options, carry_out, model_for
 from audit.errors import AuditError
+from audit.evaluation.planted_changes import PlantedOutcome, planted_outcome
 from audit.judging import baseline
 from audit.judging.parse import load_prompts
 from audit.llm.journal import Journal
@@ -148,9 +149,14 @@ def _by_kind(changes: PlantedChanges) -> dict[str, int]:
 
 
 def _outcome_text(records: Iterable[Record]) -> str:
-    """How many labels came out as they must, of those of which that can be told."""
-    known = [record for record in records if record["label"] and record["label_before"]]
-    return f"{sum(record['label'] in record['expected'] for record in known):,} of {len(known):,} labels as they must be"
+    """How many labels are as they must be, of those that can tell."""
+    outcomes = Counter(
+        planted_outcome(PlantedKind(record["kind"]), record["expected"], record["label_before"], record["label"])
+        for record in records
+    )
+    right = outcomes[PlantedOutcome.RIGHT]
+    telling = right + outcomes[PlantedOutcome.LENIENT] + outcomes[PlantedOutcome.WRONG]
+    return f"{right:,} of {telling:,} labels as they must be"
 
 
 def _refused_text(changes: PlantedChanges) -> str:

@@ -165,3 +165,14 @@ def test_a_file_that_cannot_all_be_read_is_not_written_again(release, server, ca
     assert stress(release) == 2
     assert "Nothing was written" in capsys.readouterr().err
     assert server.asked == 0
+
+
+def test_the_calls_can_be_made_on_a_cluster(release, server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AUDIT_JUDGE_MODEL", "judge-2")
+    assert stress(release, "--kinds", "swap", "--emit-batch", str(tmp_path / "batch"), "--shards", "2") == 0
+    # Four pairs, each in both orders
+    assert "8 requests of stage 'structured' in 2 shards, complete questions in each." in capsys.readouterr().out
+    assert server.asked == 0
+    assert stress(release, "--kinds", "swap", "--collect", str(tmp_path / "batch")) == 1
+    assert "Stage 'structured' has 8 open requests." in capsys.readouterr().out
+    assert not (release / "planted.jsonl").exists()
