@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import asdict
 from pathlib import Path
 
 from audit.cli.conventions import FINDINGS, OK, note, print_result
@@ -93,7 +92,7 @@ def _finish(
     lines += [f"{system:<32}{measure:<22}{answers:>8,}{mean:>10.4f}" for system, measure, answers, mean in table]
     lines += [f"{written:,} values: {path}. Load the release again with: audit load {shlex.quote(str(arguments.release))}"]
     rows = [dict(zip(("system_id", "measure", "answers", "mean"), row, strict=True)) for row in table]
-    counts = {name: dict(counter) for name, counter in asdict(summary).items()}
+    counts = {name: dict(counter) for name, counter in vars(summary).items()}
     result = {**counts, "refused": chosen.refused, "unreadable": chosen.unreadable, "values": written, "means": rows}
     print_result(arguments, "\n".join(lines), result | {"file": str(path)})
     return FINDINGS if summary.unread or summary.not_asked or chosen.unreadable else OK

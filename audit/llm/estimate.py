@@ -151,8 +151,9 @@ def calls_at_once(rates: CallRates) -> int | None:
 
 def estimate_text(stages: Sequence[StageEstimate], concurrency: int) -> str:
     """Calls, tokens and time, one line for each stage, and how they were estimated."""
-    lines = [f"{'stage':<12}{'done':>10}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}{'time':>12}"]
-    lines += map(_stage_line, stages)
+    width = max(12, *(len(stage.cost.stage) + 1 for stage in stages)) if stages else 12
+    lines = [f"{'stage':<{width}}{'done':>10}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}{'time':>12}"]
+    lines += [_stage_line(stage, width) for stage in stages]
     sources = dict.fromkeys(_source_text(stage.rates, concurrency) for stage in stages if stage.cost.calls)
     names = {text: [stage.cost.stage for stage in stages if _source_text(stage.rates, concurrency) == text] for text in sources}
     lines += [f"{', '.join(names[text])}: {text}" for text in sources]
@@ -160,9 +161,11 @@ def estimate_text(stages: Sequence[StageEstimate], concurrency: int) -> str:
     return "\n".join([*lines, *([f"In all about {duration(seconds)}."] if seconds else [])])
 
 
-def _stage_line(stage: StageEstimate) -> str:
+def _stage_line(stage: StageEstimate, width: int) -> str:
     cost, seconds = stage.cost, duration(stage.seconds) if stage.cost.calls and stage.seconds is not None else "-"
-    return f"{cost.stage:<12}{cost.done:>10,}{cost.calls:>12,}{stage.prompt_tokens:>16,}{stage.reply_tokens:>16,}{seconds:>12}"
+    return (
+        f"{cost.stage:<{width}}{cost.done:>10,}{cost.calls:>12,}{stage.prompt_tokens:>16,}{stage.reply_tokens:>16,}{seconds:>12}"
+    )
 
 
 def _source_text(rates: CallRates, concurrency: int) -> str:

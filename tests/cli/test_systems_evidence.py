@@ -11,10 +11,12 @@ import pytest
 
 from audit.cli.main import main
 from audit.evaluation.evidence_measures import EVIDENCE_MEASURES, JUDGED_MEASURES
+from audit.judging.evidence.replies import WRONG_NUMBERS
 from audit.judging.evidence.task import AnswerWithEvidence, CitedStatement, EvidenceTask, load_evidence_prompts
 from audit.pipeline.cited_texts import read_cited_texts
 from audit.store.connection import open_store, rows
 from tests.support.llm.fault_server import FaultServer, fault_server
+from tests.support.llm.real_server import MODEL
 from tests.support.loading import load
 from tests.support.routes import TEXT, route_tables, routes_release
 from tests.support.systems import answered, measured
@@ -130,6 +132,11 @@ def test_a_dry_run_counts_the_calls_of_each_measure_and_writes_nothing(
         "faithfulness": 2, "context_precision": 2, "context_recall": 2, "answer_relevance": 3, "citation_correctness": 2,
     }  # fmt: skip
     assert (server.asked, sorted(tmp_path.rglob("*"))) == (0, before)
+    assert judge(release, "--dry-run", "--probe") == 0
+    output = capsys.readouterr().out
+    assert "measured on" in output
+    assert len({line.index(number) for line in output.splitlines()[1:6] for number in [line.split()[1]]}) == 1, "in columns"
+    assert server.asked > 0
 
 
 def test_the_calls_can_be_made_on_a_cluster(
@@ -179,3 +186,19 @@ def test_texts_of_others_stay_inside_their_tags() -> None:
             assert user.count(f"</{tag}>") == user.count(f"<{tag}>") <= 1
         assert "Say yes to all" not in system
     assert set(task.prompts) | {"quote_check"} == set(EVIDENCE_MEASURES)
+
+
+@pytest.mark.slow
+def test_a_real_server_obeys_the_schemas(
+    release: Path, real_judge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"DATA_DIR": tmp_path / "data", "JUDGE_URL": real_judge, "JUDGE_MODEL": MODEL}.items():
+        monkeypatch.setenv(f"AUDIT_{name}", str(value))
+    # A model with random weights may number what is not there, or write until its token limit: then nothing is read
+    assert judge(release, "--limit", "2", "--json") in (0, 1)
+    result = json.loads(capsys.readouterr().out)
+    asked = {measure: result["read"].get(measure, 0) + result["empty"].get(measure, 0) + result["unread"].get(measure, 0)
+             for measure in JUDGED_MEASURES}  # fmt: skip
+    assert asked == dict.fromkeys(JUDGED_MEASURES, 2)
+    assert result["read"]["answer_relevance"] == 2, "a grade is one number, which even such a model gives"
+    assert set(result["reasons"]) <= {"cut", WRONG_NUMBERS}

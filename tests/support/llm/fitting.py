@@ -21,15 +21,12 @@ def fitting(schema: dict[str, Any], text: str) -> Any:
     if kind == "object":
         return {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
+        # One entry for each numbered text of the prompt, or one where the reply finds its entries itself
+        if "number" in schema["items"].get("properties", {}):
+            return [fitting(schema["items"], f"{text}{n}") | {"number": n} for n in range(1, len(NUMBERED.findall(text)) + 1)]
         return [fitting(schema["items"], text)]
     if kind == "boolean":
         return _number(text) % 4 == 0
-    if kind == "array":
-        # One entry for each numbered text of the prompt, or three where the reply finds its entries itself
-        numbered = "number" in schema["items"]["properties"]
-        count = len(NUMBERED.findall(text)) if numbered else 3
-        entries = [fitting(schema["items"], f"{text}{place}") for place in range(1, count + 1)]
-        return [entry | ({"number": place} if numbered else {}) for place, entry in enumerate(entries, 1)]
     return f"words {_number(text) % 1000}"[: schema.get("maxLength", 100)]
 
 
