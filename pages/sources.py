@@ -15,7 +15,7 @@ from audit.metrics.routing import routing, routing_differences
 from audit.metrics.source_shares import source_shares
 from audit.queries.lookup import handbook_list
 from audit.queries.routes import RoutedQuestionView, RoutedView, routed_question, stored_sources
-from audit.queries.routing_trace import linking_terms, notes_of, routed_question_list
+from audit.queries.routing_trace import linking_terms, notes_of, routed_question_list, statements_of
 from audit.queries.system_answers import system_question
 from audit.store.runs import Run
 from audit.terms import fill
@@ -155,7 +155,8 @@ def one_question(run: Run, questions: pd.DataFrame) -> None:
     way(run, question_id, question, view)
     st.header("The answer", anchor=False)
     answers = load(system_question, run, question_id=question_id).answers
-    st.html(sourced_answer_html(next((answer for answer in answers if answer.system_id == view.system_id), None)))
+    own = next((answer for answer in answers if answer.system_id == view.system_id), None)
+    st.html(sourced_answer_html(own, statements_of(view), handbook_names(load(handbook_list, run))))
     link("system_answers", "Compare it with other systems' answers", run, icon=":material/compare:", question=question_id)
 
 

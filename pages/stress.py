@@ -22,8 +22,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.stress_item import documents_html, question_html, replies_html
-from pages._shared.systems import wide_chart
-from pages._shared.widgets import clicked_row, counts, footer, go_to, say, table
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, table, title_of
 
 LEAD = "What does a system do when the documents it is given are missing, beside the point, or wrong?"
 CSS = Path(__file__).with_name("_shared") / "stress_item.css"
@@ -60,7 +59,7 @@ SELECTIVE_COLUMNS = ("name", "size", "signal_share", "readable", "answered", "co
 PAIRED_COLUMNS = ("measure", "name", "size", "signal_share", "change", "moves", "of", "value", "first")
 CONTEXT_COLUMNS = ("size", "signal_share", "instances", "questions", "documents", "share", "smaller")
 ITEM_COLUMNS = {
-    "question_text": "Question", "size": "Size", "signal_share": "Signal, %", "right_ones": "Right", "wrong_ones": "Wrong",
+    "size": "Size", "signal_share": "Signal, %", "right_ones": "Right", "wrong_ones": "Wrong",
     "insufficient": "Insufficient", "unread": "Unreadable",
 }  # fmt: skip
 MAX_LISTED = 500
@@ -117,7 +116,7 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
     shown = frame[frame["measure"] == measure]
     behind = curves_behind(datasets, chosen.test, measure, shown["size"].unique())
     alt = f"{titles[measure]} of each system, with 95 % intervals, by {chosen.across.lower()}."
-    wide_chart(stress_curves_figure(shown, behind, titles[measure], chosen.across, chosen.along), "curves", alt)
+    chart(stress_curves_figure(shown, behind, titles[measure], chosen.across, chosen.along), "curves", alt)
     if len(behind):
         counts(run, "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts.")
     unread = int(shown["unread"].sum())
@@ -139,7 +138,7 @@ def selective(run: Run, chosen: ChosenTest) -> None:
         return
     st.header("Does a system know when to decline?", anchor=False)
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."
-    wide_chart(selective_curves(frame, chosen.across), "selective", alt)
+    chart(selective_curves(frame, chosen.across), "selective", alt)
     counts(
         run, "Beside each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
         "answers nothing has no accuracy and no mark.", across=chosen.across[0].lower() + chosen.across[1:],
@@ -174,7 +173,8 @@ def instances(run: Run, chosen: ChosenTest) -> None:
     frame = load(stress_item_list, run, **chosen.options, limit=MAX_LISTED)
     cut = f"The first {MAX_LISTED} are listed. " if len(frame) == MAX_LISTED else ""
     counts(run, "Those on which systems differ come first; the columns count systems. {cut}Click one to open it.", cut=cut)
-    picked = clicked_row(frame, f"instances_{chosen.test}_{chosen.size}", ITEM_COLUMNS, rows=10)
+    columns = {"question_text": title_of(run, "question"), **ITEM_COLUMNS}
+    picked = clicked_row(frame, f"instances_{chosen.test}_{chosen.size}", columns, rows=10)
     if picked is not None:
         go_to("stress", run, view="one", instance=str(picked["instance_id"]))
 

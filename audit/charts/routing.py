@@ -140,7 +140,7 @@ def _links(placed: pd.DataFrame, terms: pd.DataFrame, rows: int) -> Iterator[go.
                 x=[PASSAGE_X, TERM_X - 0.08], y=[heights[rank], row["y"]], mode="lines", hoverinfo="skip", showlegend=False,
                 line={"color": "#9aa3ad", "width": 1},
             )  # fmt: skip
-    names = [f"<b>{clipped(name, 24)}</b>" if seed else clipped(name, 24) for name, seed in ordered[["name", "is_seed"]].values]
+    names = [f"<b>{clipped(name, 32)}</b>" if seed else clipped(name, 32) for name, seed in ordered[["name", "is_seed"]].values]
     yield go.Scatter(
         x=[TERM_X] * len(ordered), y=ordered["y"], mode="text", text=names, textposition="middle right", showlegend=False,
         textfont={"size": 13, "color": INK}, cliponaxis=False, hovertemplate="%{hovertext}<extra></extra>",

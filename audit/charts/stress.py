@@ -101,7 +101,7 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
         colour = QUALITATIVE[place % len(QUALITATIVE)]
         figure.add_scatter(
             x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=clipped(name, 30), cliponaxis=False,
-            text=[f"{share} %" if share >= 0 else "" for share in own["signal_share"]], textposition="top center",
+            text=[f"{share} %" if share >= 0 else "" for share in own["signal_share"]], textposition="bottom right",
             textfont={"size": 11, "color": FAINT}, line={"color": colour, "width": 1.5, "dash": "dot"},
             marker={"size": 8, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]},
             error_x=interval_bars(own["coverage"], own["coverage_low"], own["coverage_high"], colour),

@@ -40,6 +40,15 @@ class LinkingTerm:
     ranks: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class TracedStatement:
+    """A statement of the answer: the sources that make it, and quotes of others that say otherwise (handbook id, quote)."""
+
+    text: str
+    sources: tuple[str, ...]
+    otherwise: tuple[tuple[str, str], ...]
+
+
 def routed_question_list(con: Connection) -> pd.DataFrame:
     """The questions that a system routed, those that need several sources and that systems routed wrongly first.
 
@@ -66,6 +75,19 @@ def linking_terms(view: RoutedView) -> tuple[LinkingTerm, ...]:
 def notes_of(view: RoutedView) -> tuple[str, ...]:
     """What the reader has to know about how the question was routed."""
     return tuple(note for entry in shown_part(view.trace.get("notes")) if (note := text_or_none(entry)))
+
+
+def statements_of(view: RoutedView) -> tuple[TracedStatement, ...]:
+    """The statements of the system's answer with who makes them and who says otherwise; () where the trace has none."""
+    return tuple(
+        TracedStatement(
+            text, tuple(filter(None, map(text_or_none, shown_part(entry.get("supported_by"))))),
+            tuple((text_or_none(one.get("handbook_id")) or "", quote) for one in objects(entry.get("contradicted_by"))
+                  if (quote := text_or_none(one.get("quote")))),
+        )
+        for entry in objects(view.trace.get("statements"))
+        if (text := text_or_none(entry.get("text")))
+    )  # fmt: skip
 
 
 def _entries(value: Any) -> list[Mapping[str, Any]]:

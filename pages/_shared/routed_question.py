@@ -14,7 +14,7 @@ from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import GENERAL_COLOUR, ink_on
 from audit.formatting import fixed
 from audit.queries.routes import RoutedPassage, RoutedQuestionView, RoutedView
-from audit.queries.routing_trace import LinkingTerm
+from audit.queries.routing_trace import LinkingTerm, TracedStatement
 from audit.queries.system_answers import ANSWERED, NOT_ASKED, SystemAnswerView
 from audit.store.runs import Run
 from pages._shared.side_by_side import shortened
@@ -131,11 +131,26 @@ def _scores(passage: RoutedPassage) -> Iterator[str]:
             yield f"{name} {fixed(value, 2)}"
 
 
-def sourced_answer_html(answer: SystemAnswerView | None) -> str:
-    """What the system wrote from this evidence; why there is nothing, where it wrote nothing."""
+def sourced_answer_html(
+    answer: SystemAnswerView | None, statements: tuple[TracedStatement, ...], names: Mapping[str, str]
+) -> str:
+    """What the system wrote from this evidence, by statements where these are known; else why there is nothing."""
     if answer is None or answer.state == NOT_ASKED:
         return f'<div class="faint">{escape(NO_ANSWER_HERE)}</div>'
     reason = NO_ANSWER.get(answer.state, "").format(why=answer.unread_reason or "no reason stated")
     notice = f'<div class="no-answer">{escape(reason)}</div>' if answer.state != ANSWERED else ""
     text = f'<div class="answer-text">{escape(shortened(answer.text))}</div>' if answer.text else ""
+    if statements and answer.state == ANSWERED:
+        text = "".join(_statement_html(statement, names) for statement in statements)
     return f'<div class="pair"><div class="side"><div class="name">{escape(answer.name)}</div>{notice}{text}</div></div>'
+
+
+def _statement_html(statement: TracedStatement, names: Mapping[str, str]) -> str:
+    count = len(statement.sources)
+    by = f"{count} source{'s' if count > 1 else ''} say{'' if count > 1 else 's'} so: {', '.join(statement.sources)}"
+    said = escape(by if count else "No quote for it was found in the passages.")
+    otherwise = "".join(
+        f'<div class="otherwise">{escape(names.get(book, book))} says otherwise: “{escape(quote)}”</div>'
+        for book, quote in statement.otherwise
+    )
+    return f'<div class="statement">{escape(statement.text)}<div class="faint">{said}</div>{otherwise}</div>'

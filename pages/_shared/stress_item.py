@@ -89,7 +89,7 @@ def _document_html(item: StressItemView, place: int, document: ShownDocument) ->
         badges += '<span class="badge bad">altered: it has a planted error</span>'
     head = f'<div class="head"><b>Document {place + 1}</b>{badges}</div>'
     text = f'<div class="text">{marked_text(document)}</div>'
-    parts = (_edit_html(document), text, _sub_question_html(item, place, document), _calls_html(item, place, document))
+    parts = (_edit_html(document), text, _sub_question_html(document), _table_html(item, place, document))
     return f'<div class="document">{head}{"".join(parts)}<div class="faint">{escape(document.document_id)}</div></div>'
 
 
@@ -123,15 +123,29 @@ def _edit_html(document: ShownDocument) -> str:
     return f'<div class="edit">Planted error{kind}: {change}{removed}{unplaced}</div>'
 
 
-def _sub_question_html(item: StressItemView, place: int, document: ShownDocument) -> str:
+def _sub_question_html(document: ShownDocument) -> str:
     if not document.sub_question:
         return ""
     right = f" Right: <b>{escape(document.sub_answer)}</b>." if document.sub_answer else ""
     false = f" The altered text says: <b>{escape(document.false_answer)}</b>." if document.false_answer else ""
-    answers = "".join(
-        f"<li>{escape(reply.name)}: {_sub_answer_html(reply, place)}</li>" for reply in item.replies if reply.state != NOT_ASKED
-    )
-    return f'<div class="sub">Sub-question: {escape(document.sub_question)}{right}{false}<ul>{answers}</ul></div>'
+    return f'<div class="sub">Sub-question: {escape(document.sub_question)}{right}{false}</div>'
+
+
+def _table_html(item: StressItemView, place: int, document: ShownDocument) -> str:
+    """What each system takes a document for, and its answer to the sub-question, where it was asked for either."""
+    asked = [reply for reply in item.replies if reply.state != NOT_ASKED]
+    with_calls, with_answers = any(reply.calls for reply in asked), bool(document.sub_question)
+    if not (with_calls or with_answers):
+        return ""
+    heads = ["System", *(["Takes it for"] if with_calls else []), *(["Answer to the sub-question"] if with_answers else [])]
+    lines = [
+        [f"{escape(reply.name)}", *([_call_html(item.test, reply, place, document)] if with_calls else []),
+         *([_sub_answer_html(reply, place)] if with_answers else [])]
+        for reply in asked
+    ]  # fmt: skip
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _sub_answer_html(reply: StressReplyView, place: int) -> str:
@@ -140,14 +154,6 @@ def _sub_answer_html(reply: StressReplyView, place: int) -> str:
     answer, score = reply.sub_answers[place]
     graded = f" (graded {fixed(score, 1)})" if score is not None else ""
     return f"<b>{escape(answer)}</b>{graded}"
-
-
-def _calls_html(item: StressItemView, place: int, document: ShownDocument) -> str:
-    asked = [reply for reply in item.replies if reply.state != NOT_ASKED]
-    if not any(reply.calls for reply in asked):
-        return ""
-    calls = "".join(f"<li>{escape(reply.name)}: {_call_html(item.test, reply, place, document)}</li>" for reply in asked)
-    return f'<div class="sub">What the systems take it for:<ul>{calls}</ul></div>'
 
 
 def _call_html(test: str, reply: StressReplyView, place: int, document: ShownDocument) -> str:

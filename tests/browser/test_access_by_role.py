@@ -80,6 +80,8 @@ PARAMETERS = {
     "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001",
     "annotator": "ben", "seat": "A", "comparison": "1", "scope": "population", "place": "2", "revising": "true",
     "packet_of": "ben", "embed": "true", "section": "s1", "start": "0", "end": "10", "pdf_page": "1",
+    "view": "one", "instance": "x", "test": "standard", "size": "5", "measure": "accuracy", "system": "a",
+    "baseline": "a",
 }  # fmt: skip
 """Every parameter that a page reads, and names that somebody might try."""
 OTHER_PATHS = (

@@ -16,7 +16,10 @@ SCRIPT = Path(__file__).with_name("low_contrast.js").read_text(encoding="utf-8")
 LOW_CONTRAST = re.sub(r"^//.*\n", "", SCRIPT, flags=re.MULTILINE)
 MIN_CONTRAST = 4.5
 """WCAG 2.2, 1.4.3, for text of ordinary size."""
-PAGES = ("", "disagreements", "question", "coverage", "systems", "system_answers", "glossary")
+PAGES = (
+    "", "disagreements", "question", "coverage", "systems", "system_answers", "sources", "sources?view=one", "stress",
+    "stress?view=one", "glossary",
+)  # fmt: skip
 AXIS = ".js-plotly-plot .ytick text"
 
 

@@ -85,6 +85,22 @@ def test_answered_declined_unreadable_and_not_written_are_four_things(
     assert words in html_on(open_page("sources", view="one", question="q1", system="daks"))
 
 
+def test_each_statement_has_who_makes_it_and_who_says_otherwise(load_routes: LoadRoutes, open_page: Open) -> None:
+    otherwise = [{"handbook_id": "long-1", "quote": "Wait <b>a year</b>."}]
+    statements = [
+        {"text": "Call us.", "supported_by": ["Long", "Dense"]},
+        {"text": "Wait 6 months.", "supported_by": ["Dense"], "contradicted_by": otherwise},
+        {"text": "Rest."},
+    ]
+    route = routed("q1", "daks", ["Long", "Dense"], ["long-1/s1"]) | {"trace": {"statements": statements}}
+    load_routes(routes=[route], system_answers=[{"question_id": "q1", "system_id": "daks", "answer": "Call us. Wait 6 months."}])
+    html = html_on(open_page("sources", view="one", question="q1"))
+    assert "2 sources say so: Long, Dense" in html
+    assert "1 source says so: Dense" in html
+    assert "says otherwise: “Wait &lt;b&gt;a year&lt;/b&gt;.”" in html
+    assert html.count("No quote for it was found in the passages.") == 1
+
+
 def test_what_nobody_knows_is_said_and_is_not_zero(load_routes: LoadRoutes, open_page: Open) -> None:
     routes = [{"question_id": "q1", "system_id": "all", "evidence": [passage("dense-1/s1")]}]
     load_routes(routes=routes, references=[])
