@@ -11,7 +11,7 @@ from html import escape
 import pandas as pd
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
-from audit.charts.style import GENERAL_COLOUR, ink_on
+from audit.charts.style import BLACK, GENERAL_COLOUR, ink_on
 from audit.formatting import fixed
 from audit.queries.routes import RoutedPassage, RoutedQuestionView, RoutedView
 from audit.queries.routing_trace import LinkingTerm, TracedStatement
@@ -122,7 +122,7 @@ def _passage_html(
 
 
 def _ink(fill: str) -> str:
-    return f"light-dark({ink_on(fill)}, {ink_on(DARK_COLOURS.get(fill, fill))})"
+    return f"light-dark({ink_on(fill, BLACK)}, {ink_on(DARK_COLOURS.get(fill, fill), BLACK)})"
 
 
 def _scores(passage: RoutedPassage) -> Iterator[str]:

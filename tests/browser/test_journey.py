@@ -14,7 +14,8 @@ pytestmark = pytest.mark.browser
 
 PAGES = (
     "", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",
-    "coverage", "handbook", "source", "systems", "system_answers", "sources", "sources?view=one", "stress", "stress?view=one", "judge", "rejudge",
+    "coverage", "handbook", "source", "systems", "system_answers", "sources", "sources?view=one", "stress", "stress?view=one",
+    "judge", "rejudge",
 )  # fmt: skip
 
 
