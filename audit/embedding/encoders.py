@@ -35,6 +35,8 @@ FULL_PRECISION, HALF_PRECISION = "float32", "bfloat16"
 # Fixed, because another batch size changes the last bits of a vector.
 BATCH_SIZE = 64
 WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
+# `cross join` keeps the order of the tables: SQLite would read all vectors to find those of one question.
+STORED_VECTORS = "select phrase, vector from requested cross join vectors using (phrase)"
 VECTOR_TABLE = "create table if not exists vectors (phrase text primary key, vector blob not null) without rowid"
 
 
@@ -195,7 +197,7 @@ def _stored_vectors(con: sqlite3.Connection, phrases: Sequence[str]) -> dict[str
     # A temporary table, because SQLite limits the number of bound values in one statement.
     con.execute("create temp table requested (phrase text primary key)")
     con.executemany("insert or ignore into requested values (?)", [(phrase,) for phrase in phrases])
-    return dict(con.execute("select phrase, vector from vectors join requested using (phrase)").fetchall())
+    return dict(con.execute(STORED_VECTORS).fetchall())
 
 
 def encoder_factory(name: str, folder: Path) -> Callable[[Sequence[str]], Encoder] | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from audit.embedding import encoders
-from audit.embedding.encoders import MINILM, PINNED_WEIGHTS, sentence_encoder, words_encoder
+from audit.embedding.encoders import MINILM, PINNED_WEIGHTS, STORED_VECTORS, VECTOR_TABLE, sentence_encoder, words_encoder
 from audit.embedding.vectors import no_progress
 from audit.errors import EmbeddingError
 
@@ -73,3 +75,11 @@ def test_the_real_model_finds_phrases_of_like_meaning_similar() -> None:
     assert encoder.digest == PINNED_WEIGHTS[MINILM]
     vectors = encoder.encode(["when to see the dentist", "timing of dental care", "raw fish"], no_progress)
     assert vectors[0] @ vectors[1] > 0.5 > vectors[0] @ vectors[2]
+
+
+def test_a_stored_vector_is_found_by_its_phrase_and_not_by_reading_all() -> None:
+    with closing(sqlite3.connect(":memory:")) as con:
+        con.execute(VECTOR_TABLE)
+        con.execute("create temp table requested (phrase text primary key)")
+        steps = [step[-1] for step in con.execute(f"explain query plan {STORED_VECTORS}")]
+    assert [step for step in steps if "vectors" in step] == ["SEARCH vectors USING PRIMARY KEY (phrase=?)"]
