@@ -155,8 +155,10 @@ def _choices(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
         token_f1(choice if isinstance(choice, str) else "", gold) for choice, gold in answered[["choice", "gold"]].to_numpy()
     ]
     yield _trial(answered, StressMeasure.OPEN_F1, np.array(likeness), 1, 0)
-    score = answered["choice_score"].where(~answered["says_insufficient"], 0.0)
-    yield _trial(answered, StressMeasure.OPEN_SCORE, score.fillna(0.0), score.notna().astype(int), 0)
+    # Of a system that nobody graded, the replies that decline would be all that counts
+    scored = answered[answered["system"].isin(answered.loc[answered["choice_score"].notna(), "system"])]
+    score = scored["choice_score"].where(~scored["says_insufficient"], 0.0)
+    yield _trial(scored, StressMeasure.OPEN_SCORE, score.fillna(0.0), score.notna().astype(int), 0)
 
 
 def _calls(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:

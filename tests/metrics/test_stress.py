@@ -117,6 +117,22 @@ def test_open_questions_have_shared_words_and_no_accuracy(tmp_path):
     assert stress_selective(con).empty
 
 
+def test_of_a_system_that_nobody_graded_replies_that_decline_are_no_score(tmp_path):
+    instances = [instance(name, "standard", 100, document("a"), options={}, gold="2 mg") for name in QUESTIONS[:4]]
+    replies = [
+        replied("q0-standard-100", "a", "2 mg", score=1),
+        replied("q1-standard-100", "a", "4 mg", score=0),
+        replied("q2-standard-100", "a", "Two mg"),
+        replied("q3-standard-100", "a", None, insufficient=True),
+        replied("q0-standard-100", "b", "2 mg"),
+        replied("q3-standard-100", "b", None, insufficient=True),
+    ]
+    con = store_of(tmp_path, instances, replies)
+    # Two graded and one that declines; the answer without a grade counts nowhere
+    assert (curve(con, "open_score")["value"], curve(con, "open_score")["of"]) == (pytest.approx(1 / 3), 3)
+    assert "open_score" not in set(stress_curves(con).query("system_id == 'b'")["measure"])
+
+
 def test_contexts_tell_the_real_share_beside_the_one_asked_for(tmp_path):
     instances = [
         instance("q0", "sufficiency", 40, document("a"), document("x", signal=False), size=5),
