@@ -42,13 +42,13 @@ def ask(question: str, settings: CrossSourceSettings = PLAIN, **options: Any) ->
     return gather(books(), question, settings, recogniser=TERMS, **options)
 
 
-def found(evidence: GatheredEvidence) -> list[tuple[str, bool]]:
+def kept(evidence: GatheredEvidence) -> list[tuple[str, bool]]:
     return [(str(one.candidate.chunk_id), one.bridged) for one in evidence.passages]
 
 
 def test_a_passage_with_no_word_of_the_question_is_found_by_its_synonym() -> None:
     evidence = ask("When is Prograf dangerous?")
-    assert found(evidence) == [("alder/s1#0", False), ("birch/s1#0", True)]
+    assert kept(evidence) == [("alder/s1#0", False), ("birch/s1#0", True)]
     best, bridged = evidence.passages
     assert (bridged.source_id, bridged.candidate.score, bridged.candidate.rank) == ("b", 0.0, 21)
     # Both name the seed; the other source has a bonus of .5
@@ -60,23 +60,23 @@ def test_a_passage_with_no_word_of_the_question_is_found_by_its_synonym() -> Non
 
 def test_without_the_graph_only_what_was_retrieved_is_evidence() -> None:
     evidence = ask("When is Prograf dangerous?", replace(PLAIN, graph=None))
-    assert found(evidence) == [("alder/s1#0", False)]
+    assert kept(evidence) == [("alder/s1#0", False)]
     assert (evidence.passages[0].support, evidence.passages[0].final, evidence.question_graph) == (None, 1.0, None)
     none_added = replace(PLAIN, graph=replace(GRAPH, bridged=0))
-    assert found(ask("When is Prograf dangerous?", none_added)) == [("alder/s1#0", False)]
+    assert kept(ask("When is Prograf dangerous?", none_added)) == [("alder/s1#0", False)]
 
 
 def test_a_required_source_is_covered_by_what_the_graph_found() -> None:
     one = replace(PLAIN, packing=PackingSettings(passages=1))
-    assert found(ask("When is Prograf dangerous?", one)) == [("alder/s1#0", False)]
+    assert kept(ask("When is Prograf dangerous?", one)) == [("alder/s1#0", False)]
     evidence = ask("When is Prograf dangerous?", one, required=["b"])
-    assert found(evidence) == [("birch/s1#0", True)]
+    assert kept(evidence) == [("birch/s1#0", True)]
     assert not any("Required" in note for note in evidence.notes)
 
 
 def test_an_entity_of_every_chunk_bridges_nothing() -> None:
     evidence = ask("patient gloves")
-    assert not any(bridged for _, bridged in found(evidence))
+    assert not any(bridged for _, bridged in kept(evidence))
     assert evidence.trace()["unknown_entities"] == [{"kind": "person", "name": "patient"}]
     assert evidence.trace()["seeds"] == [{"kind": "drug", "name": "tacrolimus"}, {"kind": "symptom", "name": "fever"},
                                          {"kind": "symptom", "name": "tremor"}]  # fmt: skip
@@ -110,16 +110,14 @@ def test_an_empty_question_has_no_evidence_and_a_note() -> None:
 
 def test_handbooks_without_entities_are_searched_without_the_graph() -> None:
     evidence = gather(books(), "gloves", recogniser=DictionaryRecogniser({"organ": {"spleen": []}}))
-    assert found(evidence) == [("alder/s3#0", False)]
+    assert kept(evidence) == [("alder/s3#0", False)]
     assert evidence.notes[-1].startswith("No entity was recognised in any handbook, so the graph adds nothing.")
 
 
 def test_a_question_without_entities_in_a_library_with_some_is_told_too() -> None:
     library = build_library((document("d", "gloves outdoors", "tacrolimus"),), (Source("d", ("d",)),), SETTINGS)
     evidence = gather(library, "gloves", recogniser=TERMS)
-    assert evidence.notes == (
-        "Neither the question nor its best passages name an entity that links passages, so the graph adds nothing.",
-    )
+    assert evidence.notes == ("The question names no entity that links passages, so they are ordered without the graph.",)
 
 
 def test_many_sources_get_a_budget_that_is_enough_for_each() -> None:
@@ -150,7 +148,7 @@ def test_a_required_source_without_text_or_without_anything_is_named() -> None:
         "Required source 'c' has nothing on this question",
         "Required source 'd' does not exist",
     ]
-    assert found(evidence)[0] == ("alder/s3#0", False)
+    assert kept(evidence)[0] == ("alder/s3#0", False)
 
 
 def test_too_few_tokens_leave_no_passage_and_say_so() -> None:
@@ -160,7 +158,7 @@ def test_too_few_tokens_leave_no_passage_and_say_so() -> None:
 
 
 def test_the_preset_of_the_paper_has_every_step() -> None:
-    assert found(ask("gloves", PAPER))[0] == ("alder/s3#0", False)
+    assert kept(ask("gloves", PAPER))[0] == ("alder/s3#0", False)
     record = PAPER.record()
     assert {name: record["daks"]["weights"].get(name, 0) for name in ("peak", "opening")} == {"peak": 1, "opening": 0}
     assert (record["consolidation"]["opening_share"], record["packing"]["expected_share"]) == (0, None)
