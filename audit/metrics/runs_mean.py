@@ -32,7 +32,7 @@ MEAN_TABLE = TableSpec(
         TWO_RUNS,
     ),
 )
-MEAN_GLOSSARY = {"mean over {organs}": "The average of the {organs}' own figures: a small {organ} counts as much as a large one."}
+MEAN_GLOSSARY = {"unweighted mean": "The average of the {organs}' own figures: a small {organ} counts as much as a large one."}
 
 
 @metric(sql=PAIRED_SQL, table=MEAN_TABLE, glossary=MEAN_GLOSSARY, compares=True)
