@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
-from audit.charts.labels import matrix_figure
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.metrics.label_entropy import label_entropy
 from audit.metrics.position_groups import matrix, position_groups
@@ -14,13 +12,14 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
 from audit.terms import fill
+from pages._shared.label_matrix import label_matrix
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pair_list import click_opens, close_when_changed, link_for_a_pair, opened_on
-from pages._shared.pickers import choose, named_by, pick_question
+from pages._shared.pair_list import close_when_changed, link_for_a_pair, opened_on
+from pages._shared.pickers import pick_question
 from pages._shared.position_groups import all_answers, group_cards, summary
 from pages._shared.side_by_side import side_by_side
-from pages._shared.widgets import clicked_point, counts, footer, say
+from pages._shared.widgets import counts, footer, say
 from pages._shared.widgets import table as draw_table
 
 LEAD = "Who agrees with whom on one question. {Handbooks} that agree are placed next to each other and form a position group."
@@ -28,25 +27,6 @@ GROUPS = (
     "Position groups follow from the judge's labels alone. Each group is named after words that its answers use "
     "and others rarely do."
 )
-SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
-FIT_A_PHONE = 12
-"""Rows whose names do not overlap on a phone; a larger matrix is scrolled sideways there."""
-
-
-def label_matrix(
-    run: Run, question_id: str, cells: pd.DataFrame, table: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]
-) -> None:
-    """Draw the matrix; a click on a cell opens its pair."""
-    shown = choose("Show", tuple(SHOWN_HANDBOOKS), "show", named_by(SHOWN_HANDBOOKS), show_label=False)
-    ids = list(table["handbook_id"] if shown == "everyone" else table.loc[table["state"] == "answers", "handbook_id"])
-    figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
-    alt = fill(run, f"The judge's label of every pair of {len(ids)} {{handbooks}}; those that agree are next to each other.")
-    # Streamlit repeats a selection on every rerun, so each opened pair gets a chart key of its own, with nothing selected yet.
-    with st.container(key="wide_matrix" if len(ids) > FIT_A_PHONE else "matrix"):
-        cell = clicked_point(figure, "_".join(("matrix", question_id, *opened)), alt)
-    if cell:
-        row, column = divmod(int(cell), len(ids))
-        click_opens((ids[row], ids[column]), opened)
 
 
 def two_answers(run: Run, question_id: str, opened: tuple[str, str], names: dict[str, str]) -> None:

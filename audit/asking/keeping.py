@@ -14,7 +14,9 @@ from audit.generation.extractive_generator import EXTRACTIVE
 from audit.jobs.judging import Progress, judge_by_rules, read_corpus
 from audit.judging.corpus import AnswerToJudge, QuestionToJudge
 from audit.release.write import write_jsonl
+from audit.settings import Settings
 from audit.store.connection import open_store
+from audit.store.load import load_release
 from audit.store.runs import Run
 from audit.vocabulary import GENERAL, SystemMode
 
@@ -26,6 +28,11 @@ def release_name(run: Run, asked: Asked) -> str:
     """The id of the new run: that of the old one, and the question's words."""
     words = NOT_IN_ID.sub("-", asked.question.casefold()).strip("-")[:MAX_ID].strip("-")
     return f"{run.run_id}-asked-{words}"
+
+
+def add_as_run(settings: Settings, run: Run, asked: Asked) -> Run:
+    """Write the question as a release among the others, and load it; the new run. Adding it again replaces that release."""
+    return load_release(write_asked(settings.releases_dir, run, asked), settings).run
 
 
 def write_asked(folder: Path, run: Run, asked: Asked) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,17 @@ def citations(con: Connection, question_id: str) -> dict[str, tuple[Citation, ..
     cited = rows(con, CITED, {"question": question_number(con, question_id)})
     by_handbook = {str(name): tuple(_citations(con, number, json.loads(record))) for name, number, record in cited}
     return {handbook_id: found for handbook_id, found in by_handbook.items() if found}
+
+
+def located(con: Connection, cited: Mapping[str, Sequence[Record]]) -> dict[str, tuple[Citation, ...]]:
+    """Handbook id -> where its citations are in the texts of the run; `cited`: handbook id -> records as an answer has them.
+
+    A citation of what the run does not have is left out. Raises NotInRunError when it has no such handbook.
+    """
+    return {
+        handbook_id: tuple(_citations(con, handbook_number(con, handbook_id), {"citations": list(records)}))
+        for handbook_id, records in cited.items()
+    }
 
 
 def source_file(con: Connection, handbook_id: str) -> SourceFile:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import pandas as pd
+
 from audit.corpus.documents import Document, Section
-from audit.store.connection import Connection, rows
+from audit.store.connection import Connection, frame, rows
 
 HANDBOOKS = """
 select handbook, handbook_id, organ, center, phase, title, language, unreadable from handbooks
@@ -14,6 +16,7 @@ where handbook in (select handbook from sections) order by handbook
 SECTIONS = """
 select handbook, section_id, heading, text, above, pages, page_starts, url from sections order by handbook, place
 """
+ASKABLE = "select handbook_id, organ, center from handbooks where handbook in (select handbook from sections) order by handbook"
 
 
 def run_documents(con: Connection) -> tuple[Document, ...]:
@@ -32,3 +35,8 @@ def has_texts(con: Connection) -> bool:
     """Whether the run has the text of at least one handbook."""
     ((found,),) = rows(con, "select count(*) > 0 from sections")
     return bool(found)
+
+
+def handbooks_with_texts(con: Connection) -> pd.DataFrame:
+    """The handbooks whose texts the run has, in release order: handbook_id, organ, center (str)."""
+    return frame(con, ASKABLE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,23 @@ def theme_map_points(run: Run) -> pd.DataFrame:
     """The map of that taxonomy: phrase, x, y; no rows where it has none."""
     with _explain_unreadable(run):
         return _cached_points(*_taxonomy_key(run), _run=run)
+
+
+MAX_RECENT_ANSWERS = 16
+
+
+@st.cache_resource(show_spinner=False)
+def recent_answers() -> OrderedDict[Hashable, Any]:
+    """What was asked of runs lately, by run, question and scope: in memory only, so that a click on a page asks nothing again."""
+    return OrderedDict()
+
+
+def remember_answer(key: Hashable, answer: Any) -> None:
+    """Keep an answer until MAX_RECENT_ANSWERS others were given."""
+    recent = recent_answers()
+    recent[key] = answer
+    while len(recent) > MAX_RECENT_ANSWERS:
+        recent.popitem(last=False)
 
 
 def _taxonomy_key(run: Run) -> tuple[str, str, str, int]:

@@ -11,10 +11,12 @@ from streamlit.navigation.page import StreamlitPage
 
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
+from audit.queries.run_texts import has_texts
 from audit.store.runs import Run
 from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.tour import tour_link
+from pages._shared.loaders import load
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
@@ -22,6 +24,7 @@ MENU_SEEN = "the menu was drawn"
 PAGES = {
     "Start": [
         ("overview", "Overview"),
+        ("ask", "Ask"),
         ("runs", "Runs"),
         ("compare", "Compare"),
         ("downloads", "Downloads"),
@@ -47,6 +50,7 @@ PAGES = {
     "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
 }
 SYSTEM_PAGES, ROUTE_PAGES, STRESS_PAGES = ("systems", "system_answers"), ("sources",), ("stress",)
+TEXT_PAGES = ("ask",)
 ALWAYS_SHOWN = ("overview", "runs", "downloads", "glossary")
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
 
@@ -115,10 +119,12 @@ def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
 
 
 def is_listed(script: str, run: Run | None) -> bool:
-    """Whether the menu lists a page: one about pairs, systems, routes or stress tests only for a run that has them.
+    """Whether the menu lists a page: one about pairs, texts, systems, routes or stress tests only for a run that has them.
 
     The address of a page that is not listed still works, and the page says what the run lacks.
     """
+    if script in TEXT_PAGES:
+        return run is not None and _has_texts(run)
     if script in ROUTE_PAGES:
         return run is not None and run.has_routes
     if script in STRESS_PAGES:
@@ -126,6 +132,13 @@ def is_listed(script: str, run: Run | None) -> bool:
     if script in SYSTEM_PAGES:
         return run is not None and run.has_systems
     return run is None or run.has_pairs or script in ALWAYS_SHOWN
+
+
+def _has_texts(run: Run) -> bool:
+    try:
+        return bool(load(has_texts, run))
+    except AuditError:  # the page itself explains a store that cannot be read
+        return False
 
 
 def _pages(path: str, title: str, first: str, *, listed: bool = True) -> Iterator[StreamlitPage]:

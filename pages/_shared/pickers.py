@@ -87,7 +87,7 @@ def pick_many(
     label: str, options: Sequence[str], param: str, format_func: Callable[[str], str] = display_name, placeholder: str = "All"
 ) -> list[str]:
     """Any number of `options`; none chosen means no filter."""
-    st.session_state[param] = _param_values(param, set(options))
+    st.session_state[param] = param_values(param, set(options))
     chosen: list[str] = st.multiselect(
         escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
         on_change=remember_choice, args=(param, [], options),
@@ -129,7 +129,7 @@ def param_value(name: str, allowed: Collection[Any] | None, default: str | None,
     return default
 
 
-def _param_values(name: str, allowed: Collection[Any]) -> list[str]:
+def param_values(name: str, allowed: Collection[Any]) -> list[str]:
     """The allowed values of a parameter that may be repeated."""
     values = st.query_params.get_all(name)
     for value in values:

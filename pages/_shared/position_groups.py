@@ -91,15 +91,21 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str
             cited = load(citations, run, question_id=question_id)
             for row in answering.itertuples():
                 links = citation_links_html(run, question_id, str(row.handbook_id), cited.get(str(row.handbook_id), ()))
-                st.html(f'<div class="answers">{_answer_html(row, names, links)}</div>')
+                st.html(f'<div class="answers">{answer_html(row, names, links)}</div>')
                 link("answer", "See the passages behind it", run, question=question_id, handbook=str(row.handbook_id))
+    without_answer(run, table, names)
+
+
+def without_answer(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
+    """Which handbooks gave no answer, those of each reason apart."""
     for state, template in WITHOUT_ANSWER.items():
         handbook_ids = table.loc[table["state"] == state, "handbook_id"]
         if len(handbook_ids):
             st.caption(say(run, template, n=len(handbook_ids), who=listed(sorted(names.get(h, h) for h in handbook_ids))))
 
 
-def _answer_html(row: object, names: dict[str, str], links: str) -> str:
+def answer_html(row: object, names: dict[str, str], links: str) -> str:
+    """One answer under its handbook and its position group; `row` of the table of groups."""
     handbook_id, answer = str(row.handbook_id), row.answer  # type: ignore[attr-defined]
     group = f"position group: {row.name}"  # type: ignore[attr-defined]
     text = shortened(answer) if isinstance(answer, str) else "This release came without answers."

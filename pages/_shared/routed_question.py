@@ -83,13 +83,16 @@ def _title(passage: RoutedPassage, names: Mapping[str, str]) -> str:
 
 def evidence_html(
     run: Run,
-    question_id: str,
+    question_id: str | None,
     view: RoutedView,
     terms: tuple[LinkingTerm, ...],
     names: Mapping[str, str],
     colours: Mapping[str, str],
 ) -> str:
-    """Each passage under its number, best first, with its text on demand."""
+    """Each passage under its number, best first, with its text on demand.
+
+    question_id  of the run; None for a question that the run does not have
+    """
     by_rank: dict[int, list[str]] = {}
     for term in terms:
         for rank in term.ranks:
@@ -101,7 +104,7 @@ def evidence_html(
 
 
 def _passage_html(
-    run: Run, question_id: str, passage: RoutedPassage, terms: list[str], title: str, colours: Mapping[str, str]
+    run: Run, question_id: str | None, passage: RoutedPassage, terms: list[str], title: str, colours: Mapping[str, str]
 ) -> str:
     fill = colours.get(passage.source_id or "", GENERAL_COLOUR)
     shape = "diamond" if passage.bridged else "disc"

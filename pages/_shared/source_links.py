@@ -11,7 +11,7 @@ from audit.store.runs import Run
 
 
 def citation_links_html(
-    run: Run, question_id: str, handbook_id: str, cited: Sequence[Citation], *, same_tab: bool = False
+    run: Run, question_id: str | None, handbook_id: str, cited: Sequence[Citation], *, same_tab: bool = False
 ) -> str:
     """A line with a link to each page that an answer cites; "" where it cites nothing that the run has."""
     first_on_page = {(citation.number, citation.section_id, citation.page): citation for citation in reversed(cited)}

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
-from pages._shared.navigation import ALWAYS_SHOWN, PAGES, ROUTE_PAGES, STRESS_PAGES, SYSTEM_PAGES
+from pages._shared.navigation import ALWAYS_SHOWN, PAGES, ROUTE_PAGES, STRESS_PAGES, SYSTEM_PAGES, TEXT_PAGES
 from tests.pages.conftest import HANDBOOKS, ROOT, TABLE, opened, words_on
 from tests.support.loading import load
 from tests.support.systems import systems_release
@@ -140,7 +140,7 @@ def test_an_unexpected_error_keeps_its_details_in_the_log(run, open_page, monkey
     assert "rosebud" in caplog.text
 
 
-NEED_NO_PAIRS = {*ALWAYS_SHOWN, *SYSTEM_PAGES, *ROUTE_PAGES, *STRESS_PAGES}
+NEED_NO_PAIRS = {*ALWAYS_SHOWN, *TEXT_PAGES, *SYSTEM_PAGES, *ROUTE_PAGES, *STRESS_PAGES}
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

@@ -1,0 +1,82 @@
+"""What is asked and of whom, kept in the address, and the answer: from memory, or from the process that reads the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from audit.asking.question import Asked, AskScope, clean_question
+from audit.asking.worker import ask_run
+from audit.queries.run_texts import handbooks_with_texts
+from audit.settings import Settings
+from audit.store.runs import Run
+from audit.terms import display_name, fill
+from audit.vocabulary import GENERAL
+from pages._blinded.frame import escaped
+from pages._shared.loaders import load, recent_answers, remember_answer
+from pages._shared.pickers import param_value, param_values, remember_choice
+from pages._shared.widgets import counts, say
+
+TEXT, ORGAN, SOURCES = "ask", "organ", "source"
+"""The parameters of the address."""
+EXAMPLE = "Can I drink alcohol?"
+WHO_IS_ASKED = "{n} {handbooks} can be asked, because the run has their texts. A source is what comes from one {center}."
+DOING = {
+    "Waiting": "Waiting until other questions are answered",
+    "Indexing": "Preparing the {handbooks} for the first question",
+    "Reading": "Reading the {handbooks}",
+    "Comparing": "Comparing what they say",
+}
+
+
+def ask_form(run: Run) -> tuple[str, AskScope]:
+    """Draw the form, and return what the address asks. Raises AuditError where Ask is pressed without a question."""
+    books = load(handbooks_with_texts, run)
+    organs, sources = sorted(set(books["organ"]) - {GENERAL}), sorted(set(books["center"]))
+    text, scope = _in_address(organs, sources)
+    with st.form("ask_form"):
+        st.text_input(say(run, "Your {question}"), key=TEXT, placeholder=f"In full words, such as: {EXAMPLE}")
+        left, right, last = st.columns([3, 6, 2], vertical_alignment="bottom")
+        with left:
+            st.selectbox(escaped(fill(run, "{Organ}")), organs, key=ORGAN, format_func=display_name, placeholder="All")
+        with right:
+            st.multiselect("Sources", sources, key=SOURCES, format_func=display_name, placeholder="All")
+        options: Mapping[str, Sequence[str] | None] = {TEXT: None, ORGAN: organs, SOURCES: sources}
+        with last:
+            pressed = st.form_submit_button("Ask", type="primary", width="stretch", on_click=_to_address, args=(options,))
+    counts(run, WHO_IS_ASKED, n=len(books))
+    return clean_question(text) if pressed or text else "", scope
+
+
+def _in_address(organs: Sequence[str], sources: Sequence[str]) -> tuple[str, AskScope]:
+    """What the address asks; the fields show it."""
+    text, organ = param_value(TEXT, None, "") or "", param_value(ORGAN, organs, None)
+    chosen = param_values(SOURCES, sources)
+    for name, value in ((TEXT, text), (ORGAN, organ), (SOURCES, chosen)):
+        # Only what differs: setting a field throws away what somebody is typing into it
+        if name not in st.session_state or st.session_state[name] != value:
+            st.session_state[name] = value
+    return text, AskScope(organ, tuple(chosen))
+
+
+def _to_address(options: Mapping[str, Sequence[str] | None]) -> None:
+    for name, allowed in options.items():
+        remember_choice(name, "" if name == TEXT else None, allowed)
+
+
+def asked_of(run: Run, question: str, scope: AskScope) -> Asked:
+    """What the handbooks say, with the progress on the page. Raises AuditError as `ask_run` does."""
+    key = (run.digest, run.loaded_at, question, scope)
+    known: Asked | None = recent_answers().get(key)
+    if known is not None:
+        return known
+    bar = st.progress(0.0, say(run, DOING["Reading"]))
+
+    def step(doing: str, share: float) -> None:
+        bar.progress(min(share, 1.0), say(run, DOING.get(doing, doing)))
+
+    asked = ask_run(run, question, scope, Settings().data_dir, step)
+    bar.empty()
+    remember_answer(key, asked)
+    return asked

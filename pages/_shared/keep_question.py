@@ -1,0 +1,47 @@
+"""Keeping what was asked: nothing is stored unless somebody adds it as a run of its own."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from audit.asking.keeping import add_as_run
+from audit.asking.question import Asked
+from audit.settings import Settings
+from audit.store.runs import Run
+from pages._blinded.access import current_account, may_rejudge
+from pages._shared.loaders import loaded_runs
+from pages._shared.rejudge_request import only_for_the_owner
+from pages._shared.widgets import counts, link, say
+
+NOT_STORED = (
+    "Nothing that was asked is stored. The {question} is in the address of this page, so that *Copy link* gives a link that "
+    "asks it again."
+)
+ADDING = (
+    "Writes a release with this {question}, every answer, the labels and the answer from all sources, and loads it as a new "
+    "run. This run does not change."
+)
+
+
+def keep_question(run: Run, asked: Asked) -> None:
+    """Say that nothing is stored, and offer to add the question as a run to those who may have pairs judged."""
+    st.header("Keep it", anchor=False)
+    counts(run, NOT_STORED)
+    if not may_rejudge(current_account()):
+        return
+    kept = f"kept {run.key} {asked.scope} {asked.question}"
+    if st.button("Add to a run", icon=":material/save:", help=say(run, ADDING)):
+        only_for_the_owner()  # this session may have ended since the page was drawn
+        with st.spinner("Writing and loading the release ..."):
+            st.session_state[kept] = add_as_run(Settings(), run, asked).key
+    new = next((loaded for loaded in loaded_runs() if loaded.key == st.session_state.get(kept)), None)
+    if new is not None:
+        _saved(new)
+
+
+def _saved(new: Run) -> None:
+    st.success(say(new, "Added as the run **{title}** ({key}).", title=new.title, key=new.key))
+    with st.container(horizontal=True):
+        link("question", "Open the {question}", new, icon=":material/open_in_new:", question=new.run_id)
+        link("sources", "See how sources were chosen", new, icon=":material/alt_route:")
+        link("rejudge", "Have a model judge the pairs (cost first)", new, icon=":material/gavel:", which="all")
