@@ -14,7 +14,6 @@ from audit.queries.lookup import require_one_of
 from audit.retrieval.gold import ndcg_at
 from audit.stats.bootstrap import clustered_ratio_interval
 from audit.stats.intervals import Floats
-from audit.stats.means import Mean
 from audit.store.connection import Connection, frame
 from audit.tables import Column
 from audit.terms import ALL
@@ -144,18 +143,22 @@ def _authoritative(known: pd.DataFrame) -> frozenset[str]:
     return frozenset(known["source_id"][known["authority"] == known["authority"].max()])
 
 
-def share_with_interval(values: Floats) -> Mean:
-    """The mean of values in [0, 1], one for each question, with its 95 % interval; NaN where there is none.
+def shares_with_intervals(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """The mean of each row of values in [0, 1] over its questions, and the ends of its 95 % interval, as three arrays.
+
+    values  rows x questions, NaN where a question has none
 
     Questions are resampled; Wilson's where hits or misses are on fewer than five. The ends are NaN where all values are equal and
     neither 0 nor 1: draws of equal values show no spread, and a count of hits says nothing about them.
     """
-    if not len(values):
-        return Mean(float("nan"), float("nan"), float("nan"))
-    if np.ptp(values) == 0 and 0 < values[0] < 1:
-        return Mean(float(values[0]), float("nan"), float("nan"))
-    (low,), (high,) = clustered_ratio_interval(values[None, :], np.ones((1, len(values))))
-    return Mean(float(values.mean()), float(low), float(high))
+    asked, known = ~np.isnan(values), np.nan_to_num(values)
+    with np.errstate(invalid="ignore"):
+        means = known.sum(axis=1) / asked.sum(axis=1)
+    # In single precision, that of the draws: they would be copied for each call otherwise
+    low, high = clustered_ratio_interval(known.astype(np.float32), asked.astype(np.float32))
+    smallest, largest = np.where(asked, known, 1).min(axis=1, initial=1), known.max(axis=1, initial=0)
+    no_spread = (smallest == largest) & (means > 0) & (means < 1)
+    return means, np.where(no_spread, np.nan, low), np.where(no_spread, np.nan, high)
 
 
 def by_kind(values: pd.DataFrame, by: str) -> pd.DataFrame:

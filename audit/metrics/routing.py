@@ -9,7 +9,7 @@ import pandas as pd
 
 from audit.evaluation.routing_measures import MEASURES
 from audit.metrics import metric
-from audit.metrics._routing import INTERVALS, KIND, KINDS, MEANINGS, MEASURE, SQL, by_kind, routing_values, share_with_interval
+from audit.metrics._routing import INTERVALS, KIND, KINDS, MEANINGS, MEASURE, SQL, by_kind, routing_values, shares_with_intervals
 from audit.metrics._systems import SYSTEM, identity, system_number, systems_of
 from audit.stats.means import mean_change
 from audit.store.connection import Connection
@@ -66,10 +66,10 @@ def _rows(con: Connection, values: pd.DataFrame) -> Iterator[dict[str, Any]]:
         for kind in (ALL, *KINDS):
             for measure in MEASURES:
                 if (own := groups.get((system["system"], kind, measure))) is not None:
-                    mean = share_with_interval(own.to_numpy(dtype=float))
+                    ((mean,), (low,), (high,)) = shares_with_intervals(own.to_numpy(dtype=float)[None, :])
                     yield {
-                        **identity(system), "kind": kind, "measure": measure, "measured": len(own), "mean": mean.value,
-                        "mean_low": mean.low, "mean_high": mean.high,
+                        **identity(system), "kind": kind, "measure": measure, "measured": len(own), "mean": mean,
+                        "mean_low": low, "mean_high": high,
                     }  # fmt: skip
 
 

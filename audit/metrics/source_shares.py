@@ -10,7 +10,7 @@ import pandas as pd
 
 from audit.evaluation.routing_measures import CUT
 from audit.metrics import metric
-from audit.metrics._routing import BY, INTERVALS, KIND, KINDS, by_kind, routed_questions, share_with_interval
+from audit.metrics._routing import BY, INTERVALS, KIND, KINDS, by_kind, routed_questions, shares_with_intervals
 from audit.metrics._systems import SYSTEM, identity, systems_of
 from audit.queries.lookup import require_one_of
 from audit.stats.means import mean_interval
@@ -95,19 +95,27 @@ def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, An
 
 
 def _rows(con: Connection, cells: pd.DataFrame, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    groups = dict(tuple(cells.groupby(["system", "source_id", "kind"])))
+    groups = dict(tuple(cells.groupby(["system", "kind"])))
     for system in systems_of(con).to_dict("records"):
-        for source in sources:
-            for kind in (ALL, *KINDS):
-                if (own := groups.get((system["system"], source["source_id"], kind))) is not None:
-                    budget = mean_interval(own["budget"].dropna().to_numpy(dtype=float))
-                    shares = {name: value for share in SHARES for name, value in _share(own, share).items()}
-                    yield {
-                        **identity(system), **source, "kind": kind, "routed": len(own), "required": own["covered"].count(),
-                        "budget": budget.value, "budget_low": budget.low, "budget_high": budget.high, **shares,
-                    }  # fmt: skip
+        rows = {
+            kind: _by_source(own, [source["source_id"] for source in sources])
+            for kind in (ALL, *KINDS)
+            if (own := groups.get((system["system"], kind))) is not None
+        }
+        for number, source in enumerate(sources):
+            for kind, of_kind in rows.items():
+                yield {**identity(system), **source, "kind": kind, **{name: column[number] for name, column in of_kind.items()}}
 
 
-def _share(own: pd.DataFrame, name: str) -> dict[str, float]:
-    mean = share_with_interval(own[name].dropna().to_numpy(dtype=float))
-    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+def _by_source(own: pd.DataFrame, sources: list[str]) -> dict[str, Any]:
+    """The columns of one system and kind, each with a value for every source."""
+    columns: dict[str, Any] = {"routed": [own["question"].nunique()] * len(sources)}
+    for name in SHARES:
+        values = own.pivot(index="source_id", columns="question", values=name).loc[sources].to_numpy(dtype=float)
+        columns |= dict(zip((name, f"{name}_low", f"{name}_high"), shares_with_intervals(values), strict=True))
+        if name == "covered":
+            columns["required"] = (~np.isnan(values)).sum(axis=1)
+    by_source = own.dropna(subset=["budget"]).groupby("source_id")["budget"]
+    taken = {source: budget.to_numpy(dtype=float) for source, budget in by_source}
+    budgets = [mean_interval(taken.get(source, np.empty(0))) for source in sources]
+    return columns | dict(zip(("budget", "budget_low", "budget_high"), zip(*budgets, strict=True), strict=True))

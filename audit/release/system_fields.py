@@ -88,6 +88,12 @@ PREFERENCE = (
 MEASURE = (
     QUESTION_ID,
     SYSTEM_ID,
-    Field("measure", "text", "such as bleu_4, rouge_l, bertscore, p_at_5 or mrr", required=True, aliases=("metric", "name")),
+    Field(
+        "measure",
+        "text",
+        "such as bleu_4, rouge_l, bertscore, p_at_5, mrr or faithfulness",
+        required=True,
+        aliases=("metric", "name"),
+    ),
     Field("value", "number", "its value for this answer", required=True, aliases=("score",)),
 )
