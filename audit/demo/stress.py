@@ -89,7 +89,7 @@ def expected(measure: StressMeasure, test: StressTest, share: int) -> float:
 
 
 @dataclass(frozen=True)
-class StressQuestion:
+class SimulatedStressQuestion:
     """A question that turns on a value, with SIZE sections that state the value `gold` and SIZE of other policies."""
 
     asked: SimulatedQuestion
@@ -111,7 +111,7 @@ class StressWorld:
     max_questions: int = N_QUESTIONS
 
     @cached_property
-    def questions(self) -> tuple[StressQuestion, ...]:
+    def questions(self) -> tuple[SimulatedStressQuestion, ...]:
         """The questions, each with its documents."""
         world, rng = self.library.world, self._random(17)
         contested = [number for number, question in enumerate(world.questions) if question.contested]
@@ -130,7 +130,7 @@ class StressWorld:
         same: list[int] = states[values == np.bincount(values).argmax()].tolist() if len(states) else []
         return same
 
-    def _question(self, number: int, books: list[int], rng: np.random.Generator) -> StressQuestion:
+    def _question(self, number: int, books: list[int], rng: np.random.Generator) -> SimulatedStressQuestion:
         asked = self.library.world.questions[number]
         policy = policies()[asked.policy]
         gold = policy.values[int(self.library.world.value[self.library.world.row[number], books[0]])]
@@ -139,7 +139,9 @@ class StressWorld:
         signal = [StressDocument(*text, True, sub_question=sub, sub_answer=gold) for text in texts]
         others = np.argwhere(self.library.states & (np.arange(len(policies())) != asked.policy)[:, None])
         drawn = others[rng.choice(len(others), SIZE, replace=False)].tolist()
-        return StressQuestion(asked, gold, tuple(signal), tuple(StressDocument(*self._section(*at), False) for at in drawn))
+        return SimulatedStressQuestion(
+            asked, gold, tuple(signal), tuple(StressDocument(*self._section(*at), False) for at in drawn)
+        )
 
     def _section(self, policy: int, book: int) -> tuple[str, str]:
         """The name and the text of a section, without its last sentence, the contact."""
@@ -158,7 +160,9 @@ class StressWorld:
         return (*shown, *(_instance(question, StressTest.STANDARD, 100, (), seed) for question in self.questions))
 
 
-def context(question: StressQuestion, test: StressTest, share: int, rng: np.random.Generator) -> tuple[StressDocument, ...]:
+def context(
+    question: SimulatedStressQuestion, test: StressTest, share: int, rng: np.random.Generator
+) -> tuple[StressDocument, ...]:
     """SIZE documents in random order, of which `share` percent are sound."""
     sound = round(SIZE * share / 100)
     others = question.noise if test != StressTest.ROBUSTNESS else [altered(one, question.policy, rng) for one in question.signal]
@@ -182,7 +186,7 @@ def altered(document: StressDocument, policy: Policy, rng: np.random.Generator) 
 
 
 def _instance(
-    question: StressQuestion, test: StressTest, share: int, documents: tuple[StressDocument, ...], seed: int
+    question: SimulatedStressQuestion, test: StressTest, share: int, documents: tuple[StressDocument, ...], seed: int
 ) -> StressInstance:
     options = dict(zip(LETTERS, question.policy.values, strict=False))
     gold = next(letter for letter, value in options.items() if value == question.gold)

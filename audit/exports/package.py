@@ -225,8 +225,7 @@ def _table_files(table: Table, run: Run) -> Iterator[tuple[str, bytes]]:
 
 
 def _figures(shown: Mapping[str, Picture], drawn: Mapping[str, tuple[bytes, bytes]]) -> Iterator[tuple[str, bytes]]:
-    if shown:
-        # Once for all figures: it is 4.5 MB
+    if shown:  # once for all figures: it is 4.5 MB
         yield f"figures/html/{PLOTLY_FILE}", plotly_script().encode()
     for name, picture in shown.items():
         yield f"figures/html/{name}.html", figure_page(picture.figure, name, picture.title).encode()

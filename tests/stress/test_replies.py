@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from audit.llm.calls import ANSWERED, CUT, REFUSED, Reply
 from audit.stress.instances import StressDocument, StressInstance
-from audit.stress.running.forms import ReplyForm, sub_questions_of
+from audit.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.stress.running.prompts import load_stress_prompts, stress_call
 from audit.stress.running.replies import StressReply, parse_reply, read_reply
 from audit.vocabulary import STRESS_TESTS, DocumentCall, Parse, StressTest
@@ -26,23 +26,23 @@ def instance(test: StressTest = StressTest.ROBUSTNESS, **others: Any) -> StressI
     return StressInstance("i1", test, "q1", "Is it so?", "A", 50, 5, **{"options": OPTIONS, "documents": DOCUMENTS, **others})
 
 
-FORM = ReplyForm.of(instance())
+FORM = StressReplyForm.of(instance())
 SOUND = {
     "reasoning": "Because.", "documents": {"1": "factual", "2": "wrong"}, "sub_answers": {"1": "3 days", "2": "2 mg"},
     "choice": "A",
 }  # fmt: skip
 
 
-def parsed(value: Any, form: ReplyForm = FORM) -> StressReply:
+def parsed(value: Any, form: StressReplyForm = FORM) -> StressReply:
     return parse_reply(value if isinstance(value, str) else json.dumps(value), form, OPTIONS)
 
 
 @pytest.mark.parametrize("test", STRESS_TESTS)
 def test_a_stored_call_tells_its_form_and_the_reasons_come_first(test):
-    form = ReplyForm.of(instance(test))
+    form = StressReplyForm.of(instance(test))
     schema = form.schema(test)
     Draft202012Validator.check_schema(schema)
-    assert ReplyForm.from_schema(schema) == form
+    assert StressReplyForm.from_schema(schema) == form
     assert [*schema["properties"]][:: len(schema["properties"]) - 1] == ["reasoning", "choice"]
 
 
@@ -53,7 +53,7 @@ def test_the_schema_allows_no_other_letter_no_missing_and_no_second_call():
         assert not validator.is_valid(SOUND | change)
     assert (
         "insufficient"
-        in ReplyForm.of(instance(StressTest.SUFFICIENCY)).schema(StressTest.SUFFICIENCY)["properties"]["choice"]["enum"]
+        in StressReplyForm.of(instance(StressTest.SUFFICIENCY)).schema(StressTest.SUFFICIENCY)["properties"]["choice"]["enum"]
     )
 
 
@@ -113,7 +113,7 @@ def test_faulty_calls_are_counted_and_the_others_stay():
 
 
 def test_declining_is_a_choice_of_its_own_and_an_open_question_is_answered_in_words():
-    form = ReplyForm.of(instance(StressTest.SUFFICIENCY, options={}))
+    form = StressReplyForm.of(instance(StressTest.SUFFICIENCY, options={}))
     assert parse_reply('{"choice": "Insufficient information."}', form, {}).insufficient
     assert parse_reply('{"choice": "After 3 days."}', form, {}).choice == "After 3 days."
 

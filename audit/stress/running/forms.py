@@ -16,7 +16,7 @@ MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
 
 
 @dataclass(frozen=True)
-class ReplyForm:
+class StressReplyForm:
     """What is asked for: the letters that can be chosen (none: an open question), and how many calls and sub-answers."""
 
     letters: tuple[str, ...]
@@ -26,7 +26,7 @@ class ReplyForm:
     sub_questions: int
 
     @classmethod
-    def of(cls, instance: StressInstance) -> ReplyForm:
+    def of(cls, instance: StressInstance) -> StressReplyForm:
         """The form of a reply to an instance."""
         calls = STRESS_CALLS.get(instance.test, ())
         return cls(
@@ -35,7 +35,7 @@ class ReplyForm:
         )  # fmt: skip
 
     @classmethod
-    def from_schema(cls, schema: Mapping[str, Any]) -> ReplyForm:
+    def from_schema(cls, schema: Mapping[str, Any]) -> StressReplyForm:
         """The form that a schema asks for: a stored call has nothing but its schema."""
         parts = schema["properties"]
         allowed = parts["choice"].get("enum", ())

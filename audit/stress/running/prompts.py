@@ -9,7 +9,7 @@ from pathlib import Path
 from audit.llm.calls import Call
 from audit.llm.prompts import Prompt, PromptForm, load_templates
 from audit.stress.instances import StressInstance
-from audit.stress.running.forms import ReplyForm, sub_questions_of
+from audit.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.vocabulary import STRESS_TESTS, StressTest
 
 FIELDS = ("documents", "question", "options")
@@ -44,7 +44,7 @@ def stress_call(prompt: Prompt, model: str, instance: StressInstance) -> Call:
         "documents": "\n".join(documents) or NO_DOCUMENTS, "question": instance.question,
         "options": "\n".join(options) or NO_OPTIONS, "sub_questions": "\n".join(asked) or NO_SUB_QUESTIONS,
     }  # fmt: skip
-    schema = ReplyForm.of(instance).schema(instance.test)
+    schema = StressReplyForm.of(instance).schema(instance.test)
     return replace(prompt, form=replace(prompt.form, schema=schema)).call(model, instance.question_id, texts)
 
 

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from audit.stress.instances import StressDocument, StressInstance
-from audit.stress.running.forms import ReplyForm, sub_questions_of
+from audit.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.stress.running.replies import StressReply
 from audit.vocabulary import DocumentCall, Parse, StressTest
 
@@ -55,7 +55,7 @@ def _reply(
     sub_answer: Callable[[StressDocument], str | None] | None = None,
 ) -> StressReply:  # fmt: skip
     """A reply with a choice (None: insufficient), a call on each document that the test asks for, and sub-answers."""
-    form = ReplyForm.of(instance)
+    form = StressReplyForm.of(instance)
     called = {number: call(one) for number, one in enumerate(instance.documents, 1)} if call and form.documents else {}
     given = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}
     return StressReply(

@@ -14,7 +14,7 @@ from typing import Any
 from audit.llm.calls import CUT, Reply
 from audit.llm.reply_text import clean_text, json_objects, unreadable_reason, whole_object, without_thinking
 from audit.release.validate_stress import NO_CHOICE, UNKNOWN_OPTION
-from audit.stress.running.forms import INSUFFICIENT, MAX_ANSWER, MAX_SUB_ANSWER, ReplyForm
+from audit.stress.running.forms import INSUFFICIENT, MAX_ANSWER, MAX_SUB_ANSWER, StressReplyForm
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 
 SEVERAL = "several choices"
@@ -43,14 +43,14 @@ class StressReply:
     faults: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_reply(reply: Reply, form: ReplyForm, options: Mapping[str, str]) -> StressReply:
+def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
     """The reply of a server, parsed. `options` are the instance's, for a choice that is spelled out."""
     if reason := unreadable_reason(reply):
         return StressReply(reason=reason)
     return parse_reply(reply.text or "", form, options, cut=reply.outcome == CUT)
 
 
-def parse_reply(text: str, form: ReplyForm, options: Mapping[str, str], *, cut: bool = False) -> StressReply:
+def parse_reply(text: str, form: StressReplyForm, options: Mapping[str, str], *, cut: bool = False) -> StressReply:
     """The reply in a text; `cut`: the text reached the model's token limit. Prose without an object has no choice."""
     text = without_thinking(text)
     strict = whole_object(text)
@@ -69,7 +69,7 @@ def parse_reply(text: str, form: ReplyForm, options: Mapping[str, str], *, cut: 
     )  # fmt: skip
 
 
-def _expected(form: ReplyForm) -> tuple[str, ...]:
+def _expected(form: StressReplyForm) -> tuple[str, ...]:
     absent = {"documents"} if not form.documents else set[str]()
     absent |= {"sub_answers"} if not form.sub_questions else set()
     return tuple(key for key in KEYS if key not in absent)
@@ -90,7 +90,7 @@ def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None
     return (choice, False, None) if choice else (None, False, UNKNOWN_OPTION)
 
 
-def _choice(value: Any, form: ReplyForm, options: Mapping[str, str]) -> str:
+def _choice(value: Any, form: StressReplyForm, options: Mapping[str, str]) -> str:
     """The letter (open question: the text), INSUFFICIENT, or an empty text for what is no option."""
     text = clean_text(value, MAX_ANSWER) or ""
     if plain(text).strip(".") in (INSUFFICIENT, "insufficientinformation"):
@@ -106,7 +106,7 @@ def _choice(value: Any, form: ReplyForm, options: Mapping[str, str]) -> str:
     return spelled[0] if len(spelled) == 1 else named
 
 
-def _call_of(form: ReplyForm) -> Callable[[Any], DocumentCall | None]:
+def _call_of(form: StressReplyForm) -> Callable[[Any], DocumentCall | None]:
     def read(value: Any) -> DocumentCall | None:
         call = DOCUMENT_CALL_SPELLINGS.get(plain(value)) if isinstance(value, str) else None
         return call if call in form.calls else None

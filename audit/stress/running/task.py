@@ -11,7 +11,7 @@ from audit.llm.calls import Call, Reply, usage_record
 from audit.llm.prompts import Prompt
 from audit.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
 from audit.stress.instances import StressInstance
-from audit.stress.running.forms import ReplyForm, sub_questions_of
+from audit.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.stress.running.prompts import stress_call
 from audit.stress.running.readers import Reader
 from audit.stress.running.replies import StressReply, read_reply
@@ -92,7 +92,7 @@ class StressTask:
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply has a choice that was offered."""
-        form = ReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
+        form = StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
         return read_reply(reply, form, {}).reason is None
 
     def costs(self, replies: Replies) -> list[StageCost]:
@@ -101,7 +101,9 @@ class StressTask:
 
     def _cost(self, stage: str, replies: Replies) -> StageCost:
         own = [instance for instance in self.instances if str(instance.test) == stage]
-        entries = sum(ReplyForm.of(instance).documents + len(sub_questions_of(instance)) for instance in own) / max(len(own), 1)
+        entries = sum(StressReplyForm.of(instance).documents + len(sub_questions_of(instance)) for instance in own) / max(
+            len(own), 1
+        )
         calls = unsettled((call for _, call in self.calls(stage)), no_replies, self.readable)
         return cost_after_replies(stage, calls, replies, self.readable, REPLY_TOKENS + TOKENS_PER_ENTRY * entries)
 
@@ -112,7 +114,7 @@ def model_records(task: StressTask, system_id: str, replies: Replies, summary: S
         latest = replies([call.key for _, call in batch])
         for instance, call in batch:
             if reply := latest.get(call.key):
-                parsed = read_reply(reply, ReplyForm.of(instance), instance.options)
+                parsed = read_reply(reply, StressReplyForm.of(instance), instance.options)
                 summary.count(parsed)
                 usage = {**usage_record([reply]), "prompt": task.prompts[instance.test].title}
                 yield reply_record(instance, system_id, parsed) | {"usage": usage}
