@@ -72,7 +72,8 @@ def test_a_metric_by_themes_takes_the_taxonomy_of_its_run_beside_its_options():
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("labels", {}), ("organs", {"scope": "matching"}), ("topics", {"level": "topic"}), ("centers", {}), ("handbooks", {}), ("coverage", {}),
+    [("labels", {}), ("organs", {"scope": "matching"}), ("topics", {"level": "topic"}),
+     ("centers", {}), ("handbooks", {}), ("coverage", {}),
      ("questions", {"question": None}), ("severity", {"level": "handbook"}), ("severity_rho", {"level": "topic"}), ("pairs", {}),
      ("gaps", {"handbook_id": "a"}), ("themes", {"phrases": [], "theme_ids": []}),
      *((name, {"question_type": None, "organ": None}) for name in ("systems", "system_measures", "downstream")),
