@@ -26,6 +26,7 @@ from audit.generation.several_sources import SourceReader, answer_from_sources
 from audit.generation.unreadable import asked_in, other_language
 from audit.judging.baseline import judge
 from audit.judging.corpus import Verdict
+from audit.judging.statement_labels import statement_label
 from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, UNSCORED, in_groups
 from audit.queries.run_texts import run_documents
 from audit.retrieval.across.evidence import gather
@@ -37,7 +38,7 @@ from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import HERO, make_strategy
 from audit.store.connection import open_store
 from audit.text.language import language_of
-from audit.vocabulary import GENERAL, Label
+from audit.vocabulary import GENERAL
 
 SETTINGS = RetrievalSettings()
 KEPT_PARTS = 4
@@ -86,7 +87,7 @@ class RunLibrary:
         grouped = in_groups(table, labels.to_numpy(dtype=object), reasonings)
         evidence = gather(library, question, CrossSourceSettings())
         # What was read of a handbook is the same in every scope
-        sourced = answer_from_sources(evidence, replace(self.reader, sources=library.sources), compare)
+        sourced = answer_from_sources(evidence, replace(self.reader, sources=library.sources), statement_label)
         citations = {answer["handbook_id"]: answer["retrieval"]["citations"] for answer in answers}
         seconds = time.perf_counter() - began
         return Asked(question, scope, grouped, citations, labels, verdicts, sourced, sourced.notes, seconds, tuple(answers))
@@ -133,12 +134,6 @@ def _with_language(document: Document) -> Document:
 
 def _concerns(scope: AskScope, document: Document) -> bool:
     return scope.organ is None or meets(Query(QUESTION_ID, "", scope.organ), document)
-
-
-def compare(question: str, one: str, other: str) -> Label | None:
-    """The label of two statements by the rules of the baseline judge."""
-    label = judge(question, one, other).label
-    return Label(label) if label else None
 
 
 def _state(answer: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from audit.generation.several_sources import LibraryReader, answer_from_sources
 from audit.generation.several_sources_model import SourcedTask, model_answers, passages_in_prompt
 from audit.generation.sourced_answers import CONTRADICTED, UNSUPPORTED, SourcedAnswer, SourcedStatement
 from audit.generation.system_answers import AnsweringSystem, SystemQuestion
-from audit.judging.baseline import label_of
+from audit.judging.statement_labels import statement_label
 from audit.llm.journal import Journal
 from audit.pipeline.build_cache import digest_of
 from audit.pipeline.stages.route import recogniser_of
@@ -92,7 +92,7 @@ def ask(arguments: argparse.Namespace, settings: Settings) -> int:
     if (arguments.model or arguments.url) and evidence.passages:
         answer = _by_model(arguments, settings, evidence, reader)
     else:
-        answer = answer_from_sources(evidence, reader, label_of)
+        answer = answer_from_sources(evidence, reader, statement_label)
     record = answer.route_record(SYSTEM, SYSTEM)
     if arguments.trace:
         write_atomic(arguments.trace, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
@@ -157,7 +157,7 @@ def _by_model(
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path, task.plan()) as journal:
         ask_all(settings, task, journal)
-        ((_, answer),) = model_answers(task, journal.latest, {SYSTEM: evidence}, reader, label_of)
+        ((_, answer),) = model_answers(task, journal.latest, {SYSTEM: evidence}, reader, statement_label)
     if answer is None:
         raise AuditError(f"The model gave no reply. Nothing was written. Ask again, or leave out --model {arguments.model}.")
     return answer

@@ -24,7 +24,7 @@ CASE = re.compile(r"\b(?:if|when|whenever|in case|any of|these|following|signs?|
 POINTS_ELSEWHERE = re.compile(
     r"https?:|www\.|\bvisit:? (?:the |our )?(?:website|\S+\.(?:gov|com|org|net|"
     r"edu|uk))|\b(?:learn|read|find out) more|for more (?:information|details)|"
-    r"^\W*(?:see|refer to) |section of this (?:manual|book|guide)"
+    r"^\W*(?:see|refer to) |\bthese resources (?:address|from|offer)\b|section of this (?:manual|book|guide)"
 )
 FIRST_CASE = re.compile(r"(?:if|when|whenever) [^.;,:]*")
 # A statement about others than the patient answers only questions about them

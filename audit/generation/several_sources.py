@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from audit.corpus.documents import Document
 from audit.embedding.encoders import Encoder
+from audit.generation.candidates import Candidate
 from audit.generation.evidence import NumberedPassage, Relevance, retrieved_passage
 from audit.generation.extractive_generator import (
     DEFAULTS,
@@ -29,6 +30,10 @@ from audit.retrieval.across.sources import Source
 
 BRIEF = replace(DEFAULTS, sentences=2, words=60)
 """Of each handbook its best statements only: the answer is to be read at a glance."""
+
+
+NEAR = 0.9
+"""Statements of other handbooks below this share of the best one's confidence are left out."""
 
 
 class SourcePassage(NamedTuple):
@@ -98,9 +103,15 @@ def answer_from_sources(
     """The answer in the sources' own words, from evidence that `gather` packed; refused where they say nothing."""
     started = time.perf_counter()
     drafts, notes = _quoted(evidence, reader, settings, encoder)
-    statements = marked(evidence.question, sorted(drafts, key=lambda statement: -statement.confidence), compare)
+    statements = marked(evidence.question, _best(drafts), compare)
     usage = {"generator": EXTRACTIVE, "latency_s": round(time.perf_counter() - started, 3)}
     return SourcedAnswer(evidence.question, statements, evidence, (*evidence.notes, *notes), EXTRACTIVE, usage=usage)
+
+
+def _best(drafts: Sequence[SourcedStatement]) -> list[SourcedStatement]:
+    """The statements by how much of the question they cover, without those that cover clearly less than the first."""
+    ordered = sorted(drafts, key=lambda statement: -statement.confidence)
+    return [statement for statement in ordered if statement.confidence >= NEAR * ordered[0].confidence]
 
 
 def _quoted(
@@ -131,8 +142,26 @@ def _of_handbook(
     confidence, chosen = chosen_statements(question, [one.passage for one in given], relevance, settings, encoder)
     return [
         SourcedStatement(printed_group(group), tuple(_citation(part, given[0]) for part in group), confidence=confidence)
-        for group in grouped(chosen)
+        for group in _alone(chosen)
     ]
+
+
+def _alone(chosen: Sequence[Scored]) -> Iterator[list[Scored]]:
+    """What can stand alone and have a mark of its own: a sentence with those it cannot do without, a list with its lead."""
+    for group in grouped(chosen):
+        part: list[Scored] = []
+        for scored in group:
+            if part and _begins_anew(part[-1].candidate, scored.candidate):
+                yield part
+                part = []
+            part.append(scored)
+        yield part
+
+
+def _begins_anew(before: Candidate, candidate: Candidate) -> bool:
+    # Rows and items stay together: a cell without its row's head, or an item without its lead, would say something else
+    sentences = {before.statement.kind, candidate.statement.kind} == {"sentence"}
+    return sentences and not (candidate.leads or candidate.leans or candidate.qualifies or before.points_forward)
 
 
 def _citation(scored: Scored, given: SourcePassage) -> SourceCitation:

@@ -32,6 +32,7 @@ def marked(question: str, drafts: Iterable[SourcedStatement], compare: Compare) 
             if label is Label.CONSISTENT and same is None:
                 same = number
             elif label in DISAGREEING:
+                # Without two sentences that clash nobody could see what the disagreement is
                 theirs, ours = clashing(question, statement, draft, compare)
                 kept[number], own = _contradicted(kept[number], ours), _contradicted(own, theirs)
         if same is None:
@@ -43,14 +44,14 @@ def marked(question: str, drafts: Iterable[SourcedStatement], compare: Compare) 
 
 
 def clashing(question: str, one: SourcedStatement, other: SourcedStatement, compare: Compare) -> tuple[Citations, Citations]:
-    """The sentences by which two statements disagree, of each; all of both where no two sentences alone show it."""
+    """The sentences by which two statements disagree, of each; () where no two of them alone show it."""
     pairs = [
         (first, second)
         for first in one.citations
         for second in other.citations
         if compare(question, first.stated, second.stated) in DISAGREEING
     ]
-    return tuple(first for first, _ in pairs) or one.citations, tuple(second for _, second in pairs) or other.citations
+    return tuple(first for first, _ in pairs), tuple(second for _, second in pairs)
 
 
 def _contradicted(statement: SourcedStatement, citations: Citations) -> SourcedStatement:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from audit.corpus.documents import Document, Section
-from audit.judging.baseline import judge
 from audit.retrieval.across.library import Library, build_library
 from audit.retrieval.across.sources import sources_by
 from audit.retrieval.settings import RetrievalSettings
-from audit.vocabulary import Label
 
 LIFT = "How long should I avoid lifting after surgery?"
 SIX = "Lifting: Avoid lifting anything over 10 pounds for 6 weeks after surgery."
@@ -34,9 +32,3 @@ def lifting_library() -> Library:
     return library_of(
         handbook("alder", SIX, DIET), handbook("birch", SIX, DIET), handbook("cedar", TWELVE), handbook("dogwood", DIET)
     )
-
-
-def by_rules(question: str, one: str, other: str) -> Label | None:
-    """The baseline judge as a comparer."""
-    label = judge(question, one, other).label
-    return Label(label) if label else None

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from audit.generation.several_sources import LibraryReader, answer_from_sources
+from audit.generation.several_sources import NEAR, LibraryReader, answer_from_sources
 from audit.generation.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
 from audit.generation.statement_marks import marked
+from audit.judging.statement_labels import statement_label
 from audit.release.validate_routes import route as valid_route
 from audit.release.validate_systems import system_answer
 from audit.retrieval.across.evidence import gather
 from audit.retrieval.across.library import Library
 from audit.vocabulary import Label
-from tests.generation.sourced import LIFT, SIX, TWELVE, by_rules, handbook, library_of, lifting_library
+from tests.generation.sourced import LIFT, SIX, TWELVE, handbook, library_of, lifting_library
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def library() -> Library:
 
 
 def asked(library: Library, question: str) -> SourcedAnswer:
-    return answer_from_sources(gather(library, question), LibraryReader(library), by_rules)
+    return answer_from_sources(gather(library, question), LibraryReader(library), statement_label)
 
 
 def test_what_two_sources_say_is_said_once_and_what_a_third_says_otherwise_stands_beside_it(library: Library) -> None:
@@ -110,3 +111,20 @@ def test_two_places_of_one_handbook_are_not_two_sources() -> None:
     drafts = [statement("a+", "one", 0.9), statement("a-", "one", 0.8)]
     first, second = marked("q", drafts, by_first_word)
     assert first.contradicted_by == second.contradicted_by == ()
+
+
+def test_statements_that_disagree_without_two_sentences_that_clash_are_not_marked() -> None:
+    def by_length(_question: str, one: str, other: str) -> Label:
+        return Label.DIVERGENT if len(one) > 9 and len(other) > 9 else Label.COMPLEMENTARY
+
+    one = SourcedStatement("a long statement", (SourceCitation(1, "one", "handbook-one", "s0", 0, 5, "short", "short"),))
+    other = SourcedStatement("another long one", (SourceCitation(2, "two", "handbook-two", "s0", 0, 5, "brief", "brief"),))
+    assert [statement.mark for statement in marked("q", [one, other], by_length)] == ["supported", "supported"]
+
+
+def test_each_sentence_has_a_mark_of_its_own_and_what_covers_clearly_less_is_left_out() -> None:
+    twice = f"{TWELVE} Lifting over 10 pounds should be avoided by drivers after surgery."
+    answer = asked(library_of(handbook("alder", SIX), handbook("cedar", twice)), LIFT)
+    cited = [statement.citations for statement in answer.statements]
+    assert all(len({citation.start for citation in citations if citation.source_id == "cedar"}) <= 1 for citations in cited)
+    assert min(one.confidence for one in answer.statements) >= NEAR * max(one.confidence for one in answer.statements)

@@ -18,13 +18,14 @@ from audit.generation.several_sources_model import (
 )
 from audit.generation.sourced_answers import SourcedAnswer
 from audit.generation.system_answers import AnsweringSystem, SystemQuestion
+from audit.judging.statement_labels import statement_label
 from audit.llm.calls import ANSWERED, Reply
 from audit.release.validate_systems import system_answer
 from audit.retrieval.across.evidence import GatheredEvidence, gather
 from audit.retrieval.across.library import Library
 from audit.retrieval.model import Query
 from audit.vocabulary import SystemMode
-from tests.generation.sourced import LIFT, by_rules, lifting_library
+from tests.generation.sourced import LIFT, lifting_library
 
 SIX = "Avoid lifting anything over 10 pounds for 6 weeks"
 
@@ -60,7 +61,7 @@ def number_of(evidence: GatheredEvidence, center: str) -> int:
 
 
 def answered(library: Library, evidence: GatheredEvidence, given: Reply) -> SourcedAnswer:
-    return answer_from_reply(given, evidence, LibraryReader(library), by_rules, "small")
+    return answer_from_reply(given, evidence, LibraryReader(library), statement_label, "small")
 
 
 def test_a_statement_with_a_copied_quote_is_supported_and_one_with_an_invented_quote_is_not(library, evidence):
@@ -138,5 +139,5 @@ def test_the_prompt_names_the_sources_and_a_question_without_reply_has_no_answer
     assert "[1] cedar: Lifting" in call.body["messages"][-1]["content"]
     stored = {call.key: replied((f"{SIX}.", [(2, SIX)]))}
     for replies, statements in (({}, None), (stored, 1)):
-        ((_, answer),) = model_answers(task, lambda _, r=replies: r, {"q1": evidence}, LibraryReader(library), by_rules)
+        ((_, answer),) = model_answers(task, lambda _, r=replies: r, {"q1": evidence}, LibraryReader(library), statement_label)
         assert (answer and len(answer.statements)) == statements

@@ -12,7 +12,7 @@ from audit.corpus.documents import Document
 from audit.embedding.encoders import Encoder, cached_encoder, sentence_encoder
 from audit.generation.evidence import meets
 from audit.generation.several_sources import LibraryReader, answer_from_sources
-from audit.judging.baseline import label_of
+from audit.judging.statement_labels import statement_label
 from audit.llm.tasks import batches
 from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.context import Outcome, Stage
@@ -93,7 +93,7 @@ def _record(batch: RouteBatch, question_id: str, evidence: GatheredEvidence, rea
     record = {"question_id": question_id, "question": evidence.question, "duplicates": duplicates}
     if not batch.extractive:
         return {**record, "routed": evidence.record(), "answer": None}
-    answer = answer_from_sources(evidence, reader, label_of)
+    answer = answer_from_sources(evidence, reader, statement_label)
     # Seconds differ between runs, and the same questions are to give the same bytes
     own = answer.record(question_id, batch.system_id) | {"usage": None}
     return {**record, "routed": answer.route_record(question_id, batch.system_id), "answer": own}

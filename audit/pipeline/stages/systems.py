@@ -18,7 +18,7 @@ from audit.generation.files import read_json_lines
 from audit.generation.several_sources_model import SourcedTask, model_answers
 from audit.generation.system_answers import SystemQuestion, SystemSummary
 from audit.generation.system_evidence import Found, best_passages
-from audit.judging.baseline import label_of
+from audit.judging.statement_labels import statement_label
 from audit.llm.tasks import Replies
 from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.context import Figures, Outcome, Record, RunContext, TaskByTask
@@ -187,7 +187,9 @@ def sourced_run(
 ) -> SystemRun:
     """The answers of a model from several sources, with how their questions were routed, from the replies to its calls."""
     routed = routed_questions(context, options)
-    by_question = dict(model_answers(task, replies, routed.evidence, routed.reader, label_of)) | dict(routed.without_passages())
+    by_question = dict(model_answers(task, replies, routed.evidence, routed.reader, statement_label)) | dict(
+        routed.without_passages()
+    )
     answers = [(name, answer) for name in routed.evidence if (answer := by_question.get(name))]
     records = [answer.record(name, options.id) for name, answer in answers]
     for record in records:
