@@ -12,6 +12,7 @@ VISIT, RENT = (
     "The landlord must give {} notice before coming into the home.",
     "The landlord must give 30 days' notice before the rent rises.",
 )
+SUBLET = "May I sublet my home?"
 INHERITED = "Is Huntington disease inherited?"
 
 
