@@ -15,11 +15,13 @@ from typing import Any
 import pandas as pd
 
 from audit.errors import AuditError
+from audit.evaluation.evidence_measures import EVIDENCE_MEASURES
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, table_of
 from audit.metrics._systems import BY_SYSTEM_QUESTION, MEASURE_TITLES, READ, SYSTEM, TEXT_MEASURES
+from audit.metrics.system_measures import EVIDENCE_MEANINGS
 from audit.tables import Column, TableSpec
 
 NONE_MEASURED = "Run {key} has no {what}: not measured, which is not the same as zero."
@@ -41,6 +43,15 @@ REFERENCE_TABLE = TableSpec(
     ),
     (TEXT_MEASURES, READ, BY_SYSTEM_QUESTION),
 )
+EVIDENCE_TABLE = TableSpec(
+    "How each answering system's answers relate to their evidence",
+    (
+        SYSTEM,
+        Column.count("answers", "Measured", "answers, at most"),
+        *(Column.decimal(name, MEASURE_TITLES[name]) for name in EVIDENCE_MEASURES),
+    ),
+    (EVIDENCE_MEANINGS, BY_SYSTEM_QUESTION),
+)
 TYPE_TABLE = "Measures of each answering system by question type"
 TableMaker = Callable[[ExportContext], Table]
 
@@ -53,6 +64,11 @@ def retrieval_of_systems(context: ExportContext) -> Table:
 def reference_measures(context: ExportContext) -> Table:
     """Means of the measures against the reference answers, one row per system."""
     return _wide(context, "system_reference_measures", REFERENCE_TABLE, REFERENCE_MEASURES, "measures against reference answers")
+
+
+def evidence_measures(context: ExportContext) -> Table:
+    """Means of the measures of answers by their evidence, one row per system."""
+    return _wide(context, "system_evidence_measures", EVIDENCE_TABLE, EVIDENCE_MEASURES, "measures of answers by their evidence")
 
 
 def _wide(context: ExportContext, name: str, spec: TableSpec, measures: Sequence[str], what: str) -> Table:
@@ -102,6 +118,7 @@ SYSTEM_TABLES: tuple[TableMaker, ...] = (
     of_systems("systems"),
     retrieval_of_systems,
     reference_measures,
+    evidence_measures,
     of_systems("composite", "composite_zero", f"{COMPOSITE} with 0 points for what could not be read", incomplete="zero"),
     of_systems("composite", "composite_complete", f"{COMPOSITE} of complete evaluations"),
     of_systems("composite", "composite_shared", f"{COMPOSITE} on what every system has", shared=True),

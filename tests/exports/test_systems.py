@@ -10,7 +10,7 @@ from audit.exports.catalogue import SECTIONS, chapters
 from audit.exports.context import open_context
 from audit.exports.published_comparison import AGREES, DIFFERS, UNKNOWN, published_comparison, published_figures
 from audit.exports.published_systems import FILE, published_system, shown_figures, system_figures, systems_in
-from audit.exports.system_tables import SYSTEM_TABLES, reference_measures
+from audit.exports.system_tables import SYSTEM_TABLES, evidence_measures, reference_measures
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.systems import Record, judged, measured, system_tables, systems_release
@@ -53,6 +53,16 @@ def test_reference_measures_are_one_row_per_system(tmp_path: Path) -> None:
     assert table.frame["bleu_1"].tolist() == pytest.approx([0.3, 0.5])
     assert table.frame["answers"].tolist() == [2, 1]
     assert [column.name for column in table.columns] == ["name", "answers", "bleu_1"]
+
+
+def test_measures_by_evidence_are_one_row_per_system(tmp_path: Path) -> None:
+    values = [measured("q1", "rag", "faithfulness", 1.0), measured("q2", "rag", "faithfulness", 0.5)]
+    with open_context(loaded(tmp_path, measures=[*values, measured("q1", "alone", "answer_relevance", 0.5)])) as context:
+        table = evidence_measures(context)
+    assert [column.name for column in table.columns] == ["name", "answers", "faithfulness", "answer_relevance"]
+    by_system = table.frame.set_index("system_id")
+    assert (by_system.loc["rag", "faithfulness"], by_system.loc["rag", "answers"]) == (0.75, 2)
+    assert by_system.loc["alone", "answer_relevance"] == 0.5
 
 
 def test_every_table_of_systems_has_a_name_of_its_own() -> None:
