@@ -30,6 +30,7 @@ from tests.browser.conftest import FLAGS, Dashboard, server, settled, signed_in_
 COLOURS = 128
 """Colours of a screenshot: a page has few, and so the file is a third of the size."""
 ADDRESSES = {
+    "sources": "sources?view=one",
     "answer": "answer?question=kidney-0014&handbook=kidney_hornbeam_post&other=heart_catalpa_post",
     "ask": "ask?ask=Can+I+drink+alcohol%3F",
     "rejudge": "rejudge?topic=alcohol+and+substances&label=CONTRADICTORY&label=DIVERGENT&label=COMPLEMENTARY&label=CONSISTENT",

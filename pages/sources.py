@@ -40,7 +40,7 @@ NO_ROUTES = (
     "In this run no system chose between sources, so there is nothing to show here (not measured, which is not the same as "
     "zero). A release has it in sources.jsonl and routes.jsonl, beside systems.jsonl."
 )
-VIEWS = {"all": "All {questions}", "one": "One {question}"}
+VIEWS = {"all": "All {questions}", "details": "By kind, and differences", "one": "One {question}"}
 QUALITY_COLUMNS = ("name", "measure", "measured", "mean")
 KIND_COLUMNS = ("kind", "name", "measure", "measured", "mean")
 DIFFERENCE_COLUMNS = ("measure", "name", "change", "moves", "of", "value", "first")
@@ -79,7 +79,6 @@ def quality(run: Run, organ: str | None) -> None:
     for note in routing.table.notes_for(run):
         counts(run, "{note}", note=note)
     footer(ordered, "routing", run, "routing")
-    differences(run, organ)
 
 
 def differences(run: Run, organ: str | None) -> None:
@@ -88,9 +87,9 @@ def differences(run: Run, organ: str | None) -> None:
     if frame.empty:
         return
     against = frame["against"].iloc[0]
-    with st.expander(say(run, "Each compared with {against}, on the same {questions}", against=against)):
-        table(frame, "routing_differences", routing_differences.table.pick(run, *DIFFERENCE_COLUMNS), decimals=3)
-        footer(frame, "routing-differences", run, "routing_differences")
+    st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
+    table(frame, "routing_differences", routing_differences.table.pick(run, *DIFFERENCE_COLUMNS), decimals=3)
+    footer(frame, "routing-differences", run, "routing_differences")
 
 
 def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
@@ -128,15 +127,18 @@ def by_kind(run: Run, organ: str | None, sources: list[str]) -> None:
         footer(measured, "routing-by-kind", run, "routing")
 
 
-def all_questions(run: Run, questions: pd.DataFrame) -> None:
-    """The view over all questions."""
+def all_questions(run: Run, questions: pd.DataFrame, view: str) -> None:
+    """The views over all questions: measures and dominance, or kinds of questions and differences between systems."""
     organ = pick_organ(run, questions)
     sources = [source.source_id for source in load(stored_sources, run)]
     matching = questions if organ is None else questions[questions["organ"] == organ]
     counts(run, "{Questions} that were routed: {n}. Sources: {sources}.", n=f"{len(matching):,}", sources=len(sources))
-    quality(run, organ)
-    dominance(run, organ, sources)
-    by_kind(run, organ, sources)
+    if view == "all":
+        quality(run, organ)
+        dominance(run, organ, sources)
+    else:
+        by_kind(run, organ, sources)
+        differences(run, organ)
 
 
 def one_question(run: Run, questions: pd.DataFrame) -> None:
@@ -185,7 +187,8 @@ with page("Sources", LEAD, without_pairs=LEAD) as run:
     st.html(PAIR_CSS)
     st.html(CSS)
     questions = load(routed_question_list, run)
-    if choose("Show", tuple(VIEWS), "view", lambda name: fill(run, VIEWS[name]), show_label=False) == "all":
-        all_questions(run, questions)
-    else:
+    view = choose("Show", tuple(VIEWS), "view", lambda name: fill(run, VIEWS[name]), show_label=False)
+    if view == "one":
         one_question(run, questions)
+    else:
+        all_questions(run, questions, view)

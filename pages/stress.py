@@ -14,7 +14,7 @@ from audit.exports.stress_figures import along
 from audit.metrics._stress import MEASURE_TITLES
 from audit.metrics.stress import stress_contexts, stress_curves
 from audit.metrics.stress_comparisons import stress_paired, stress_selective
-from audit.queries.stress import StressItemView, stress_item, stress_item_list, stress_scope
+from audit.queries.stress import StressItemView, stress_item, stress_item_list, stress_scope, tested_systems
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import STRESS_TESTS, StressTest
@@ -34,7 +34,7 @@ COMMANDS = """\
 audit stress build --help
 audit stress run --help"""
 NO_REPLIES = "No system has taken these tests yet: the run has {n} instances and no replies. `audit stress run` asks a model."
-VIEWS = {"all": "Curves", "one": "One instance"}
+VIEWS = {"all": "Curves", "differences": "Differences", "one": "One instance"}
 TEST_WORDS: dict[str, str] = {
     StressTest.STANDARD: "Standard", StressTest.SUFFICIENCY: "Sufficiency", StressTest.INTEGRATION: "Integration",
     StressTest.ROBUSTNESS: "Robustness",
@@ -147,32 +147,31 @@ def selective(run: Run, chosen: ChosenTest) -> None:
     footer(frame, f"stress-selective-{chosen.test}", run, "stress_selective")
 
 
-def compared(run: Run, chosen: ChosenTest, names: dict[str, str]) -> None:
-    """Differences between systems on the same instances."""
+def differences(run: Run, chosen: ChosenTest) -> None:
+    """Differences between systems on the same instances, and the documents as they were shown."""
+    tested = load(tested_systems, run)
+    names = dict(zip(tested["system_id"], tested["name"], strict=True))
     if len(names) < 2:
-        return
-    with st.expander("Differences between systems on the same instances"):
+        counts(run, "Fewer than two systems have taken stress tests, so there is nothing to compare.")
+    else:
         baseline = pick_one("Compare with", list(names), "baseline", default=next(iter(names)), format_func=named_by(names))
         frame = load(stress_paired, run, baseline=baseline, **chosen.options)
-        table(frame, "paired", stress_paired.table.pick(run, *PAIRED_COLUMNS), decimals=3)
+        table(frame, "paired", stress_paired.table.pick(run, *PAIRED_COLUMNS), decimals=3, rows=16)
         footer(frame, f"stress-paired-{chosen.test}", run, "stress_paired")
-
-
-def contexts(run: Run, chosen: ChosenTest) -> None:
-    """What the systems were shown: sizes and shares as asked for and as they are."""
-    with st.expander("The documents as they were shown"):
-        frame = load(stress_contexts, run, **chosen.options)
-        table(frame, "contexts", stress_contexts.table.pick(run, *CONTEXT_COLUMNS))
-        counts(run, "A {question} with few signal documents has a smaller context; the share of signal is then right on average.")
-        footer(frame, f"stress-contexts-{chosen.test}", run, "stress_contexts")
+    st.header("The documents as they were shown", anchor=False)
+    shown = load(stress_contexts, run, **chosen.options)
+    table(shown, "contexts", stress_contexts.table.pick(run, *CONTEXT_COLUMNS))
+    counts(run, "A {question} with few signal documents has a smaller context; the share of signal is then right on average.")
+    footer(shown, f"stress-contexts-{chosen.test}", run, "stress_contexts")
 
 
 def instances(run: Run, chosen: ChosenTest) -> None:
     """The instances, those on which systems differ first; a click opens one."""
     st.header("Instances to read", anchor=False)
     frame = load(stress_item_list, run, **chosen.options, limit=MAX_LISTED)
-    cut = f"The first {MAX_LISTED} are listed. " if len(frame) == MAX_LISTED else ""
-    counts(run, "Those on which systems differ come first; the columns count systems. {cut}Click one to open it.", cut=cut)
+    cut = " The first {n} are listed." if len(frame) == MAX_LISTED else ""
+    listed = "Those on which systems differ come first; the columns count systems." + cut + " Click one to open it."
+    counts(run, listed, n=MAX_LISTED)
     columns = {"question_text": title_of(run, "question"), **ITEM_COLUMNS}
     picked = clicked_row(frame, f"instances_{chosen.test}_{chosen.size}", columns, rows=10)
     if picked is not None:
@@ -226,14 +225,14 @@ with page("Stress", LEAD, without_pairs=LEAD) as run:
         st.stop()
     st.html(CSS)
     scope = load(stress_scope, run)
-    if choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False) == "one":
+    view = choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)
+    if view == "one":
         one_instance(run, scope)
     else:
         chosen = pick_test(run, scope)
-        own = scope[scope["test"] == chosen.test]
-        curves(run, chosen, sorted(set(own["dataset"])))
-        selective(run, chosen)
-        frame = load(stress_curves, run, **chosen.options)
-        compared(run, chosen, dict(zip(frame["system_id"], frame["name"], strict=True)))
-        contexts(run, chosen)
-        instances(run, chosen)
+        if view == "differences":
+            differences(run, chosen)
+        else:
+            curves(run, chosen, sorted(set(scope.loc[scope["test"] == chosen.test, "dataset"])))
+            selective(run, chosen)
+            instances(run, chosen)

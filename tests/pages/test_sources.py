@@ -44,6 +44,17 @@ def test_measures_dominance_and_budgets_have_their_counts(load_routes: LoadRoute
     assert shares.loc[("all", "Dense"), "evidence"] == pytest.approx(100 * (2 / 3 + 1) / 2)
 
 
+def test_kinds_and_differences_have_a_view_of_their_own(load_routes: LoadRoutes, open_page: Open) -> None:
+    load_routes()
+    at = open_page("sources", view="details")
+    assert not at.exception
+    kinds = table_with(at, "kind", "budget").set_index(["kind", "name", "source_id"])
+    # q1 and q3 need one source; `daks` takes 14 of 20 passages from the one that it ranks first
+    assert kinds.loc[("one source", "daks", "Long"), ["routed", "budget"]].tolist() == [2, (14 + 6) / 2]
+    changes = table_with(at, "change", "of").set_index("measure")
+    assert changes.loc["PrimaryAcc", ["change", "of"]].tolist() == [1.0, 2]
+
+
 def test_one_question_shows_sources_evidence_and_notes(load_routes: LoadRoutes, open_page: Open) -> None:
     edges = [{"chunk": f"{name}#0", "kind": "drug", "name": "<b>cola</b>"} for name in ("long-2/s2", "dense-1/s1")]
     evidence = [passage("long-2/s2", text="Call <i>us</i>.", bridged=True), passage("dense-1/s1")]
@@ -104,7 +115,7 @@ def test_each_statement_has_who_makes_it_and_who_says_otherwise(load_routes: Loa
 def test_what_nobody_knows_is_said_and_is_not_zero(load_routes: LoadRoutes, open_page: Open) -> None:
     routes = [{"question_id": "q1", "system_id": "all", "evidence": [passage("dense-1/s1")]}]
     load_routes(routes=routes, references=[])
-    at = open_page("sources")
+    at = open_page("sources", view="details")
     assert not at.exception
     assert "The release does not say how many passages each system takes from each source." in words_on(at)
     assert "Nobody stated which sources it needs." in words_on(open_page("sources", view="one", question="q1"))

@@ -62,6 +62,15 @@ def test_the_standard_test_goes_by_the_number_of_documents_and_has_no_selective_
     assert "Does a system know when to decline?" not in words_on(at)
 
 
+def test_differences_are_on_the_same_instances(load_stress: LoadStress, open_page: Open) -> None:
+    load_stress()
+    at = open_page("stress", view="differences", test="standard", baseline="weak")
+    assert not at.exception
+    row = table_with(at, "change", "of").set_index(["measure", "name"]).loc[("Accuracy", "good")]
+    assert row[["change", "of", "value", "first"]].tolist() == [1.0, 1, 1.0, 0.0]
+    assert table_with(at, "instances", "smaller")["instances"].tolist() == [1]
+
+
 def test_sizes_are_chosen_where_there_are_several(load_stress: LoadStress, open_page: Open) -> None:
     tables = stress_tables()
     larger = instance(
