@@ -37,8 +37,12 @@ NO_ADVICE = (
     "else: read the passages, and ask a professional about your own care."
 )
 SUMMARY = (
-    "**{asked}** {asked_words} asked: **{answering}** had something to say, **{silent}** did not address the {question}, and "
-    "**{unread}** could not be read."
+    "**{asked}** {asked_words} asked. Rules find an answer in **{answering}** and none in **{silent}**; **{unread}** could not "
+    "be read."
+)
+ABOUT_SILENCE = (
+    "That no answer is found does not prove that a {handbook} is silent: the rules need most words of the {question} in one "
+    "place. Ask in other words too, and look into the {handbook} where it matters."
 )
 ABOUT_MARKS = (
     "The marks are set by rules, which compare words and amounts and do not understand meaning. *Said by 2 sources*: the rules "
@@ -47,11 +51,12 @@ ABOUT_MARKS = (
 )
 NOTHING_SAID = "No source has a sentence that covers enough of what is asked. Other words may find more."
 ABOUT_GROUPS = "Position groups follow from the labels, and the labels from rules. A group is named after what its answers state."
-TOO_FEW = "Fewer than two {handbooks} say something, so there is nothing to compare."
+TOO_FEW = "An answer was found in fewer than two {handbooks}, so there is nothing to compare."
+WITHOUT_ANSWER = {"not addressed": "No answer found ({n}): {who}.", "unread": "Could not be read ({n}): {who}."}
 
 
 def summary(run: Run, asked: Asked) -> None:
-    """How many were asked, say something, are silent, and could not be read; where nobody does, why that may be."""
+    """How many were asked, answer, do not, and could not be read; where nobody answers, why that may be."""
     states = asked.handbooks["state"].value_counts().reindex(["answers", "not addressed", "unread"], fill_value=0)
     answering, silent, unread = states
     total = int(states.sum())
@@ -89,7 +94,9 @@ def every_answer(run: Run, asked: Asked, names: dict[str, str], citations: Citat
     st.header(say(run, "What each {handbook} says"), anchor=False)
     table = asked.handbooks
     st.html(groups_html(run, table[table["state"] == "answers"], names, citations))
-    without_answer(run, table, names)
+    without_answer(run, table, names, WITHOUT_ANSWER)
+    if "not addressed" in set(table["state"]):
+        counts(run, ABOUT_SILENCE)
     footer(table, "asked", run)
 
 

@@ -6,7 +6,7 @@ Every character of a run and of the question is escaped before a tag is put arou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -35,23 +35,40 @@ Place = tuple[str, str, int | None, int | None]
 
 
 class Citations:
-    """Where everything that was said stands in the texts of the run."""
+    """Where everything that was said stands in the texts of the run, and which handbooks say the same word for word."""
 
     def __init__(self, run: Run, asked: Asked) -> None:
         self.run = run
-        cited: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for handbook_id, records in asked.citations.items():
-            cited[handbook_id] += records
-        self.by_handbook: Mapping[str, tuple[Citation, ...]] = load(located, run, cited=dict(cited))
+        self.by_handbook: Mapping[str, tuple[Citation, ...]] = load(located, run, cited=dict(asked.citations))
+        sources = asked.handbooks.set_index("handbook_id")["source_id"]
+        self._own = {
+            handbook_id: {
+                _normal(record["quote"]): _own_citation(str(sources[handbook_id]), handbook_id, record) for record in records
+            }
+            for handbook_id, records in asked.citations.items()
+        }
         quoted: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for statement in asked.sourced.statements:
             for citation in (*statement.citations, *statement.contradicted_by):
                 quoted[citation.handbook_id].append(citation.record())
+        in_evidence = load(located, run, cited=dict(quoted))
         self._places: dict[Place, Citation] = {
             (handbook_id, one.section_id, one.start, one.end): one
-            for handbook_id, citations in load(located, run, cited=dict(quoted)).items()
+            for found in (self.by_handbook, in_evidence)
+            for handbook_id, citations in found.items()
             for one in citations
         }
+
+    def with_others(self, cited: Sequence[SourceCitation]) -> tuple[SourceCitation, ...]:
+        """The citations, and those of handbooks whose own answer has the same sentences word for word.
+
+        The answer of all sources is written from the best passages alone, so that it does not cite everybody who says so.
+        """
+        sentences = {_normal(citation.quote) for citation in cited if citation.handbook_id == cited[0].handbook_id}
+        named = {citation.handbook_id for citation in cited}
+        others = (own[sentence] for handbook_id, own in self._own.items() if handbook_id not in named and sentences <= own.keys()
+                  for sentence in sentences)  # fmt: skip
+        return (*cited, *others)
 
     def link_html(self, citation: SourceCitation, name: str) -> str:
         """The handbook's name with a link to the sentence; the name alone where the run cannot show it."""
@@ -71,6 +88,17 @@ class Citations:
         )
 
 
+def _normal(sentence: str) -> str:
+    return " ".join(sentence.split()).casefold()
+
+
+def _own_citation(source_id: str, handbook_id: str, record: Mapping[str, Any]) -> SourceCitation:
+    """What a handbook's own answer quotes; it need not be among the passages of the evidence."""
+    start, end = record["quote_start"] or 0, record["quote_end"] or 0
+    quote = str(record["quote"])
+    return SourceCitation(record["passage"], source_id, handbook_id, record["section_id"], start, end, quote, quote)
+
+
 def sourced_html(asked: Asked, names: Mapping[str, str], citations: Citations) -> str:
     """The statements of the answer of all sources, each with who makes it and who says otherwise."""
     statements = "".join(_statement_html(statement, names, citations) for statement in asked.sourced.statements)
@@ -78,9 +106,10 @@ def sourced_html(asked: Asked, names: Mapping[str, str], citations: Citations) -
 
 
 def _statement_html(statement: SourcedStatement, names: Mapping[str, str], citations: Citations) -> str:
-    count = len(statement.supported_by)
+    cited = citations.with_others(statement.citations)
+    count = len({citation.source_id for citation in cited})
     mark = "Said by 1 source" if count == 1 else f"Said by {count} sources"
-    who = _who_html(statement.citations, names, citations)
+    who = _who_html(cited, names, citations)
     text = f'<div class="text">{escape(shortened(statement.text))}</div>'
     said = f'<div class="who"><span class="mark">{mark}</span>{who}</div>'
     return f'<div class="statement">{text}{said}{_otherwise_html(statement, names, citations)}</div>'
@@ -102,11 +131,12 @@ def _otherwise_html(statement: SourcedStatement, names: Mapping[str, str], citat
         by_sentence[" ".join(citation.stated.split())].append(citation)
     if not by_sentence:
         return ""
-    others = {citation.source_id for citation in statement.contradicted_by}
+    clashing = {sentence: citations.with_others(cited) for sentence, cited in by_sentence.items()}
+    others = {citation.source_id for cited in clashing.values() for citation in cited}
     mark = "Another source says otherwise" if len(others) == 1 else f"{len(others)} other sources say otherwise"
     lines = "".join(
         f"<div><q>{escape(shortened(sentence))}</q> {_who_html(cited, names, citations)}</div>"
-        for sentence, cited in by_sentence.items()
+        for sentence, cited in clashing.items()
     )
     return f'<div class="otherwise"><span class="mark">{mark}</span>{lines}</div>'
 

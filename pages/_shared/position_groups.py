@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from types import MappingProxyType
 
 import pandas as pd
 import streamlit as st
@@ -96,9 +98,11 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str
     without_answer(run, table, names)
 
 
-def without_answer(run: Run, table: pd.DataFrame, names: dict[str, str]) -> None:
-    """Which handbooks gave no answer, those of each reason apart."""
-    for state, template in WITHOUT_ANSWER.items():
+def without_answer(
+    run: Run, table: pd.DataFrame, names: dict[str, str], sentences: Mapping[str, str] = MappingProxyType(WITHOUT_ANSWER)
+) -> None:
+    """Which handbooks gave no answer, those of each reason apart; `sentences` has a template for each state."""
+    for state, template in sentences.items():
         handbook_ids = table.loc[table["state"] == state, "handbook_id"]
         if len(handbook_ids):
             st.caption(say(run, template, n=len(handbook_ids), who=listed(sorted(names.get(h, h) for h in handbook_ids))))

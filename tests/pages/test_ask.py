@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,32 @@ def test_the_counts_the_answer_and_the_groups(load_texts: LoadTexts, open_page: 
     assert not at.exception
     assert not at.error
     words, html = text_on(at), html_on(at)
-    assert "4 handbooks were asked: 3 had something to say, 1 did not address the question, and 0 could not be read." in words
-    assert "Not addressed (1): liver · Alder." in words
+    assert "4 handbooks were asked. Rules find an answer in 3 and none in 1; 0 could not be read." in words
+    assert "No answer found (1): liver · Alder." in words
     assert html.count("Said by 2 sources") == 1
     assert html.count("Said by 1 source<") == 1
     assert html.count("Another source says otherwise") == html.count("2 other sources say otherwise") == 1
     assert '<span class="value">6 weeks</span> <span class="count">2 handbooks</span>' in html
     assert '<span class="value">12 weeks</span> <span class="count">1 handbook</span>' in html
     assert len(at.get("plotly_chart")) == 1
+
+
+def test_handbooks_outside_the_evidence_that_say_the_same_are_counted(
+    load_texts: LoadTexts, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_texts()
+    page = html_on(open_page("ask", ask=LIFT))
+    (key, asked), sourced = next(iter(recent_answers().items())), next(iter(recent_answers().values())).sourced
+    # As if the passage of b had not been among the best
+    narrowed = tuple(
+        replace(
+            one,
+            **{name: tuple(c for c in getattr(one, name) if c.handbook_id != "b") for name in ("citations", "contradicted_by")},
+        )
+        for one in sourced.statements
+    )
+    recent_answers()[key] = replace(asked, sourced=replace(sourced, statements=narrowed))
+    assert html_on(open_page("ask", ask=LIFT)) == page
 
 
 def test_rules_and_no_medical_advice_are_stated(load_texts: LoadTexts, open_page: Open) -> None:
@@ -114,9 +133,9 @@ def test_each_sentence_links_to_its_place_in_the_source(load_texts: LoadTexts, o
 
 def test_the_scope_is_in_the_address(load_texts: LoadTexts, open_page: Open) -> None:
     load_texts()
-    assert "2 handbooks were asked: 1 had something to say" in text_on(open_page("ask", ask=LIFT, organ="liver"))
+    assert "2 handbooks were asked. Rules find an answer in 1" in text_on(open_page("ask", ask=LIFT, organ="liver"))
     at = open_page("ask", ask=LIFT, source=["Birch", "Cedar_Hill"])
-    assert "2 handbooks were asked: 2 had something to say" in text_on(at)
+    assert "2 handbooks were asked. Rules find an answer in 2" in text_on(at)
     assert at.multiselect(key="source").value == ["Birch", "Cedar_Hill"]
     assert at.text_input(key="ask").value == LIFT
     ignored = open_page("ask", ask=LIFT, organ="spleen", source="Gone")
@@ -134,7 +153,7 @@ def test_the_button_writes_question_and_scope_into_the_address(load_texts: LoadT
     at.multiselect(key="source").set_value(["Birch"])
     button(at, "Ask").click().run()
     assert not at.exception
-    assert "1 handbook was asked: 1 had something to say" in text_on(at)
+    assert "1 handbook was asked. Rules find an answer in 1" in text_on(at)
     assert [at.query_params[name] for name in ("ask", "organ", "source")] == [LIFT, "kidney", "Birch"]
 
 
@@ -187,7 +206,7 @@ def test_a_question_that_finds_nothing_is_not_an_error(load_texts: LoadTexts, op
     assert not at.exception
     assert not at.error
     words = text_on(at)
-    assert "4 handbooks were asked: 0 had something to say" in words
+    assert "4 handbooks were asked. Rules find an answer in 0" in words
     assert "No source has a sentence that covers enough of what is asked." in words
     assert note in words
     raw = "\n".join(str(element.value) for kind in ("header", "markdown", "caption", "info") for element in at.get(kind))
@@ -263,4 +282,4 @@ def test_the_process_that_reads_the_texts_answers_the_page(
     finally:
         worker.close_workers()
     assert not at.exception
-    assert "4 handbooks were asked: 3 had something to say" in text_on(at)
+    assert "4 handbooks were asked. Rules find an answer in 3" in text_on(at)
