@@ -34,7 +34,8 @@ def test_a_metric_is_the_same_in_every_format(release: Path, capsys: pytest.Capt
     assert [row["pairs"] for row in data["rows"]] == [int(row["pairs"]) for row in table] == [6, 6, 12]
     assert data["run"] == "tiny"
     assert "organs of A tiny release (tiny@" in text
-    assert "| kidney | 1 | 6 |" in text
+    (kidney,) = [line for line in text.splitlines() if line.startswith("| kidney |")]
+    assert "| 1 | 6 |" in kidney
 
 
 def test_an_unknown_rate_is_null_and_never_zero(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
