@@ -31,7 +31,6 @@ from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, 
 from audit.queries.run_texts import run_documents
 from audit.retrieval.across.evidence import gather
 from audit.retrieval.across.library import LANGUAGE_SAMPLE, Library, build_library
-from audit.retrieval.across.settings import CrossSourceSettings
 from audit.retrieval.across.sources import sources_by
 from audit.retrieval.model import Query
 from audit.retrieval.settings import RetrievalSettings
@@ -85,7 +84,7 @@ class RunLibrary:
         table, labels = _table(library, answers), _labels(answers, verdicts)
         reasonings = [str(verdict["reasoning"]) for verdict in verdicts]
         grouped = in_groups(table, labels.to_numpy(dtype=object), reasonings)
-        evidence = gather(library, question, CrossSourceSettings())
+        evidence = gather(library, question)
         # What was read of a handbook is the same in every scope
         sourced = answer_from_sources(evidence, replace(self.reader, sources=library.sources), statement_label)
         citations = {answer["handbook_id"]: answer["retrieval"]["citations"] for answer in answers}
