@@ -105,6 +105,15 @@ def test_one_instance_has_what_is_true_of_each_document_and_what_each_system_sai
     assert "no answer to it" in html
 
 
+def test_a_click_on_an_instance_opens_it(load_stress: LoadStress, open_page: Open) -> None:
+    load_stress()
+    at = open_page("stress", test="standard")
+    at.session_state["instances_standard_None"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.run()
+    assert dict(at.query_params) | {"view": "one", "instance": "q1-standard-100"} == dict(at.query_params)
+    assert "Document 1" in html_on(at)
+
+
 def test_right_insufficient_and_not_asked_are_three_things(load_stress: LoadStress, open_page: Open) -> None:
     load_stress()
     html = html_on(open_page("stress", view="one", instance="q1-sufficiency-50"))
