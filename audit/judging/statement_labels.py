@@ -14,6 +14,7 @@ from audit.vocabulary import DISAGREEING, Label
 
 MIN_SHARED = {Label.CONSISTENT: 0.4, Label.DIVERGENT: 0.5, Label.CONTRADICTORY: 0.5}
 """Of the words that a statement has beyond the question, the share that the other must have too, by the shorter one."""
+MIN_ASKED = 2
 # Words that say of any illness what kind of thing it is
 KIND_STEMS = frozenset(map(stem, ["cause", "disease", "disorder", "condition", "type", "form", "common"]))
 
@@ -42,14 +43,17 @@ def shared_beyond(question: str, one: str, other: str) -> float:
 
 
 def both_answer(question: str, one: str, other: str) -> bool:
-    """Whether a question that yes or no answers is affirmed by both statements, each with all of its words."""
+    """Whether a question that yes or no answers is affirmed by both statements, each with all of its words.
+
+    One word is only a topic: "If you think you are pregnant, call us" does not answer "Can I get pregnant?".
+    """
     asked = parse_question(question)
     readings = [parse_answer(text) for text in (one, other)]
     affirms = (
         not any(statement.negations for statement in reading.statements) and asked.stems - KIND_STEMS <= _stems(reading.text)
         for reading in readings
     )
-    return asked.is_closed and bool(asked.stems) and all(affirms)
+    return asked.is_closed and len(asked.stems) >= MIN_ASKED and all(affirms)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -47,6 +47,12 @@ INHERITED = "Is Huntington disease inherited?"
             "COMPLEMENTARY",
         ),
         (
+            "Can I get pregnant?",
+            "Wait at least 18 months after the transplant before you try to become pregnant.",
+            "If you think you are pregnant, call us before you stop any pill.",
+            "COMPLEMENTARY",
+        ),
+        (
             "What is Myasthenia Gravis?",
             "Myasthenia gravis is caused by a defect in the transmission of nerve impulses to muscles.",
             "Myasthenia gravis is disease that causes weakness in the muscles under your control.",
