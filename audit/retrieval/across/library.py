@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import fsum, log
 from pathlib import Path
 from typing import NamedTuple
 
@@ -179,7 +179,8 @@ class Library:
     def opening_match(self, rarities: Mapping[str, float], hit: ChunkHit, characters: int) -> float:
         """The part of a question's words, by rarity, that the first characters of a chunk's section have; 0 without words."""
         present = self._opening_tokens(hit, characters) & rarities.keys()
-        return sum(rarities[token] for token in present) / sum(rarities.values()) if present else 0.0
+        # fsum: a set has another order in every process, and the same search is to give the same bytes
+        return fsum(rarities[token] for token in present) / fsum(rarities.values()) if present else 0.0
 
     def _opening_tokens(self, hit: ChunkHit, characters: int) -> frozenset[str]:
         key = (*hit.chunk_id[:2], characters)
