@@ -124,7 +124,7 @@ def test_baselines_take_their_part_of_the_sources() -> None:
 
 
 def test_the_match_of_an_opening_does_not_depend_on_the_order_of_its_words() -> None:
-    # A set has another order in every process: a plain sum is 1e16 where the large one comes first, and 1e16 + 4 where it comes last
+    # A set has another order in every process: a plain sum is 1e16 with the large one first, and 1e16 + 4 with it last
     rarities = {"call": 1.0, "clinic": 1.0, "nurs": 1.0, "fever": 1.0, "tonight": 1e16, "absent": 1e16}
     (hit, *_) = library().search("call clinic nurses")["guides"]
     assert library().opening_match(rarities, hit, 160) == (1e16 + 4) / (2e16 + 4) != 0.5
