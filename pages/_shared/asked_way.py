@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from audit.asking.question import QUESTION_ID, SYSTEM_ID, Asked
 from audit.charts.routing import route_picture, source_colours
 from audit.exports.text_writers import file_name
+from audit.queries.citations import section_titles
 from audit.queries.routes import RoutedPassage, RoutedQuestionView, RoutedView, StoredRoute
 from audit.queries.routing_trace import linking_terms
 from audit.store.runs import Run
 from pages._blinded.file_widgets import download_button
+from pages._shared.loaders import load
 from pages._shared.routed_question import drawn_sources, evidence_html, passages_frame, routes_frame, terms_frame
 from pages._shared.systems import wide_chart
 from pages._shared.widgets import counts
@@ -27,17 +30,22 @@ READ_DRAWING = (
 NOTHING_FOUND = "No passage has enough of the words that are asked for, so there is nothing to draw."
 
 
-def routed_view(asked: Asked) -> RoutedView:
+def routed_view(run: Run, asked: Asked) -> RoutedView:
     """The routing of a question as that of a stored one."""
     record = asked.sourced.evidence.record()
     routes = tuple(StoredRoute(**{name: route[name] for name in StoredRoute.__dataclass_fields__}) for route in record["routes"])
-    evidence = tuple(RoutedPassage(**passage, heading=None) for passage in record["evidence"])
+    evidence = tuple(RoutedPassage(**passage, heading=_heading(run, passage)) for passage in record["evidence"])
     return RoutedView(SYSTEM_ID, SYSTEM_ID, routes, evidence, record["trace"])
+
+
+def _heading(run: Run, passage: Mapping[str, Any]) -> str | None:
+    titles: Mapping[str, str] = load(section_titles, run, handbook_id=passage["handbook_id"])
+    return titles.get(passage["section_id"])
 
 
 def way_to_the_answer(run: Run, asked: Asked, names: Mapping[str, str]) -> None:
     """The drawing, the passages, and the trace to download."""
-    view = routed_view(asked)
+    view = routed_view(run, asked)
     routes, passages = routes_frame(view, RoutedQuestionView(None, (), (view,))), passages_frame(view, names)
     if passages.empty:
         counts(run, NOTHING_FOUND)

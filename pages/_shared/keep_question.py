@@ -18,8 +18,8 @@ NOT_STORED = (
     "asks it again."
 )
 ADDING = (
-    "Writes a release with this {question}, every answer, the labels and the answer from all sources, and loads it as a new "
-    "run. This run does not change."
+    "*Add to a run* writes a release with this {question}, every answer, the labels and the answer from all sources, and loads "
+    "it as a new run. This run does not change."
 )
 
 
@@ -29,8 +29,9 @@ def keep_question(run: Run, asked: Asked) -> None:
     counts(run, NOT_STORED)
     if not may_rejudge(current_account()):
         return
+    counts(run, ADDING)
     kept = f"kept {run.key} {asked.scope} {asked.question}"
-    if st.button("Add to a run", icon=":material/save:", help=say(run, ADDING)):
+    if st.button("Add to a run", icon=":material/save:"):
         only_for_the_owner()  # this session may have ended since the page was drawn
         with st.spinner("Writing and loading the release ..."):
             st.session_state[kept] = add_as_run(Settings(), run, asked).key

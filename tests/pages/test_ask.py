@@ -237,6 +237,17 @@ def test_how_it_was_found_can_be_downloaded(load_texts: LoadTexts, open_page: Op
     assert trace["route"]["trace"]["statements"]
 
 
+def test_how_it_was_found_lists_the_passages_under_their_headings(load_texts: LoadTexts, open_page: Open) -> None:
+    load_texts()
+    at = open_page("ask", ask=LIFT)
+    assert "Living with it" not in "".join(block.proto.body for block in at.get("html") if "evidence" in block.proto.body)
+    at.session_state["way"] = True
+    at.run()
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 2
+    assert html_on(at).count("Living with it</summary>") == 2  # a and b say the same, so that one of the two is enough
+
+
 def test_a_kept_question_becomes_a_run_and_changes_no_other(load_texts: LoadTexts, open_page: Open) -> None:
     run = load_texts()
     at = open_page("ask", ask=LIFT)
