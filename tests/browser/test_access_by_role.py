@@ -26,7 +26,7 @@ from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.navigation import OWNER_PAGES, PAGES, SYSTEM_PAGES
+from pages._shared.navigation import OWNER_PAGES, PAGES
 from tests.browser.accessibility import heading_levels, unnamed_controls
 from tests.browser.conftest import BUILD_TIMEOUT_MS, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
@@ -72,7 +72,7 @@ OWN_SCRIPTS = {
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
 UNLISTED = dict(PAGES["Answering systems"])
-"""Titles of the pages that the menu leaves out, as the run has no answering systems."""
+"""Titles of the pages that the menu leaves out, as the run has no answering systems, routes or stress tests."""
 NO_SUCH_PAGE = "Page not found"
 PARAMETERS = {
     "run": "tiny", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
@@ -261,8 +261,8 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
 def check_page(page: Page, script: str) -> None:
     """A page that may be opened: the title names it, and the menu where the run has what it shows; a screen reader can use it."""
     menu_entry = page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')
-    expect(menu_entry).to_have_count(0 if script in SYSTEM_PAGES else 1)
-    title = UNLISTED[script] if script in SYSTEM_PAGES else menu_entry.inner_text()
+    expect(menu_entry).to_have_count(0 if script in UNLISTED else 1)
+    title = UNLISTED[script] if script in UNLISTED else menu_entry.inner_text()
     expect(page).to_have_title(f"{title} · Handbook audit")
     expect(page.locator("h1")).to_have_count(1)
     assert unnamed_controls(page) == [], script
