@@ -50,6 +50,10 @@ ABOUT_MARKS = (
     "named may still say the same in other words."
 )
 NOTHING_SAID = "No source has a sentence that covers enough of what is asked. Other words may find more."
+SAID_ELSEWHERE = (
+    "The few passages that all sources together were searched for have no sentence that covers enough of what is asked. In "
+    "the whole text of {n} an answer was found: see below."
+)
 ABOUT_GROUPS = "Position groups follow from the labels, and the labels from rules. A group is named after what its answers state."
 TOO_FEW = "An answer was found in fewer than two {handbooks}, so there is nothing to compare."
 WITHOUT_ANSWER = {"not addressed": "No answer found ({n}): {who}.", "unread": "Could not be read ({n}): {who}."}
@@ -83,7 +87,9 @@ def one_answer(run: Run, asked: Asked, names: dict[str, str], citations: Citatio
     """The answer of all sources."""
     st.header("One answer from all sources", anchor=False)
     if asked.sourced.refused:
-        st.info(say(run, NOTHING_SAID))
+        answering = int((asked.handbooks["state"] == "answers").sum())
+        n = f"{answering} {run.term('handbook', answering)}"
+        st.info(say(run, SAID_ELSEWHERE, n=display_name(n)) if answering else say(run, NOTHING_SAID))
         return
     st.html(sourced_html(asked, names, citations))
     counts(run, ABOUT_MARKS)

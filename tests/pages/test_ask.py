@@ -95,6 +95,19 @@ def test_the_counts_the_answer_and_the_groups(load_texts: LoadTexts, open_page: 
     assert len(at.get("plotly_chart")) == 1
 
 
+def test_where_only_the_whole_texts_answer_the_page_does_not_say_that_no_source_does(
+    load_texts: LoadTexts, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_texts()
+    open_page("ask", ask=LIFT)
+    (key, asked), *_ = recent_answers().items()
+    # As if none of the best passages had an answer
+    recent_answers()[key] = replace(asked, sourced=replace(asked.sourced, statements=()))
+    words = text_on(open_page("ask", ask=LIFT))
+    assert "In the whole text of 3 handbooks an answer was found" in words
+    assert "No source has a sentence" not in words
+
+
 def test_handbooks_outside_the_evidence_that_say_the_same_are_counted(
     load_texts: LoadTexts, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
