@@ -83,8 +83,10 @@ def proxy_user() -> str:
 
     A connection lasts as long as its tab is open, so the name is believed for the length of a session only.
     """
+    if not Settings().trusted_user_header:
+        return ""
     expired = time.time() >= proxy_signed_in_at() + SESSION_LENGTH.total_seconds()
-    return "" if expired or not Settings().trusted_user_header else st.context.headers.get(USER.decode(), "")
+    return "" if expired else st.context.headers.get(USER.decode(), "")
 
 
 def proxy_signed_in_at() -> int:
