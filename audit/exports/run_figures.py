@@ -23,7 +23,7 @@ select (select count(*) from answers), (select avg(len(regexp_extract_all(text, 
        count(*) filter (prescreened), count(*) filter (not prescreened)
 from pairs
 """
-SECONDS = "select (select avg(latency_s) from this.pairs), (select avg(latency_s) from other.pairs)"
+SECONDS = "select (select round(avg(latency_s), 9) from this.pairs), (select round(avg(latency_s), 9) from other.pairs)"
 NO_SECONDS = "One of the runs does not say how long a verdict took."
 # A lowest and a highest organ need at least two
 MIN_ORGANS = 2
