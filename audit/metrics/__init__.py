@@ -74,6 +74,11 @@ def metric(
 
     def register(function: Callable[Parameters, pd.DataFrame]) -> Metric[Parameters]:
         registered = Metric(function, sql, table, glossary, compares, by_theme)
+        other = _REGISTERED.get(registered.name)
+        if other is not None and other.__module__ != registered.__module__:
+            raise ValueError(
+                f"Two metrics are called '{registered.name}': one in {other.__module__}, one in {registered.__module__}."
+            )
         _REGISTERED[registered.name] = registered
         return registered
 

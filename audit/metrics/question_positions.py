@@ -1,0 +1,155 @@
+"""Who says what on one question: the positions that handbooks take, each in a sentence of its own, with its holders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from audit.metrics import metric
+from audit.metrics.position_groups import ANSWERS, REASONINGS, position_groups
+from audit.queries.lookup import question_number
+from audit.store.connection import Connection, rows
+from audit.tables import Column, TableSpec
+from audit.text.position_quotes import AnswerGroup, QuotedPosition, most_typical, own_quantities, position_quotes, yes_or_no
+from audit.text.quantity import find_quantities
+
+RULES = "rules"
+POSITIONS_SQL = """
+select q.text, p.divergence_topic, count(*) as pairs
+from questions q
+left join pairs p on p.question = q.question and p.label in ('DIVERGENT', 'CONTRADICTORY') and p.divergence_topic is not null
+where q.question = $question
+group by all order by pairs desc, p.divergence_topic
+"""
+TABLE = TableSpec(
+    "Positions on one {question}",
+    (
+        Column.count("position", "Position"), Column.text("aspect", "About"), Column.text("statement", "Statement"),
+        Column.text("value", "Value"), Column.count("size", "Held by", "{handbooks}"),
+        Column.named("handbook_id", "{Handbook}"), Column.text("quote", "Its words"), Column.text("lead", "Above them"),
+        Column.count("start", "From character"), Column.count("end", "To character"), Column.text("method", "Found by"),
+    ),
+    (
+        "Found by rules: which {handbooks} hold a position follows from the judge's labels of their answers; the statement is a "
+        "sentence of one of them, word for word.",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A handbook that takes a position, and its own words: `answer[start:end]`.
+
+    lead  the line that introduces the words in the answer, where they are an item of a list ("Avoid the following:"), or ""
+    """
+
+    handbook_id: str
+    quote: str
+    start: int
+    end: int
+    lead: str = ""
+
+
+@dataclass(frozen=True)
+class Position:
+    """What one or more handbooks state on one aspect of a question.
+
+    aspect     what the question's answers disagree about, in the judge's words; "" where it names nothing
+    statement  the quote of the holder that says best what all of them say
+    value      the quantity, or Yes or No, that sets the position apart; None where there is none
+    method     how it was found: "rules", "judge" or "release"
+    """
+
+    aspect: str
+    statement: str
+    value: str | None
+    holders: tuple[Holder, ...]
+    method: str = RULES
+
+
+@metric(
+    sql=POSITIONS_SQL,
+    table=TABLE,
+    glossary={
+        "position on a question": "What one or more {handbooks} state on one aspect of a {question}: a sentence of one of them, a value where "
+        "there is one, and the {handbooks} that hold it, each with its own words."
+    },
+)
+def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
+    """The positions on one question, most held first, one row per handbook that holds one.
+
+    Which handbooks hold one position: those of one position group (`position_groups`). The words are the sentence of each answer
+    that best shows the position: by the quantity that sets the group apart, words that its other answers use and those of other
+    groups do not, the judge's reasoning on pairs that disagree, and the words of the question (audit.text.position_quotes).
+
+        position   int, from 1
+        aspect, statement, value, method  as in `Position`; value missing where there is none
+        size       int, handbooks that hold it
+        handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0
+
+    A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none.
+    Raises NotInRunError when the question is not in the run.
+    """
+    records = [
+        {
+            "position": number, "aspect": position.aspect, "statement": position.statement, "value": position.value,
+            "size": len(position.holders), "handbook_id": holder.handbook_id, "quote": holder.quote, "lead": holder.lead,
+            "start": holder.start, "end": holder.end, "method": position.method,
+        }
+        for number, position in enumerate(positions_of(con, question_id), start=1)
+        for holder in position.holders
+    ]  # fmt: skip
+    return pd.DataFrame(records, columns=[column.name for column in TABLE.columns])
+
+
+def positions_of(con: Connection, question_id: str) -> tuple[Position, ...]:
+    """The positions on one question, most held first. Raises NotInRunError when the question is not in the run."""
+    number = {"question": question_number(con, question_id)}
+    question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
+    reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, number)]
+    grouped = position_groups(con, question_id)
+    answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna()]
+    return positions_by_rules(question, answering, reasonings, aspect or "")
+
+
+def positions_by_rules(question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "") -> tuple[Position, ...]:
+    """The positions of answers that are grouped already, most held first.
+
+    answering   handbook_id, answer, group, name and basis of each answer, as in the table of `position_groups`
+    reasonings  what the judge says of the pairs that disagree
+    """
+    parts = [part for _, part in answering.groupby("group")]
+    groups = [_answer_group(part) for part in parts]
+    quotes = position_quotes(question, groups, reasonings, aspect)
+    held = [tuple(_holders(part, group, quoted)) for part, group, quoted in zip(parts, groups, quotes, strict=True)]
+    typical = [
+        holders[most_typical([holder.quote for holder in holders], [quote.score for quote in quoted])]
+        for holders, quoted in zip(held, quotes, strict=True)
+    ]
+    values = _values(parts, groups, [holder.quote for holder in typical])
+    found = [
+        Position(aspect, f"{best.lead} {best.quote}".strip(), value, holders)
+        for best, value, holders in zip(typical, values, held, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda position: -len(position.holders)))
+
+
+def _values(parts: list[pd.DataFrame], groups: list[AnswerGroup], quotes: list[str]) -> list[str | None]:
+    """The value of each position: what names its group where its statement has it, else what sets the statement apart."""
+    values: list[str | None] = []
+    for part, group, quote, own in zip(parts, groups, quotes, own_quantities(quotes), strict=True):
+        named = group.quantity is not None and any(map(group.quantity.agrees, find_quantities(quote)))
+        values.append(part["name"].iloc[0] if named else own.text if own else yes_or_no(group.answers))
+    return values
+
+
+def _answer_group(part: pd.DataFrame) -> AnswerGroup:
+    by_value = part["basis"].iloc[0] == "value"
+    return AnswerGroup(tuple(part["answer"]), next(iter(find_quantities(part["name"].iloc[0])), None) if by_value else None)
+
+
+def _holders(part: pd.DataFrame, group: AnswerGroup, quoted: list[QuotedPosition]) -> Iterator[Holder]:
+    for handbook_id, answer, quote in zip(part["handbook_id"], group.answers, quoted, strict=True):
+        yield Holder(str(handbook_id), answer[quote.start : quote.end], quote.start, quote.end, quote.lead)

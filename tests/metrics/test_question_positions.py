@@ -1,0 +1,69 @@
+"""Who says what on one question, on answers small enough to read; against a world with known truth beside position groups."""
+
+import pandas as pd
+import pytest
+
+from audit.errors import NotInRunError
+from audit.metrics.question_positions import positions_by_rules, question_positions
+from audit.settings import Settings
+from audit.store.connection import open_store
+from audit.store.load import load_release
+
+
+def answers(*groups):
+    """Answers in groups, as the table of position groups has them."""
+    rows = [(f"h{number}{place}", text, number) for number, group in enumerate(groups, 1) for place, text in enumerate(group)]
+    return pd.DataFrame(rows, columns=["handbook_id", "answer", "group"]).assign(name="Group", basis="letter")
+
+
+def test_a_position_is_named_by_a_sentence_of_its_holders_and_each_holder_keeps_its_own_words():
+    taken = positions_by_rules(
+        "When may I drive again?",
+        answers(
+            ["Rest at home. You may drive after 6 weeks."], ["Drive only after 3 months.", "Wait 3 months to drive. Call us."]
+        ),
+        ["One handbook says 6 weeks and the other 3 months until driving."],
+        "weeks until driving",
+    )
+    assert [(len(position.holders), position.value) for position in taken] == [(2, "3 months"), (1, "6 weeks")]
+    assert taken[1].statement == "You may drive after 6 weeks."
+    assert [holder.quote for holder in taken[0].holders] == ["Drive only after 3 months.", "Wait 3 months to drive."]
+    assert {position.aspect for position in taken} == {"weeks until driving"}
+
+
+def test_a_quote_is_the_text_between_its_ends():
+    texts = ["Call us first. You may eat sushi.", "Never eat sushi: it may carry parasites."]
+    for position in positions_by_rules("May I eat sushi?", answers(texts[:1], texts[1:]), [], ""):
+        (holder,) = position.holders
+        text = texts[int(holder.handbook_id[1]) - 1]
+        assert text[holder.start : holder.end] == holder.quote != ""
+
+
+def test_an_item_of_a_list_keeps_the_line_that_gives_it_its_meaning():
+    (position,) = positions_by_rules(
+        "What must I avoid?", answers(["Avoid the following:\n• raw fish and sushi"]), [], "raw fish"
+    )
+    assert position.statement == "Avoid the following: raw fish and sushi"
+    assert position.holders[0].quote == "raw fish and sushi"
+
+
+def test_yes_and_no_are_values_of_a_closed_question():
+    taken = positions_by_rules(
+        "May I drink coffee?", answers(["Yes, you may drink coffee."], ["No. Do not drink coffee."]), [], ""
+    )
+    assert sorted(position.value for position in taken) == ["No", "Yes"]
+
+
+def test_a_value_that_both_positions_share_is_the_value_of_neither():
+    taken = positions_by_rules("How long?", answers(["Wait 6 weeks, then walk."], ["Wait 6 weeks, then swim."]), [], "")
+    assert [position.value for position in taken] == [None, None]
+
+
+def test_the_table_has_one_row_for_each_holder(release, tmp_path):
+    run = load_release(release, Settings(data_dir=tmp_path / "data")).run
+    with open_store(run.path) as con:
+        table = question_positions(con, "q1")
+        with pytest.raises(NotInRunError, match="'q9' is not in this run"):
+            question_positions(con, "q9")
+    assert list(table["position"]) == sorted(table["position"])
+    assert (table.groupby("position")["handbook_id"].size() == table.groupby("position")["size"].first()).all()
