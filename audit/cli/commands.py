@@ -61,6 +61,10 @@ COMMANDS = (
     Command("serve", "Open the dashboard on the loaded runs.", "audit.cli.dashboard:serve"),
     Command("metrics", "Print one metric of a run, or of two runs.", "audit.cli.metrics:metrics"),
     Command(
+        "pairs", "List the pairs that filters select, or write all of them with both answers to a file.",
+        "audit.cli.pairs:pairs",
+    ),
+    Command(
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
         "audit.cli.export:export",
     ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import pandas as pd
 
 from audit.metrics import metric
+from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS
@@ -21,7 +23,8 @@ FOLDED = "strip_accents(lower(coalesce({text}, '')))"
 STEPS = f"""
 with asked as (
     select question, text, organ, question_id from questions
-    where (len($organs) = 0 or list_contains($organs, organ))
+    where (len($questions) = 0 or list_contains($questions, question_id))
+      and (len($organs) = 0 or list_contains($organs, organ))
       and (len($topics) = 0 or question in (select question from topics where list_contains($topics, topic)))
       and (len($subtopics) = 0 or question in (select question from subtopics where list_contains($subtopics, subtopic)))
 ),
@@ -72,33 +75,54 @@ found as (
     group by all having count(*) = len($words)
 )"""
 
-# Only disagreements take turns by question; nobody reads millions of other pairs one by one. The total comes with an empty page
-# too, so that a page past the end can be told from no match.
+ORDERS = {
+    "significance": "significance desc nulls last, label desc nulls last,",
+    "label": "label desc nulls last, significance desc nulls last,",
+    "handbooks": "handbooks desc nulls last, significance desc nulls last, label desc nulls last,",
+    "release": "",
+}
+"""What comes first, by name, the default before the others. Pairs that are equal in all of it are in release order."""
+# The pairs of one question stay together where its handbooks decide; elsewhere every question takes its turn.
+BY_TURN = "turn, handbooks desc nulls last,"
+TURNS = {"significance": BY_TURN, "label": BY_TURN, "handbooks": "", "release": ""}
+
+# Only disagreements take turns by question, and have their handbooks counted; nobody reads millions of other pairs one by one.
+# The total comes with an empty page too, so that a page past the end can be told from no match.
 RANKED = """,
 total as (
     select count(*)::bigint as total from matched
 ),
+disputed as (
+    from matched where label in ('DIVERGENT', 'CONTRADICTORY')
+),
+involved as (
+    select question, handbook_a as handbook from disputed union select question, handbook_b from disputed
+),
+sizes as (
+    select question, count(*) as handbooks from involved group by question
+),
 turns as (
-    select *, row_number() over (
+    select disputed.*, handbooks, row_number() over (
         partition by question, label, significance order by handbook_a, handbook_b
     ) as turn
-    from matched where label in ('DIVERGENT', 'CONTRADICTORY')
+    from disputed join sizes using (question)
     union all by name
     select *, 1 as turn from matched where label is null or label not in ('DIVERGENT', 'CONTRADICTORY')
 ),
 page as (
-    from turns
-    order by label desc nulls last, significance desc nulls last, turn, question, handbook_a, handbook_b
-    limit $limit offset $offset
+    from turns order by {order} {turns} question, handbook_a, handbook_b limit $limit offset $offset
+),
+numbered as (
+    select *, row_number() over (order by {order} {turns} question, handbook_a, handbook_b) as place from page
 )
 select total, label, significance, divergence_topic, q.text as question_text, q.question_id, q.organ,
        a.handbook_id as handbook_a, b.handbook_id as handbook_b, a.center as center_a, b.center as center_b, reasoning
 from total
-left join page on true
+left join numbered on true
 left join questions q using (question)
-left join handbooks a on a.handbook = page.handbook_a
-left join handbooks b on b.handbook = page.handbook_b
-order by page.label desc nulls last, page.significance desc nulls last, turn, page.question, page.handbook_a, page.handbook_b
+left join handbooks a on a.handbook = numbered.handbook_a
+left join handbooks b on b.handbook = numbered.handbook_b
+order by place
 """
 NAMED = """
 select question_id, a.handbook_id as handbook_a, b.handbook_id as handbook_b
@@ -106,8 +130,15 @@ from matched
 join questions using (question)
 join handbooks a on a.handbook = handbook_a
 join handbooks b on b.handbook = handbook_b
-order by question, matched.handbook_a, matched.handbook_b
+order by {order} question, matched.handbook_a, matched.handbook_b
 """
+
+
+def ranked(order: str) -> str:
+    """The end of a statement that lists matched pairs in an order of ORDERS, every question taking its turn."""
+    return RANKED.format(order=ORDERS[order], turns=TURNS[order])
+
+
 ALL_ABOUT = ",\nabout as (from chosen)"
 TOPICS_ABOUT = """,
 about as (
@@ -115,7 +146,7 @@ about as (
 )"""
 ALL_MATCH = ",\nmatched as (from about)"
 WORDS_MATCH = ",\nmatched as (from about semi join found using (question, handbook_a, handbook_b))"
-SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + RANKED
+SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + ranked("significance")
 TABLE = TableSpec(
     "Pairs, the gravest disagreements first",
     (
@@ -134,6 +165,7 @@ GLOSSARY = {"pair": "One {question} and two of its {handbooks}. With N {handbook
 class Filters:
     """Which pairs to select; an empty filter selects every pair.
 
+    questions                   their ids
     organs, topics, subtopics   of the question
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
@@ -153,6 +185,7 @@ class Filters:
     phases: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     divergence_topics: tuple[str, ...] | None = None
+    questions: tuple[str, ...] = ()
 
     def statement(self, end: str) -> tuple[str, dict[str, object]]:
         """The statement that ends in `end`, which reads the selected pairs from `matched`, and its parameters."""
@@ -163,32 +196,47 @@ class Filters:
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
-def disagreements(con: Connection, filters: Filters = Filters(), limit: int = 100, offset: int = 0) -> pd.DataFrame:
-    """The pairs to read first: the worst label first, then the highest significance.
+def disagreements(
+    con: Connection, filters: Filters = Filters(), limit: int = 100, offset: int = 0, order: str = "significance"
+) -> pd.DataFrame:
+    """The pairs to read first: the highest clinical significance first, then the worst label.
 
-    A pair is one question answered from two handbooks. Among pairs of one label and significance, every question gives
-    its first pair before any question gives its second, so that one much disputed question does not fill the list.
-    An unstated significance goes after low, an unscored pair after every label.
+    A pair is one question answered from two handbooks. Among pairs of one significance and label, every question gives
+    its first pair before any question gives its second, those with the most handbooks in dispute first, so that one much
+    disputed question does not fill the list. An unstated significance goes after low, an unscored pair after every label.
 
-    One row per pair, `limit` of them from `offset` on; where that is past the end, the last page:
+    `order` is 'significance' (then label), 'label' (then significance), 'handbooks' (pairs of the question with the most
+    handbooks in dispute first) or 'release'. One row per pair, `limit` of them from `offset` on; where that is past the end,
+    the last page:
         total                                                      int, pairs that match, the same in every row
         rank                                                       int from 1
         label, significance, divergence_topic, reasoning           str; missing where the judge gave none
         question_text, question_id, organ                          str
         handbook_a, handbook_b, center_a, center_b                 str
 
-    No row when nothing matches.
+    No row when nothing matches. Raises AuditError for another order.
     """
-    sql, parameters = filters.statement(RANKED)
+    require_one_of(order, tuple(ORDERS), "Order")
+    return paged(con, *filters.statement(ranked(order)), limit, offset)
+
+
+def paged(con: Connection, sql: str, parameters: Mapping[str, object], limit: int, offset: int) -> pd.DataFrame:
+    """One page of a statement that takes $limit and $offset and gives `total` in every row, with the rank of each row from 1.
+
+    A page past the end is the last page: a saved link may point there, after other filters or another run were chosen.
+    """
     table = frame(con, sql, {**parameters, "limit": limit, "offset": offset})
     total = int(table["total"].iloc[0])
-    # A saved link may point past the end, after other filters or another run were chosen.
     if total and offset >= total:
-        return disagreements(con, filters, limit, (total - 1) // limit * limit)
-    pairs = table if total else table.iloc[:0]
-    return pairs.assign(rank=range(offset + 1, offset + 1 + len(pairs)))
+        return paged(con, sql, parameters, limit, (total - 1) // limit * limit)
+    listed = table if total else table.iloc[:0]
+    return listed.assign(rank=range(offset + 1, offset + 1 + len(listed)))
 
 
-def matching(con: Connection, filters: Filters = Filters()) -> pd.DataFrame:
-    """All pairs that the filters select, in release order: question_id, handbook_a, handbook_b, each str."""
-    return frame(con, *filters.statement(NAMED))
+def matching(con: Connection, filters: Filters = Filters(), order: str = "release") -> pd.DataFrame:
+    """All pairs that the filters select: question_id, handbook_a, handbook_b, each str.
+
+    order  release, significance (then label) or label (then significance); here no question waits its turn
+    """
+    require_one_of(order, ("release", "significance", "label"), "Order")
+    return frame(con, *filters.statement(NAMED.format(order=ORDERS[order])))

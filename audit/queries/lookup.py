@@ -63,13 +63,26 @@ VALUES = {
     "center": "select distinct center from handbooks order by 1",
     "phase": "select distinct phase from handbooks order by 1",
 }
-QUESTION_LIST = """
+SIGNIFICANCE_CODE = "coalesce(enum_code(significance)::integer + 1, 0)"
+LABEL_CODE = "coalesce(enum_code(label)::integer + 1, 0)"
+"""A number that grows with what it stands for; 0: unstated, unscored."""
+QUESTION_LIST = f"""
 with disputes as (
-    select question, count(*) as disagreeing from pairs where label in ('DIVERGENT', 'CONTRADICTORY') group by question
+    from pairs where label in ('DIVERGENT', 'CONTRADICTORY')
+),
+gravity as (
+    select question, count(*) as disagreeing, max({SIGNIFICANCE_CODE} * 8 + {LABEL_CODE}) as gravest
+    from disputes group by question
+),
+involved as (
+    select question, handbook_a as handbook from disputes union select question, handbook_b from disputes
+),
+sizes as (
+    select question, count(*) as handbooks from involved group by question
 )
 select question_id, text, organ, coalesce(disagreeing, 0) as disagreeing
-from questions left join disputes using (question)
-order by disagreeing desc, question
+from questions left join gravity using (question) left join sizes using (question)
+order by gravest desc nulls last, handbooks desc nulls last, question
 """
 
 
@@ -79,7 +92,11 @@ def filter_values(con: Connection) -> dict[str, list[str]]:
 
 
 def question_list(con: Connection) -> pd.DataFrame:
-    """Every question, the most disputed first: question_id, text, organ (str), disagreeing (int, pairs)."""
+    """Every question, the most disputed first: question_id, text, organ (str), disagreeing (int, pairs).
+
+    What disputes most is the highest clinical significance of a disagreement, then the worst label, then how many handbooks
+    are in one, as in the list of disagreements.
+    """
     return frame(con, QUESTION_LIST)
 
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from audit.errors import NotInRunError
+from audit.errors import AuditError, NotInRunError
 from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.queries.pair_view import pair
 from tests.support.tiny import handbook
@@ -33,9 +33,23 @@ def listed(con, **filters):
     return [f"{row.question_id} {row.handbook_a}{row.handbook_b}" for row in table.itertuples()]
 
 
-def test_the_worst_come_first_and_every_question_has_its_turn(con):
-    # contradictory; then high: q1 and q3 give one each before q3 gives its second; then low; then unstated
-    assert listed(con) == ["q2 ab", "q1 ac", "q3 ab", "q3 ac", "q1 ab", "q2 ac"]
+def ordered(con, order):
+    return [f"{row.question_id} {row.handbook_a}{row.handbook_b}" for row in disagreements(con, order=order).itertuples()]
+
+
+def test_the_gravest_come_first_and_every_question_has_its_turn(con):
+    # high: q1 and q3 give one each before q3 gives its second; then medium, low, unstated
+    assert listed(con) == ["q1 ac", "q3 ab", "q3 ac", "q2 ab", "q1 ab", "q2 ac"]
+
+
+def test_the_reader_chooses_what_comes_first(tmp_path):
+    # q5 has four handbooks in dispute, the others three
+    con = store_from(tmp_path, f"{TABLE.rstrip()}\n    q5 kidney ab=DIVERGENT/low cd=DIVERGENT/low", [*HANDBOOKS, handbook("d")])
+    assert ordered(con, "label") == ["q2 ab", "q1 ac", "q3 ab", "q3 ac", "q5 ab", "q1 ab", "q5 cd", "q2 ac"]
+    assert ordered(con, "handbooks") == ["q5 ab", "q5 cd", "q1 ac", "q3 ab", "q3 ac", "q2 ab", "q1 ab", "q2 ac"]
+    assert ordered(con, "release") == ["q1 ab", "q1 ac", "q2 ab", "q2 ac", "q3 ab", "q3 ac", "q5 ab", "q5 cd"]
+    with pytest.raises(AuditError, match="Order 'alphabet' is not available"):
+        ordered(con, "alphabet")
 
 
 def test_unscored_pairs_are_no_label_and_are_listed_only_when_asked_for(con):
@@ -48,17 +62,18 @@ def test_unscored_pairs_are_no_label_and_are_listed_only_when_asked_for(con):
     ("filters", "expected"),
     [
         ({"organs": ("heart",)}, ["q2 ab", "q2 ac"]),
-        ({"topics": ("travel",)}, ["q2 ab", "q3 ab", "q3 ac", "q2 ac"]),
+        ({"topics": ("travel",)}, ["q3 ab", "q3 ac", "q2 ab", "q2 ac"]),
         ({"subtopics": ("salt",)}, ["q1 ac", "q1 ab"]),
         ({"significances": ("low", "medium")}, ["q2 ab", "q1 ab"]),
         ({"centers": ("Cedar",)}, ["q1 ac", "q3 ac", "q2 ac"]),
-        ({"handbooks": ("b",)}, ["q2 ab", "q3 ab", "q1 ab"]),
-        ({"phases": ("post",)}, ["q2 ab", "q3 ab", "q1 ab"]),
+        ({"handbooks": ("b",)}, ["q3 ab", "q2 ab", "q1 ab"]),
+        ({"phases": ("post",)}, ["q3 ab", "q2 ab", "q1 ab"]),
         ({"handbooks": ("a", "c")}, ["q1 ac", "q3 ac", "q2 ac"]),  # several: both handbooks are of them
-        ({"centers": ("Alder", "Birch")}, ["q2 ab", "q3 ab", "q1 ab"]),
+        ({"centers": ("Alder", "Birch")}, ["q3 ab", "q2 ab", "q1 ab"]),
         ({"phases": ("post", "combined")}, []),
         ({"organs": ("kidney",), "topics": ("travel",), "centers": ("Cedar",)}, ["q3 ac"]),
         ({"organs": ("liver",)}, []),
+        ({"questions": ("q2", "q1")}, ["q1 ac", "q2 ab", "q1 ab", "q2 ac"]),
     ],
 )
 def test_filters_narrow_the_list_together(con, filters, expected):
@@ -152,6 +167,8 @@ def test_all_pairs_that_match_are_those_of_the_list_in_release_order(con, filter
     listed = disagreements(con, filters)[["question_id", "handbook_a", "handbook_b"]].itertuples(index=False, name=None)
     assert named == sorted(listed)
     assert named
+    by_gravity = [row[0] + row[1] + row[2] for row in matching(con, filters, "significance").itertuples(index=False, name=None)]
+    assert sorted(by_gravity) == sorted("".join(row) for row in named)
 
 
 def test_divergence_topics_narrow_the_list_and_none_of_them_is_not_any(con):

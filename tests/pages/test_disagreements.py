@@ -21,8 +21,8 @@ def test_the_most_serious_pair_is_first_and_open(run, open_page):
     at = open_page("disagreements")
     assert "2 pairs match" in words_on(at).replace("*", "")
     assert listed(at) == ["topic of ab", "topic of ab"]
-    assert at.dataframe[0].value["label"].tolist() == ["contradictory\nlow", "divergent\nhigh"]
-    assert "What about q2?" in html_on(at)
+    assert at.dataframe[0].value["label"].tolist() == ["divergent\nhigh", "contradictory\nlow"]
+    assert "What about q1?" in html_on(at)
     assert "b against a" not in html_on(at)
     assert "a against b" in html_on(at)
 
@@ -77,11 +77,11 @@ def test_typed_words_are_not_patterns(run, open_page):
 def test_next_and_previous_step_through_the_list_and_update_the_address(run, open_page):
     at = open_page("disagreements")
     at.button(key="Next").click().run()
-    assert [at.query_params[name] for name in ("question", "a", "b")] == ["q1", "a", "b"]
-    assert "What about q1?" in html_on(at)
+    assert [at.query_params[name] for name in ("question", "a", "b")] == ["q2", "a", "b"]
+    assert "What about q2?" in html_on(at)
     assert at.button(key="Next").disabled
     at.button(key="Previous").click().run()
-    assert at.query_params["question"] == "q2"
+    assert at.query_params["question"] == "q1"
 
 
 def test_another_filter_opens_its_own_first_pair(run, open_page):

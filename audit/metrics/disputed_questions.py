@@ -1,0 +1,92 @@
+"""The questions on which handbooks disagree, the gravest first: the pairs that match filters, counted by question."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audit.metrics import metric
+from audit.metrics.disagreements import ORDERS, STEPS, TOPICS_ABOUT, WORDS_MATCH, Filters, paged
+from audit.queries.lookup import LABEL_CODE, SIGNIFICANCE_CODE, require_one_of
+from audit.store.connection import Connection
+from audit.tables import Column, TableSpec
+from audit.vocabulary import LABELS, SIGNIFICANCES
+
+# The label and the significance of a row are those of one pair, the first in the order: a question with a divergence of high
+# and a contradiction of low significance has no contradiction of high significance.
+GROUPED = f"""
+tallied as (
+    select question, count(*) as pairs, max({{first}} * 8 + {{second}}) as gravest from matched group by question
+),
+involved as (
+    select question, handbook_a as handbook from matched union select question, handbook_b from matched
+),
+sizes as (
+    select question, count(*) as handbooks from involved group by question
+),
+counted as (
+    select *, ({[str(word) for word in SIGNIFICANCES]})[gravest {{significance}} 8] as significance,
+           ({[str(word) for word in LABELS]})[gravest {{label}} 8] as label
+    from tallied join sizes using (question)
+),
+total as (
+    select count(*)::bigint as total, coalesce(sum(pairs), 0)::bigint as total_pairs from counted
+),
+page as (
+    from counted order by {{order}} limit $limit offset $offset
+)
+select total, total_pairs, q.question_id, q.text as question_text, q.organ, label, significance, pairs, handbooks
+from total
+left join page on true
+left join questions q using (question)
+order by {{order}}
+"""
+KEYS = {"handbooks": "handbooks desc, gravest desc, question", "release": "question"}
+TABLE = TableSpec(
+    "Disputed {questions}, the gravest first",
+    (
+        Column.count("rank", "Rank"), Column.text("question_text", "{Question}"), Column.named("organ", "{Organ}"),
+        Column.text("label", "Label", words={label.value: label.value.lower() for label in LABELS}),
+        Column.text("significance", "Significance"), Column.count("pairs", "Pairs"), Column.count("handbooks", "{Handbooks}"),
+    ),
+    ("Label and significance are those of the gravest pair of {a_question}.",),
+    printed_rows=30,
+)  # fmt: skip
+GLOSSARY = {"disputed {question}": "{A_question} with at least one pair whose answers are divergent or contradictory."}
+
+
+def grouped(order: str) -> str:
+    """The end of a statement that lists the questions of the matched pairs in an order of ORDERS."""
+    by_label = order == "label"
+    first, second = (LABEL_CODE, SIGNIFICANCE_CODE) if by_label else (SIGNIFICANCE_CODE, LABEL_CODE)
+    return ",\n" + GROUPED.format(
+        first=first, second=second, significance="%" if by_label else "//", label="//" if by_label else "%",
+        order=KEYS.get(order, "gravest desc, handbooks desc, question"),
+    ).lstrip("\n")  # fmt: skip
+
+
+DISPUTED = Filters()
+SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + grouped("significance")
+
+
+@metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
+def disputed_questions(
+    con: Connection, filters: Filters = DISPUTED, limit: int = 100, offset: int = 0, order: str = "significance"
+) -> pd.DataFrame:
+    """The questions to read first: the highest clinical significance first, then the worst label, then the most handbooks.
+
+    A question is listed when at least one of its pairs matches the filters (by default: is divergent or contradictory). Its
+    label and significance are those of its gravest matching pair; an unstated significance goes after low, an unscored pair
+    after every label.
+
+    `order` is 'significance' (then label), 'label' (then significance), 'handbooks' (the most in dispute first) or 'release'.
+    One row per question, `limit` of them from `offset` on; where that is past the end, the last page:
+        total, total_pairs             int, questions and pairs that match, the same in every row
+        rank                           int from 1
+        question_id, question_text, organ  str
+        label, significance            str; missing where the judge gave none
+        pairs, handbooks               int, matching pairs of the question, and handbooks that are in one of them
+
+    No row when nothing matches. Raises AuditError for another order.
+    """
+    require_one_of(order, tuple(ORDERS), "Order")
+    return paged(con, *filters.statement(grouped(order)), limit, offset)
