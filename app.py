@@ -12,12 +12,17 @@ NAME = "Handbook audit"
 
 if __name__ == "__main__":  # a run of the script, for one visitor
     # Imported here and not by the server: the caches of the pages need a running server.
-    from pages._shared.navigation import menu, tour_entry
+    from pages._shared.navigation import menu, page_title, script_of, tabs, tour_entry
+    from pages._shared.top_bar import top_bar
 
-    st.set_page_config(page_title=NAME, layout="wide", initial_sidebar_state=230)
+    st.set_page_config(page_title=NAME, layout="wide", initial_sidebar_state=200)
     page = st.navigation(menu(), expanded=True)
-    st.set_page_config(page_title=f"{page.title} · {NAME}")  # so that browser tabs differ and a screen reader announces the page
+    script = script_of(page)
+    # So that browser tabs differ and a screen reader announces the page
+    st.set_page_config(page_title=f"{page_title(script)} · {NAME}")
     tour_entry()
+    top_bar()
+    tabs(script)
     page.run()
 else:  # the server, which imports this file once
     from pages._shared import readiness

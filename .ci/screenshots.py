@@ -24,7 +24,7 @@ from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from pages._shared.navigation import PAGES  # noqa: E402 - the menu is the list of pages
+from pages._shared.doors import BROWSING  # noqa: E402 - the menu is the list of pages
 from tests.browser.conftest import FLAGS, Dashboard, server, settled, signed_in_as  # noqa: E402
 
 COLOURS = 128
@@ -86,8 +86,7 @@ def main() -> None:
 def pages_by_person() -> dict[str, list[str]]:
     """The pages that each person sees in the screenshots; the empty name stands for a visitor who is not signed in."""
     study_pages = {name for names in STUDIES.values() for name in names}
-    menu = [script for scripts in PAGES.values() for script, _ in scripts]
-    visitor = ["tour", *(name for name in menu if name not in study_pages)]
+    visitor = ["tour", *(name for name in BROWSING if name not in study_pages)]
     return {"": visitor, **{person: list(names) for person, names in STUDIES.items()}}
 
 
@@ -104,7 +103,7 @@ def served_demo(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 def screenshot(dashboard: Dashboard, page: Page, name: str) -> bytes:
     """A page when its script has finished and its charts are drawn, as a small PNG. Only `tour` shows the tour."""
-    dashboard.visit(page, f"/{'' if name in ('tour', 'overview') else ADDRESSES.get(name, name)}")
+    dashboard.visit(page, f"/{'' if name in ('tour', 'start') else ADDRESSES.get(name, name)}")
     page.wait_for_timeout(CHART_MS)
     PREPARATIONS.get(name, lambda _: None)(page)
     dismiss = page.get_by_role("button", name="Do not show again")

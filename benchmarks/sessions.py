@@ -44,7 +44,7 @@ from annotation.studies.accounts import add_account, open_session
 from benchmarks.annotating.office import ROOT, Server, office, serving
 from benchmarks.annotating.wire import Wire, label_together
 
-PAGES = ("overview", "disagreements", "question", "coverage", "organs", "topics", "centers", "judge")
+PAGES = ("start", "disagreements", "question", "coverage", "organs", "topics", "centers", "judge")
 LABEL = "label"
 TIMEOUT_S = 60
 AFTER_S = 155

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from pages._shared.navigation import PAGES
+from pages._shared.doors import BROWSING
 
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
@@ -106,7 +106,7 @@ def served(folder: str) -> Iterator[str]:
 
 def measure(folder: str, only: list[str] | None) -> None:
     """Print a table in Markdown, page by page."""
-    names = [script for scripts in PAGES.values() for script, _ in scripts if not only or script in only]
+    names = [script for script in BROWSING if not only or script in only]
     with served(folder) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS, headless=True)
         context = chromium.new_context(viewport={"width": 1280, "height": 800})

@@ -28,7 +28,7 @@ NO_ACCOUNT_OF_ADDRESS = (
 )
 
 STUDY_PAGES = {  # script in pages/studies -> title
-    "annotate": "Annotate",
+    "annotate": "Label",
     "study": "Studies",
     "people": "People",
     "adjudicate": "Adjudicate",

@@ -43,7 +43,13 @@ def explain(error: AuditError) -> None:
 # which a narrow screen cannot spare. Captions and shortcut names have a contrast of 3.7 to 1, and WCAG asks for 4.5; the outline
 # of a focused link has 1.1 to 1. `light-dark` follows Streamlit's color-scheme.
 STYLE = """<style>
-.stMainBlockContainer { padding: 2.2rem 2.5rem 4rem; max-width: 1500px; }
+.stMainBlockContainer { padding: 0.45rem 2.5rem 3rem; max-width: 1500px; }
+.stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: 0.75rem; }
+.st-key-heading { column-gap: 0.9rem; row-gap: 0; align-items: baseline; }
+.st-key-heading h1 { padding: 0; font-size: 1.4rem; }
+.st-key-heading [data-testid="stCaptionContainer"] { font-size: 0.875rem; }
+/* What a run is for stands at the end of the page, and is read first. */
+[data-testid="stLayoutWrapper"]:has(> .st-key-notices) { order: 99; }
 [data-testid="stMetricValue"] { font-size: 1.9rem; }
 .stApp [data-testid="stCaptionContainer"], .stApp [data-has-shortcut] kbd { color: var(--quiet); opacity: 1; }
 .stApp h2 { padding-top: 0.5rem; }
@@ -85,14 +91,20 @@ def rerun_on_theme_change() -> None:
         _watcher(key="theme_watcher", data=data, on_theme_change=lambda: None, height=1)
 
 
+def heading(title: str, lead: str = "") -> None:
+    """The one line above a page: its title, and what it answers. Both are Markdown."""
+    with st.container(horizontal=True, key="heading", gap="small"):
+        st.title(title, anchor=False, width="content")
+        if lead:
+            st.caption(lead, width="content")
+
+
 @contextmanager
 def study_page(title: str, lead: str, *roles: Role) -> Iterator[Account]:
     """Draw the frame and pass the session's account to the body; an AuditError in the body is shown as a sentence."""
     st.html(STYLE)
     rerun_on_theme_change()
-    st.title(title, anchor=False)
-    if lead:
-        st.markdown(lead)
+    heading(title, lead)
     try:
         yield require_role(*roles)
     except AuditError as error:

@@ -1,8 +1,8 @@
-"""The menu: which pages exist for whom, in which group, titled in the run's own terms."""
+"""The menu: the doors that exist for an account and a run, the tabs behind a door, and old addresses that lead on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -11,155 +11,215 @@ from streamlit.navigation.page import StreamlitPage
 
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
-from audit.queries.run_texts import has_texts
+from audit.queries.run_contents import run_contents
 from audit.store.runs import Run
 from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.tour import tour_link
-from pages._shared.loaders import load
+from pages._shared import loaders
+from pages._shared.doors import (
+    ALWAYS,
+    BROWSING,
+    LABELLING_DOORS,
+    MOVED,
+    OWNER_PAGES,
+    PAIRS,
+    ROUTES,
+    SIGN_IN,
+    SIGN_OUT,
+    START,
+    STRESS,
+    STUDIES,
+    SYSTEMS,
+    TWO_RUNS,
+    WITHOUT_PAIRS,
+    Door,
+    Tab,
+    crumb_of,
+    door_of,
+    doors,
+)
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
 MENU_SEEN = "the menu was drawn"
-PAGES = {
-    "Start": [
-        ("overview", "Overview"),
-        ("ask", "Ask"),
-        ("runs", "Runs"),
-        ("compare", "Compare"),
-        ("downloads", "Downloads"),
-        ("glossary", "Glossary"),
-    ],
-    "Disagreement": [
-        ("disagreements", "Disagreements"),
-        ("question", "Question"),
-        ("answer", "Answer"),
-        ("themes", "Themes"),
-        ("theme", "Theme"),
-        ("organs", "organs"),
-        ("topics", "Topics"),
-        ("centers", "centers"),
-    ],
-    "Coverage": [("coverage", "Coverage"), ("handbook", "handbook"), ("source", "Source"), ("retrieval", "Retrieval")],
-    "Answering systems": [
-        ("systems", "Systems"),
-        ("system_answers", "System answers"),
-        ("sources", "Sources"),
-        ("stress", "Stress"),
-    ],
-    "Judge": [("judge", "Judge"), ("rejudge", "Re-judge")],
-}
-SYSTEM_PAGES, ROUTE_PAGES, STRESS_PAGES = ("systems", "system_answers"), ("sources",), ("stress",)
-TEXT_PAGES = ("ask",)
-ALWAYS_SHOWN = ("overview", "runs", "downloads", "glossary")
-OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
 
 
-def menu() -> dict[str, list[StreamlitPage]]:
-    """The pages for the current account, by group; a page that is not here cannot be opened by its address either."""
+def menu() -> list[StreamlitPage]:
+    """The pages for the current account; a page that is not here cannot be opened by its address either."""
     st.session_state[MENU_SEEN] = True
     try:
-        account = current_account()
-        groups = _groups(account)
+        return list(_pages(current_account()))
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
         explain(error)
         st.stop()
-    return groups
 
 
 def home(account: Account | None) -> str:
     """The script that opens first for an account, or for a visitor who is not signed in."""
     own = own_pages(account)
-    return "pages/overview.py" if may_browse(account) or not own else f"pages/studies/{own[0]}.py"
+    return START.script if may_browse(account) or not own else f"studies/{own[0]}"
 
 
 def address_exists(account: Account) -> bool:
     """Whether the address in the browser is a page of this account, or the first page."""
-    name = PurePosixPath(urlsplit(st.context.url or "").path).name
-    return name in {page.url_path for pages in _groups(account).values() for page in pages}
+    return _address() in {page.url_path for page in _pages(account)}
+
+
+def script_of(page: StreamlitPage) -> str:
+    """The script of a page of the menu in `pages/`, without `.py`."""
+    name = page.url_path.removeprefix(FIRST) or PurePosixPath(home(current_account())).name
+    return f"studies/{name}" if name in STUDY_PAGES else MOVED.get(name, name)
+
+
+def page_title(script: str) -> str:
+    """The title of a page in the browser's tab."""
+    own = STUDIES.tabs if may_browse(current_account()) else [tab for door in LABELLING_DOORS for tab in door.tabs]
+    titles = {tab.script: tab.title for tab in (*BROWSING.values(), *own, SIGN_IN, SIGN_OUT)}
+    return _in_own_terms(titles[script])
 
 
 def tour_entry() -> None:
     """The link to the tour below the menu, for everybody whose first page has one."""
     account = current_account()
     if account is not None or may_browse(account):
-        tour_link(home(account))
+        tour_link(f"pages/{home(account)}.py")
 
 
-def _groups(account: Account | None) -> dict[str, list[StreamlitPage]]:
-    first = home(account)
-    groups = _browsing(first, may_rejudge(account)) if may_browse(account) else {}
-    own = [page for script in own_pages(account) for page in _pages(f"pages/studies/{script}.py", STUDY_PAGES[script], first)]
+def tabs(script: str) -> None:
+    """The pages behind the same door as links in a row, or the crumb of a page that was opened from another."""
+    account, run = current_account(), current_run()
+    if not may_browse(account):
+        return
+    params: dict[str, str | list[str]] = {"run": run.key} if run else {}
+    if parent := crumb_of(script):
+        # The address has the filters of the page before, and names what was opened there.
+        here = {name: st.query_params.get_all(name) for name in st.query_params}
+        _link(parent, f"← {page_title(parent)}", {**here, **params}, "crumb")
+        return
+    door = door_of(script)
+    listed = (
+        [tab for tab in door.tabs if _is_open_to(tab, account) and (is_listed(tab, run) or tab.script == script)] if door else []
+    )
+    if len(listed) > 1:
+        with st.container(horizontal=True, key="tabs", gap="small"):
+            for tab in listed:
+                title = escaped(_in_own_terms(tab.title))
+                label = f"**{title}**" if tab.script == script else title
+                _link(tab.script, label, {} if tab.script.startswith("studies/") else {**params})
+
+
+def is_listed(tab: Tab, run: Run | None) -> bool:
+    """Whether the menu lists a page: one that needs what the run does not have is left out.
+
+    The address of a page that is not listed still works, and the page says what the run lacks.
+    """
+    if run is None:
+        return tab.needs in (ALWAYS, PAIRS)
+    if not run.has_pairs and tab.needs not in WITHOUT_PAIRS:
+        return False
+    flags = {
+        ALWAYS: True, PAIRS: True, SYSTEMS: run.has_systems, ROUTES: run.has_routes, STRESS: run.has_stress,
+        TWO_RUNS: len(loaders.loaded_runs()) > 1,
+    }  # fmt: skip
+    return flags[tab.needs] if tab.needs in flags else tab.needs in _contents(run)
+
+
+def _contents(run: Run) -> frozenset[str]:
+    try:
+        contents: frozenset[str] = loaders.load(run_contents, run)
+    except AuditError:  # the page itself explains a store that cannot be read
+        return frozenset()
+    return contents
+
+
+def _link(script: str, label: str, params: dict[str, str | list[str]], key: str = "") -> None:
+    path = f"pages/{script}.py"
+    if key:
+        with st.container(key=key):
+            st.page_link(path, label=escaped(label), query_params=params)
+    else:
+        st.page_link(path, label=label, query_params=params, width="content")
+
+
+# -- the pages that Streamlit knows -------------------------------------------------------------------------------------
+
+FIRST = "first-"
+
+
+def _pages(account: Account | None) -> Iterator[StreamlitPage]:
+    first, browses, own = home(account), may_browse(account), own_pages(account)
+    run = current_run() if browses else None
+    shown = doors(
+        account, browses=browses, owner=may_rejudge(account), has_pairs=run is None or run.has_pairs, own=own,
+    )  # fmt: skip
+    in_menu = dict(_menu_entries(shown, run, first, account))
+    known = [Tab(f"studies/{script}", STUDY_PAGES[script], ALWAYS) for script in own]
+    known += [*(BROWSING.values() if browses else ()), *(tab for door in shown for tab in door.tabs)]
+    for script, tab in {tab.script: tab for tab in known}.items():
+        if _is_open_to(tab, account):
+            yield from _both(script, in_menu.get(script), _in_own_terms(tab.title), first)
+    if browses:
+        yield from (_redirect(address, script) for address, script in MOVED.items())
     if account is None and own:
-        own += _sign_in_entries({page.url_path for pages in (*groups.values(), own) for page in pages})
-    title = escaped(account.name) if account is not None else "Account"
-    return {**groups, title: own} if own else groups
+        exists = {PurePosixPath(tab.script).name for tab in known} | set(MOVED if browses else ())
+        yield from _sign_in_entries(exists)
+
+
+def _menu_entries(shown: tuple[Door, ...], run: Run | None, first: str, account: Account | None) -> Iterator[tuple[str, str]]:
+    """Script and title of each entry: of a door with several pages the open one, so that the entry is highlighted."""
+    address = _address().removeprefix(FIRST) or PurePosixPath(first).name
+    for door in shown:
+        listed = [tab for tab in door.tabs if _is_open_to(tab, account) and is_listed(tab, run)]
+        if listed:
+            opened = next((tab for tab in listed if PurePosixPath(tab.script).name == address), listed[0])
+            yield opened.script, _in_own_terms(door.title)
+
+
+def _both(script: str, entry: str | None, title: str, first: str) -> Iterator[StreamlitPage]:
+    """The page of a script, or both pages of the script that opens first; `entry` is its title in the menu."""
+    # The first page exists twice, because Streamlit serves the default page at `/` only. The menu lists whichever of the two was
+    # opened, so that the right entry is highlighted.
+    path, name = f"pages/{script}.py", PurePosixPath(script).name
+    by_name = script != first or _address() == name
+    yield st.Page(path, title=entry or title, visibility="visible" if entry and by_name else "hidden")
+    if script == first:
+        visible = entry and not by_name
+        yield st.Page(
+            path, title=entry or title, url_path=f"{FIRST}{name}", default=True, visibility="visible" if visible else "hidden",
+        )  # fmt: skip
+
+
+def _redirect(address: str, script: str) -> StreamlitPage:
+    return st.Page(_leads_to(script), title=page_title(script), url_path=address, visibility="hidden")
+
+
+def _leads_to(script: str) -> Callable[[], None]:
+    def redirect() -> None:
+        st.switch_page(f"pages/{script}.py", query_params={name: st.query_params.get_all(name) for name in st.query_params})
+
+    return redirect
 
 
 def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
     """The sign-in page at every address that needs an account."""
     # So that a bookmark works again after signing in.
-    for script in [*STUDY_PAGES, *(script for scripts in PAGES.values() for script, _ in scripts)]:
+    for script in [*STUDY_PAGES, *BROWSING, *MOVED]:
         if script not in existing:
-            yield st.Page("pages/studies/sign_in.py", title=STUDY_PAGES["sign_in"], url_path=script, visibility="hidden")
+            yield st.Page("pages/studies/sign_in.py", title=SIGN_IN.title, url_path=script, visibility="hidden")
 
 
-def _browsing(first: str, owner: bool) -> dict[str, list[StreamlitPage]]:
-    """Every page about a run. A title in lower case is a term that the run may have renamed."""
-    run = current_run()
-    return {
-        group: [
-            page
-            for script, title in scripts
-            if owner or script not in OWNER_PAGES
-            for page in _pages(f"pages/{script}.py", _title(title), first, listed=is_listed(script, run))
-        ]
-        for group, scripts in PAGES.items()
-    }
+def _is_open_to(tab: Tab, account: Account | None) -> bool:
+    return tab.script not in OWNER_PAGES or may_rejudge(account)
 
 
-def is_listed(script: str, run: Run | None) -> bool:
-    """Whether the menu lists a page: one about pairs, texts, systems, routes or stress tests only for a run that has them.
-
-    The address of a page that is not listed still works, and the page says what the run lacks.
-    """
-    if script in TEXT_PAGES:
-        return run is not None and _has_texts(run)
-    if script in ROUTE_PAGES:
-        return run is not None and run.has_routes
-    if script in STRESS_PAGES:
-        return run is not None and run.has_stress
-    if script in SYSTEM_PAGES:
-        return run is not None and run.has_systems
-    return run is None or run.has_pairs or script in ALWAYS_SHOWN
+def _address() -> str:
+    """The page's name in the address; empty on the first page."""
+    return PurePosixPath(urlsplit(st.context.url or "").path).name
 
 
-def _has_texts(run: Run) -> bool:
-    try:
-        return bool(load(has_texts, run))
-    except AuditError:  # the page itself explains a store that cannot be read
-        return False
-
-
-def _pages(path: str, title: str, first: str, *, listed: bool = True) -> Iterator[StreamlitPage]:
-    """The page of a script, or both pages of the script that opens first."""
-    # The first page exists twice, because Streamlit serves the default page at `/` only. The menu lists whichever of the two was
-    # opened, so that the right entry is highlighted.
-    by_name = path != first or _address_names(path)
-    yield st.Page(path, title=title, visibility="visible" if by_name and listed else "hidden")
-    if path == first:
-        yield st.Page(
-            path, title=title, url_path=f"first-{PurePosixPath(path).stem}", default=True,
-            visibility="hidden" if by_name else "visible",
-        )  # fmt: skip
-
-
-def _address_names(path: str) -> bool:
-    """Whether the address names the script."""
-    return PurePosixPath(st.context.url or "").name == PurePosixPath(path).stem
-
-
-def _title(title: str) -> str:
+def _in_own_terms(title: str) -> str:
+    """A title in the run's words: one in lower case is a term that the run may have renamed."""
     if title[0].isupper():
         return title
     run = current_run()

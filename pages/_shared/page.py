@@ -1,4 +1,4 @@
-"""The frame of every browsing page: heading, run, notices, and errors explained in a sentence."""
+"""The frame of every browsing page: its run, heading and notices, and errors explained in a sentence."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from audit.errors import AuditError
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE
 from pages._blinded.access import current_account, may_browse
-from pages._blinded.frame import STYLE, SYNTHETIC, explain, rerun_on_theme_change
+from pages._blinded.frame import STYLE, SYNTHETIC, escaped, explain, heading, rerun_on_theme_change
 from pages._shared import loaders
 from pages._shared.navigation import MENU_SEEN, menu
-from pages._shared.pickers import pick_run
+from pages._shared.pickers import current_run, real_runs_first, remember_run, requested_run, run_label
 from pages._shared.previews import preview_banner
 from pages._shared.widgets import say
 
 NOTHING_LOADED = "No run is loaded yet. Run one of these two commands in a terminal, then reload this page."
+RUN_IS_GONE = (
+    "The run **{key}** is not loaded here: it was removed, or loaded again with other data. Which run do you want to see? "
+    "The address keeps everything else that it asks for."
+)
 COMMANDS = """\
 audit demo          # load a synthetic release to explore
 audit load PATH     # load your own release: a folder, .zip or .tar.gz"""
@@ -37,13 +41,11 @@ def page(title: str, lead: str, *, without_pairs: str | None = None) -> Iterator
     _enter_through_menu()
     st.html(STYLE)
     rerun_on_theme_change()
-    heading = st.container()  # filled in later: an unknown run in the address is reported below the title
-    run = _run_or_stop(heading, title)
-    heading.title(say(run, title), anchor=False)
-    heading.markdown(say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
-    if run is not NO_RUN:
-        heading.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
-    preview_banner(heading, run)
+    run = _run_or_stop(title)
+    heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
+    notices = st.container(key="notices")
+    notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
+    preview_banner(st.container(), run)
     if not run.has_pairs and without_pairs is None:
         st.info(say(run, NO_PAIRS))
         st.stop()
@@ -70,68 +72,32 @@ def leave_if_signed_out() -> None:
         st.rerun()
 
 
-def _run_or_stop(heading: st.delta_generator.DeltaGenerator, title: str) -> Run:
+def _run_or_stop(title: str) -> Run:
     runs = loaders.loaded_runs()
     if not runs:
-        _show_nothing_loaded(heading, title)
+        _show_nothing_loaded(title)
         st.stop()
-    run = pick_run(runs)
-    with st.sidebar:
-        _copy_link(key="copy_view", width="content")
+    run = current_run()
+    if run is None:
+        _ask_which_run(title, runs)
+        st.stop()
+    remember_run(run.key)
     return run
 
 
-def _show_nothing_loaded(heading: st.delta_generator.DeltaGenerator, title: str) -> None:
-    heading.title(say(NO_RUN, title), anchor=False)
+def _show_nothing_loaded(title: str) -> None:
+    heading(say(NO_RUN, title))
     for problem in loaders.damaged_stores():
         explain(problem)
     st.info(NOTHING_LOADED)
     st.code(COMMANDS, language="bash")
 
 
-# The address contains the whole view: filters, page numbers, the open pair. The script also replaces the browser's
-# `history.pushState`, and is here because this component is on every page: Streamlit adds a history entry for every parameter
-# that a page writes, so a page that writes its run a moment after it opens would take two presses of Back to leave. The
-# replacement keeps the first entry after a click or key press and turns all further ones into `replaceState`.
-COPY_HTML = '<button type="button"><span>Copy link</span></button>'
-COPY_CSS = """
-button { font: inherit; font-size: 0.875rem; color: inherit; background: var(--st-background-color);
-  cursor: pointer; padding: 0 0.75rem; width: 100%;
-  min-height: 2.5rem; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); white-space: nowrap; }
-button:hover, button:focus-visible { color: var(--st-primary-color); border-color: var(--st-primary-color); }
-"""
-# navigator.clipboard exists only on https and localhost, and a dashboard on an intranet is often neither.
-COPY_SCRIPT = """
-const oneHistoryEntryPerAction = () => {
-  const history = window.history, push = history.pushState.bind(history)
-  if (history.oneHistoryEntryPerAction) return
-  history.oneHistoryEntryPerAction = true
-  let userActed = false
-  for (const type of ["pointerdown", "click", "keydown"]) window.addEventListener(type, () => { userActed = true }, true)
-  history.pushState = (...entry) => {
-    userActed ? push(...entry) : history.replaceState(...entry)
-    userActed = false
-  }
-}
-export default function (component) {
-  oneHistoryEntryPerAction()
-  const button = component.parentElement.querySelector("button"), label = button.querySelector("span")
-  const copyBySelection = (text) => {
-    const area = document.createElement("textarea")
-    area.value = text; area.style.position = "fixed"; area.style.opacity = "0"
-    document.body.append(area); area.select()
-    const done = document.execCommand("copy")
-    area.remove()
-    return done
-  }
-  button.onclick = async () => {
-    const link = window.location.href
-    let done
-    try { await navigator.clipboard.writeText(link); done = true } catch { done = copyBySelection(link) }
-    label.textContent = done ? "Link copied" : "Copy it from the address bar"
-    setTimeout(() => { label.textContent = "Copy link" }, 2500)
-  }
-}
-"""
-
-_copy_link = st.components.v2.component("copy_link", html=COPY_HTML, css=COPY_CSS, js=COPY_SCRIPT)
+def _ask_which_run(title: str, runs: list[Run]) -> None:
+    """The run that is asked for is not loaded: another one is only shown when somebody chooses it."""
+    heading(say(NO_RUN, title))
+    st.warning(say(NO_RUN, RUN_IS_GONE, key=(requested_run() or "")[:80]))
+    for run in real_runs_first(runs):
+        st.button(
+            escaped(run_label(run)), key=f"choose_{run.key}", on_click=remember_run, args=(run.key,), icon=":material/dataset:"
+        )

@@ -20,31 +20,39 @@ from pages._shared import loaders
 
 LAST_RUN = "last run seen"
 IGNORED_VALUE = "which this run does not have. It was ignored."
-NOT_LOADED = "which is not loaded here. **The page shows the run named in the sidebar instead.**"
-
-
-def pick_run(runs: list[Run]) -> Run:
-    """The run in the address, else the one seen last, else the newest that is complete. Drawn in the sidebar."""
-    by_key = {run.key: run for run in runs}
-    last = st.session_state.get(LAST_RUN)
-    key = param_value("run", by_key, last if last in by_key else newest_full_run(runs).key, NOT_LOADED)
-    st.session_state["run"] = key
-    st.sidebar.selectbox(
-        "Run", list(by_key), key="run", format_func=lambda key: run_label(by_key[key]),
-        on_change=remember_choice, args=("run", None, list(by_key)),
-    )  # fmt: skip
-    st.sidebar.caption(f"{escaped(key)}  \nloaded {escaped(by_key[str(key)].loaded_at[:10])}")
-    st.session_state[LAST_RUN] = key
-    if "run" not in st.query_params:  # written at once, so that a copied link names the run that was seen
-        st.query_params["run"] = str(key)
-    return by_key[str(key)]
 
 
 def current_run() -> Run | None:
-    """The run that the page will show, without drawing anything: the menu uses its terms."""
-    by_key = {run.key: run for run in loaders.loaded_runs()}
-    requested = (st.query_params.get("run"), st.session_state.get(LAST_RUN))
-    return next((by_key[key] for key in requested if key in by_key), newest_full_run(list(by_key.values())) if by_key else None)
+    """The run that the page shows: the one in the address, else the one seen last, else the newest real one that is complete.
+
+    None where that run is not loaded, or where none is: another run is never shown in its place.
+    """
+    runs, key = loaders.loaded_runs(), requested_run()
+    if key:
+        return next((run for run in runs if run.key == key), None)
+    return default_run(runs) if runs else None
+
+
+def requested_run() -> str | None:
+    """The key of the run in the address, else of the one seen last; None for a visitor who has seen none."""
+    return st.query_params.get("run") or st.session_state.get(LAST_RUN)
+
+
+def remember_run(key: str) -> None:
+    """Show this run from now on: kept in the session, and in the address, so that a copied link names the run that was seen."""
+    st.session_state[LAST_RUN] = key
+    if st.query_params.get("run") != key:
+        st.query_params["run"] = key
+
+
+def default_run(runs: Sequence[Run]) -> Run:
+    """The run that opens first: the newest real one that judges all pairs, a synthetic one where there is none."""
+    return newest_full_run([run for run in runs if not run.synthetic] or runs)
+
+
+def real_runs_first(runs: Sequence[Run]) -> list[Run]:
+    """Real runs before synthetic ones, each newest first."""
+    return sorted(runs, key=lambda run: run.synthetic)
 
 
 def run_label(run: Run) -> str:

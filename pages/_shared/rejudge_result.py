@@ -150,7 +150,7 @@ def _save(run: Run, job: Job) -> None:
     if saved is not None:
         st.success(say(run, "Saved as the run **{title}** ({key}).", title=saved.title, key=saved.key))
         with st.container(horizontal=True):
-            link("overview", "Open the run", saved, icon=":material/open_in_new:")
+            link("start", "Open the run", saved, icon=":material/open_in_new:")
             link("judge", "Compare both judges", run, icon=":material/compare_arrows:", against=saved.key)
         return
     if job.result:

@@ -181,6 +181,14 @@ def signed_in_as(dashboard: Dashboard, name: str, page: Page | None = None, pass
     return settled(page)
 
 
+def open_tab(page: Page, door: str, tab: str) -> Page:
+    """A page behind a door of the menu."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=door, exact=True).click()
+    settled(page).locator(".st-key-tabs").get_by_role("link", name=tab, exact=True).click()
+    expect(page).to_have_title(re.compile(f"^{tab} "))
+    return settled(page)
+
+
 def choose_option(page: Page, label: str, option: str) -> None:
     """Choose the first option of a select box that contains a text."""
     page.get_by_label(label).click()

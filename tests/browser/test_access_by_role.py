@@ -26,7 +26,7 @@ from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.navigation import OWNER_PAGES, PAGES
+from pages._shared.doors import ALWAYS, BROWSING, DRILL_DOWNS, LABELLING_DOORS, METHODS, OWNER_PAGES, PAIRS, STUDIES
 from tests.browser.accessibility import heading_levels, unnamed_controls
 from tests.browser.conftest import BUILD_TIMEOUT_MS, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
@@ -44,7 +44,7 @@ CANARIES = {
     "names": ("HANDBOOKNAME", "HANDBOOKCODE"),
     "ana": ("SAIDBYANA",),
     "ben": ("SAIDBYBEN",),
-    "run": ("RUNWHY", "RUNTOPIC", "RUNCENTER", "RUNPASSAGE"),
+    "run": ("RUNWHY", "RUNTOPIC", "RUNCENTER", "RUNPASSAGE", "RUNTITLE"),
     "pages": ("data:image/webp",),
 }
 NOBODY = "nobody"
@@ -60,22 +60,24 @@ MAY_SEE: dict[str, set[str]] = {
 
 The adjudicator comes last: adjudication ends the labelling.
 """
-BROWSING = {script for scripts in PAGES.values() for script, _ in scripts}
-SCRIPTS = sorted(BROWSING | set(STUDY_PAGES) - {"sign_out"})
+SCRIPTS = sorted(set(BROWSING) | set(STUDY_PAGES) - {"sign_out"})
 OWN_SCRIPTS = {
     NOBODY: set(SCRIPTS),
-    "vera": BROWSING - set(OWNER_PAGES),
+    "vera": set(BROWSING) - set(OWNER_PAGES),
     "ana": {"annotate", "protocol"},
     "ben": {"annotate", "protocol"},
-    "petra": BROWSING | {"study", "people", "adjudicate", "agreement", "prevalence", "protocol"},
+    "petra": set(BROWSING) | {"study", "people", "adjudicate", "agreement", "prevalence", "protocol"},
     "ada": {"adjudicate", "agreement", "protocol"},
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
-UNLISTED = dict(PAGES["Answering systems"])
-"""Titles of the pages that the menu leaves out, as the run has no answering systems, routes or stress tests."""
+UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS)} | {
+    "centers",
+    *(tab.script for tab in DRILL_DOWNS),
+}
+"""Pages that no menu lists: those on what the run lacks (trials, systems, ... or a second run), and drill-downs."""
 NO_SUCH_PAGE = "Page not found"
 PARAMETERS = {
-    "run": "tiny", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
+    "run": "", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
     "topic": "diet", "strategy": "hero", "subtopic": "x", "label": "DIVERGENT", "significance": "high", "phase": "pre",
     "words": "handbook", "order": "question", "page": "1", "code": "1", "study": "s", "item": "i001", "item_id": "i001",
     "annotator": "ben", "seat": "A", "comparison": "1", "scope": "population", "place": "2", "revising": "true",
@@ -83,7 +85,7 @@ PARAMETERS = {
     "view": "one", "instance": "x", "test": "standard", "size": "5", "measure": "accuracy", "system": "a",
     "baseline": "a",
 }  # fmt: skip
-"""Every parameter that a page reads, and names that somebody might try."""
+"""Every parameter that a page reads, and names that somebody might try; the run is that of the deployment."""
 OTHER_PATHS = (
     "_stcore/health", "_stcore/host-config", "_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/openapi.json",
     "session", "studies.db", "app/static/studies.db", "app/static/../studies.db", "media/studies.db", "data/studies.db",
@@ -99,12 +101,13 @@ class Deployment:
     dashboard: Dashboard
     store: LabelStore
     log: Path
+    run: str
 
 
 @pytest.fixture(scope="module")
 def deployment(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("planted")
-    plant_run(folder)
+    run_key = plant_run(folder)
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
     plant_study(store)
     for name, role in {"vera": "viewer", "ada": "adjudicator", "petra": "pi"}.items():
@@ -113,16 +116,19 @@ def deployment(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> It
         patch.setenv("AUDIT_BROWSING", "signed-in")
         patch.setenv("AUDIT_LOG_LEVEL", "debug")
         with server(folder, folder / "server.log") as address:
-            yield Deployment(Dashboard(address, browser), store, folder / "server.log")
+            yield Deployment(Dashboard(address, browser), store, folder / "server.log", run_key)
     store.close()
 
 
-def plant_run(folder: Path) -> None:
+def plant_run(folder: Path) -> str:
+    """Load a run with canaries; its key."""
     (folder / "sources").mkdir()
     pdf = write_pdf(folder / "sources" / "book.pdf", [column(["RUNPASSAGE"])])
     file = {"digest": hashlib.sha256(pdf.read_bytes()).hexdigest(), "may_be_downloaded": True}
     handbooks = [handbook(letter, center=f"RUNCENTER{letter}") | (file if letter == "a" else {}) for letter in "abc"]
-    release = release_from(folder, "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT", handbooks)
+    release = release_from(
+        folder, "q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT", handbooks, title="RUNTITLE"
+    )
 
     write_jsonl(release / "sections.jsonl", [{"handbook_id": "a", "section_id": "s1", "text": "RUNPASSAGE", "pages": [1, 1]}])
     cited = {"passage": 1, "section_id": "s1", "known": True, "quote_start": 0, "quote_end": 10}
@@ -134,7 +140,7 @@ def plant_run(folder: Path) -> None:
             pair.update(reasoning="RUNWHY", divergence_topic="RUNTOPIC")
 
     spoil(release, "q1", plant)
-    load(release, folder)
+    return load(release, folder).run.key
 
 
 def plant_study(store: LabelStore) -> None:
@@ -258,12 +264,22 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
         page.keyboard.press("Escape")
 
 
-def check_page(page: Page, script: str) -> None:
-    """A page that may be opened: the title names it, and the menu where the run has what it shows; a screen reader can use it."""
+def title_for(name: str, script: str) -> str:
+    """The title of a page as this person reads it."""
+    of_roles = STUDIES.tabs if script in BROWSING or name == "petra" else [tab for door in LABELLING_DOORS for tab in door.tabs]
+    titles = {tab.script.removeprefix("studies/"): tab.title for tab in (*BROWSING.values(), *of_roles)}
+    return titles[script][0].upper() + titles[script][1:]
+
+
+def check_page(page: Page, name: str, script: str) -> None:
+    """A page that may be opened: its title names it; its door is marked in the menu where this person has one; the bar names the
+    run only for those who may browse; a screen reader can use it."""
     menu_entry = page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')
-    expect(menu_entry).to_have_count(0 if script in UNLISTED else 1)
-    title = UNLISTED[script] if script in UNLISTED else menu_entry.inner_text()
-    expect(page).to_have_title(f"{title} · Handbook audit")
+    outside = script in UNLISTED or (name == "vera" and BROWSING[script] in METHODS.tabs)
+    expect(menu_entry).to_have_count(0 if outside else 1)
+    expect(page).to_have_title(f"{title_for(name, script)} · Handbook audit")
+    expect(page.locator(".st-key-top_bar").get_by_role("combobox", name="Run")).to_have_count(1 if "run" in MAY_SEE[name] else 0)
+    expect(page.get_by_role("search")).to_have_count(1 if "run" in MAY_SEE[name] else 0)
     expect(page.locator("h1")).to_have_count(1)
     assert unnamed_controls(page) == [], script
     levels = heading_levels(page)
@@ -273,13 +289,13 @@ def check_page(page: Page, script: str) -> None:
 
 def open_every_address(deployment: Deployment, name: str, page: Page, recorder: Recorder) -> None:
     """Every page's address with every parameter, every download, and the server's other addresses."""
-    address, query = deployment.dashboard.address, urlencode(PARAMETERS)
+    address, query = deployment.dashboard.address, urlencode(PARAMETERS | {"run": deployment.run})
     for script in [script for script in SCRIPTS if name != NOBODY and script in OWN_SCRIPTS[name]]:
         page.goto(f"{address}/{script}?{query}".replace("&embed=true", ""))
         recorder.record(page)
         assert page.get_by_text(NO_SUCH_PAGE).count() == 0, script
         assert page.get_by_test_id("stException").count() == 0, script
-        check_page(page, script)
+        check_page(page, name, script)
         recorder.download_all(page)
     cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in recorder.context.cookies())
     recorder.seen += run(refused_pages(address, name, query, cookies))
@@ -366,7 +382,7 @@ def test_annotators_work_where_no_run_was_ever_loaded(browser: Browser, tmp_path
         page.keyboard.press("1")
         expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED + 1} of {ITEMS}")
         expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
-        page.get_by_role("link", name="Protocol").click()
+        page.get_by_role("link", name="Rubric").click()
         expect(page.get_by_text("How people check the judge.")).to_be_visible()
         assert page.get_by_test_id("stException").count() == 0
     assert sorted(path.name for path in tmp_path.iterdir() if not re.match(r"studies\.db|server\.log", path.name)) == []

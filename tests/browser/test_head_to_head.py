@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, WebSocket, expect
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.studies.verification import verify_study
-from tests.browser.conftest import Dashboard, overflow, server, settled, signed_in_as
+from tests.browser.conftest import Dashboard, open_tab, overflow, server, settled, signed_in_as
 from tests.support.loading import load
 from tests.support.studies import people
 from tests.support.systems import answered, systems_release
@@ -133,7 +133,7 @@ def test_two_annotators_finish_20_items_in_two_browsers_and_the_pi_reads_who_was
 
 
 def results_show(pi: Page) -> None:
-    pi.get_by_role("link", name="Agreement", exact=True).click()
+    open_tab(pi, "Studies", "Agreement")
     expect(pi.get_by_text("Cohen's kappa, unweighted").first).to_be_visible()
     expect(pi.get_by_role("heading", name="What the annotators preferred")).to_be_visible()
     expect(pi.get_by_text("Answer A of the screen was preferred in")).to_be_visible()

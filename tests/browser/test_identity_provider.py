@@ -57,7 +57,7 @@ def links(page: Page) -> list[str]:
 def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_reload(institution, identity) -> None:
     page = signed_in_by_provider(institution, identity, email="Ana@Alder.example", email_verified=True)
     expect(page.locator(".labelling-widget h2")).to_be_visible()
-    assert links(page) == ["Annotate", "Protocol", "Sign out"]
+    assert links(page) == ["Label", "Rubric"]
     assert {"/.well-known/openid-configuration", "/authorize", "/token", "/keys"} <= set(identity.calls)
     page.reload()
     expect(page.locator(".labelling-widget h2")).to_be_visible()
@@ -68,8 +68,8 @@ def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_relo
 
 def test_another_address_gets_another_role(institution, identity) -> None:
     page = signed_in_by_provider(institution, identity, email=PETRA, email_verified=True)
-    expect(page.get_by_role("link", name="Prevalence")).to_be_visible()
-    expect(page.get_by_role("link", name="Annotate")).to_have_count(0)
+    expect(page.get_by_role("link", name="Studies")).to_be_visible()
+    expect(page.get_by_role("link", name="Label")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

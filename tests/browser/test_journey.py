@@ -55,7 +55,7 @@ def test_a_clinician_finds_a_disagreement_and_hands_on_the_link(demo: Dashboard)
 def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path, browser: Browser) -> None:
     with server(demo_data) as address:
         page = Dashboard(address, browser).open("/disagreements?words=alcohol")
-        expect(page.get_by_role("link", name="Glossary")).to_be_visible()
+        expect(page.get_by_role("link", name="Explore")).to_be_visible()
         expect(page.get_by_label("Words")).to_have_value("alcohol")
         assert page.get_by_text("Page not found").count() == 0
         assert page.get_by_role("link", name="app", exact=True).count() == 0
@@ -91,7 +91,9 @@ def test_a_cell_clicked_again_after_back_opens_its_pair_again(demo: Dashboard) -
 
 def test_one_press_of_back_undoes_one_step(demo: Dashboard) -> None:
     page = demo.open("/coverage")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Question").click()
+    page.keyboard.press("Control+k")
+    page.keyboard.type(searched := "Can I eat sushi")
+    page.get_by_role("option", name=re.compile(searched)).first.click()
     page.wait_for_url(re.compile("/question.*run="))
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     plot.wait_for()

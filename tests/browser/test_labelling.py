@@ -15,7 +15,7 @@ from sqlalchemy import update
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
-from tests.browser.conftest import Dashboard, choose_option, overflow, server, settled, signed_in_as
+from tests.browser.conftest import Dashboard, choose_option, open_tab, overflow, server, settled, signed_in_as
 from tests.support.studies import NOW, item, next_task, people, rate_all, rating_history, study_of
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,8 @@ LABELS = ("ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY")
 SIGNIFICANCES = ("low", "medium", "high")
 KEY_MS = 120
 SCRIPTS = (
-    "annotate", "protocol", "study", "adjudicate", "agreement", "prevalence", "overview", "disagreements", "question", "runs",
+    "annotate", "protocol", "study", "adjudicate", "agreement", "prevalence", "overview", "start", "disagreements", "question",
+    "runs",
 )  # fmt: skip
 CANARIES = ("CANARYLABEL", "CANARYREASON", "CANARYTOPIC", "CANARYGRAVE", "CANARYOTHER", "CANARYHANDBOOK", "CANARYSTRATUM")
 
@@ -218,7 +219,7 @@ def test_the_labelling_page_fits_its_window_and_names_its_controls(office: Offic
 
 def test_agreement_moves_on_the_pi_s_page_while_an_annotator_labels(office: Office) -> None:
     pi = signed_in_as(office.dashboard, "petra")
-    pi.get_by_role("link", name="Agreement", exact=True).click()
+    open_tab(pi, "Studies", "Agreement")
     choose_option(pi, "Study", f"({office.study})")
     expect(pi.get_by_text(f"({office.annotator}): 0")).to_be_visible()
     annotator = office.sign_in()

@@ -23,7 +23,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.label_store.results import assignment_rows
 from annotation.studies.simulated_annotators import RUNNING
-from tests.browser.conftest import BUILD_TIMEOUT_MS, ROOT, Dashboard, choose_option, server, settled, signed_in_as
+from tests.browser.conftest import BUILD_TIMEOUT_MS, ROOT, Dashboard, choose_option, open_tab, server, settled, signed_in_as
 from tests.support.archives import differing_entries
 
 pytestmark = pytest.mark.browser
@@ -66,8 +66,7 @@ def metric(page: Page, index: int) -> Locator:
 
 def watch(page: Page, store: LabelStore) -> str:
     """Follow the agreement of the study under way while a label arrives; returns the weighted kappa on the page then."""
-    page.get_by_role("link", name="Agreement", exact=True).click()
-    settled(page)
+    open_tab(page, "Studies", "Agreement")
     choose_option(page, "Study", RUNNING)
     page.evaluate("window.neverReloaded = true")
     expect(metric(page, 1)).to_have_text(re.compile(r"0\.\d+"))
@@ -80,7 +79,7 @@ def watch(page: Page, store: LabelStore) -> str:
 
 def compare(page: Page) -> str:
     """The headline of page Compare, from the run to the earlier one."""
-    page.get_by_role("link", name="Compare", exact=True).click()
+    open_tab(page, "Methods", "Compare")
     settled(page).get_by_test_id("stButtonGroup").get_by_text("from demo to demo-earlier", exact=True).click()
     headline = page.get_by_text(re.compile("disagreeing pairs went from"))
     expect(headline).to_contain_text("From demo to demo-earlier")
@@ -89,8 +88,7 @@ def compare(page: Page) -> str:
 
 def open_downloads(page: Page) -> None:
     """Page Downloads, with a study other than the finished one and another run chosen."""
-    page.get_by_role("link", name="Downloads", exact=True).click()
-    settled(page)
+    open_tab(page, "About", "Downloads")
     expect(page.get_by_text(re.compile(r"^audit export --study demo-finished"))).to_be_visible()
     choose_option(page, "Include the validation tables of a study", RUNNING)
     choose_option(page, "Compare with another run", "demo-earlier")

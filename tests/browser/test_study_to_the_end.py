@@ -22,7 +22,7 @@ from annotation.prevalence.estimates import prevalence
 from annotation.ratings.table import GOLD, ratings_from
 from annotation.studies.study_tables import labels_table, ratings_table
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
-from tests.browser.conftest import ROOT, Dashboard, server, settled, signed_in_as
+from tests.browser.conftest import ROOT, Dashboard, open_tab, server, settled, signed_in_as
 from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
@@ -194,7 +194,7 @@ def assert_same_as_report(figures: Mapping[str, float], store: LabelStore) -> No
 
 def expect_figures_on_page(pi: Page, figures: Mapping[str, float]) -> None:
     """The page shows the script's figures, for the items and for the run."""
-    pi.get_by_role("link", name="Agreement", exact=True).click()
+    open_tab(pi, "Studies", "Agreement")
     for choice, raters in ((None, "A B"), (re.compile("the judge against gold"), "gold judge")):
         if choice is not None:
             settled(pi).get_by_label("Compare").click()
@@ -208,7 +208,7 @@ def expect_figures_on_page(pi: Page, figures: Mapping[str, float]) -> None:
 def test_two_annotators_a_pi_and_an_adjudicator_bring_a_study_to_its_end(clinic: Clinic, tmp_path: Path) -> None:
     pi = signed_in_as(clinic.dashboard, "petra")
     draw_sample(pi)
-    pi.get_by_role("link", name="Agreement", exact=True).click()
+    open_tab(pi, "Studies", "Agreement")
     pi.evaluate("window.neverReloaded = true")
     label_side_by_side(clinic, pi)
     same, both = agreement_of(clinic.store)

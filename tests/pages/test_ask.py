@@ -18,6 +18,7 @@ from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.runs import Run, list_runs
 from pages._shared import asked_way, asking_form
+from pages._shared.doors import BROWSING
 from pages._shared.loaders import recent_answers
 from pages._shared.navigation import is_listed
 from tests.pages.conftest import Open, words_on
@@ -291,8 +292,8 @@ def test_a_run_without_texts_says_what_it_lacks_and_the_menu_leaves_the_page_out
     run: Run, load_texts: LoadTexts, open_page: Open
 ) -> None:
     assert "This run does not have the texts of its handbooks" in text_on(open_page("ask", run=run.key))
-    assert not is_listed("ask", run)
-    assert is_listed("ask", load_texts(run_id="texts"))
+    assert not is_listed(BROWSING["ask"], run)
+    assert is_listed(BROWSING["ask"], load_texts(run_id="texts"))
 
 
 @pytest.mark.slow

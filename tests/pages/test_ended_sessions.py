@@ -19,7 +19,7 @@ from tests.pages.conftest import Open
 from tests.support.visitor import opened
 from tests.support.visitor import run as carry_out
 
-PAGES = ("overview", "question", "topics", "coverage")
+PAGES = ("start", "question", "topics", "coverage")
 VISITORS = 4
 GONE_WITHIN_S = 30
 COUNTING = (

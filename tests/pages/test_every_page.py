@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
-from pages._shared.navigation import ALWAYS_SHOWN, PAGES, ROUTE_PAGES, STRESS_PAGES, SYSTEM_PAGES, TEXT_PAGES
+from pages._shared.doors import BROWSING, WITHOUT_PAIRS
 from tests.pages.conftest import HANDBOOKS, ROOT, TABLE, opened, words_on
 from tests.support.loading import load
 from tests.support.systems import systems_release
@@ -20,7 +20,7 @@ TENANCY = {"handbook": "state code", "organ": "kind of tenancy", "center": "stat
 OURS = re.compile(r"\b(?:handbook|organ|center|patient)s?\b", re.IGNORECASE)
 PROSE = ("title", "header", "markdown", "caption", "info", "warning", "error")
 WIDGETS = ("metric", "selectbox", "multiselect", "text_input", "button")
-SCRIPTS = [script for scripts in PAGES.values() for script, _ in scripts]
+SCRIPTS = list(BROWSING)
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,9 @@ def test_a_page_opens_on_a_run_and_writes_the_run_into_the_address(page, one_run
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_every_page_has_a_button_that_copies_its_link(page, on_one_run):
+def test_every_page_has_the_bar_that_names_its_run_and_copies_its_link(page, on_one_run):
     components = [component.proto.component_name for component in on_one_run(page).get("bidi_component")]
-    assert any(name.endswith("copy_link") for name in components)
+    assert any(name.endswith("top_bar") for name in components)
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
@@ -70,11 +70,15 @@ def test_without_any_run_a_page_says_which_commands_load_one(page, open_page):
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_link_to_a_run_that_is_not_loaded_shows_a_warning(page, run, open_page):
+def test_a_link_to_a_run_that_is_not_loaded_asks_which_run_and_shows_no_other(page, run, open_page):
     at = open_page(page, run="gone@00000000")
     assert not at.exception
-    assert "run = gone@00000000" in words_on(at)
-    assert "not loaded" in words_on(at)
+    assert "The run **gone@00000000** is not loaded" in words_on(at)
+    assert not at.error
+    assert at.query_params["run"] in ("gone@00000000", ["gone@00000000"])
+    at.button(key=f"choose_{run.key}").click().run()
+    assert at.query_params["run"] in (run.key, [run.key])
+    assert "is not loaded" not in words_on(at)
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
@@ -126,21 +130,21 @@ def test_menu_texts_and_labels_use_the_release_s_own_terms(load_run, open_page):
     load_run(terms={"handbook": "institute", "organ": "topic area"})
     assert "institutes" in words_on(open_page("coverage"))
     assert "By topic area" in words_on(open_page("organs"))
-    assert [box.label for box in open_page("handbook").selectbox] == ["Institute", "Run"]
+    assert [box.label for box in open_page("handbook").selectbox] == ["Institute"]
 
 
 def test_an_unexpected_error_keeps_its_details_in_the_log(run, open_page, monkeypatch, caplog):
     def fail(_: object) -> None:
         raise ValueError("the password of the database is rosebud")
 
-    monkeypatch.setattr("pages._shared.page.pick_run", fail)
-    (shown,) = open_page("overview").exception
+    monkeypatch.setattr("pages._shared.page.remember_run", fail)
+    (shown,) = open_page("start").exception
     assert "rosebud" not in str(shown.proto)
     assert list(shown.stack_trace) == []
     assert "rosebud" in caplog.text
 
 
-NEED_NO_PAIRS = {*ALWAYS_SHOWN, *TEXT_PAGES, *SYSTEM_PAGES, *ROUTE_PAGES, *STRESS_PAGES}
+NEED_NO_PAIRS = {script for script, tab in BROWSING.items() if tab.needs in WITHOUT_PAIRS}
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

@@ -37,12 +37,12 @@ def test_no_page_of_a_run_made_by_models_has_one(page, load_run, open_page):
 )
 def test_a_run_made_by_both_says_which_part_rules_did(entry, sentence, load_run, open_page):
     load_run(**MODELS | {entry: RULES[entry]})
-    assert sentence in words_on(open_page("overview"))
+    assert sentence in words_on(open_page("start"))
 
 
 def test_each_headline_figure_of_a_preview_is_called_preliminary(load_run, open_page):
     load_run(**RULES)
-    at = open_page("overview")
+    at = open_page("start")
     assert len(at.metric) == 4
     assert sum("preliminary" in str(element.value) for element in at.markdown) == 4
 

@@ -250,8 +250,8 @@ def test_a_saved_selection_of_pairs_is_not_the_default_run(run, open_page):
     at = press((until(is_idle, job.name), open_page("rejudge", job=job.name))[1], "Save as a run")
     saved = find_job(Settings(), job.name).result
     assert saved.startswith(job.name)
-    assert open_page("overview").query_params["run"] in (run.key, [run.key])
-    chosen = open_page("overview", run=saved)
+    assert open_page("start").query_params["run"] in (run.key, [run.key])
+    chosen = open_page("start", run=saved)
     assert "(one of them)" in chosen.title[0].value.replace("\\", "")
     assert not at.exception
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from audit.store.runs import Run
+from pages._shared.doors import BROWSING
 from pages._shared.navigation import is_listed
 from tests.pages.conftest import Open, words_on
 from tests.pages.test_system_answers import html_on
@@ -134,5 +135,5 @@ def test_a_run_without_routes_says_so_and_the_menu_leaves_the_page_out(
     run: Run, load_routes: LoadRoutes, open_page: Open
 ) -> None:
     assert "In this run no system chose between sources" in words_on(open_page("sources", run=run.key))
-    assert not is_listed("sources", run)
-    assert is_listed("sources", load_routes())
+    assert not is_listed(BROWSING["sources"], run)
+    assert is_listed(BROWSING["sources"], load_routes())

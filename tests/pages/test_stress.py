@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from audit.store.runs import Run
+from pages._shared.doors import BROWSING
 from pages._shared.navigation import is_listed
 from pages._shared.stress_item import marked_text
 from tests.pages.conftest import Open, words_on
@@ -156,8 +157,8 @@ def test_a_run_without_stress_tests_says_so_and_the_menu_leaves_the_page_out(
     at = open_page("stress", run=run.key)
     assert "This run has no stress tests" in words_on(at)
     assert "audit stress build" in words_on(at)
-    assert not is_listed("stress", run)
-    assert is_listed("stress", load_stress())
+    assert not is_listed(BROWSING["stress"], run)
+    assert is_listed(BROWSING["stress"], load_stress())
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,11 @@ import pytest
 
 from audit.errors import MissingLibraryError
 from audit.store.runs import Run
-from pages._shared.navigation import SYSTEM_PAGES, is_listed
+from pages._shared.doors import BROWSING, SYSTEMS
+from pages._shared.navigation import is_listed
 from tests.pages.conftest import LoadSystems, Open, words_on
+
+SYSTEM_PAGES = [tab.script for tab in BROWSING.values() if tab.needs == SYSTEMS]
 
 
 def table_with(at, *columns: str):
@@ -102,10 +105,10 @@ def test_a_run_without_systems_says_how_it_gets_them(run: Run, open_page: Open, 
 
 
 def test_the_menu_lists_only_pages_for_which_the_run_has_data(run: Run, load_systems: LoadSystems) -> None:
-    assert not is_listed("systems", run)
-    assert is_listed("disagreements", run)
+    assert not is_listed(BROWSING["systems"], run)
+    assert is_listed(BROWSING["disagreements"], run)
     systems_alone = load_systems()
-    assert is_listed("systems", systems_alone)
-    assert is_listed("runs", systems_alone)
-    assert not is_listed("disagreements", systems_alone)
-    assert is_listed("disagreements", None)
+    assert is_listed(BROWSING["systems"], systems_alone)
+    assert is_listed(BROWSING["runs"], systems_alone)
+    assert not is_listed(BROWSING["disagreements"], systems_alone)
+    assert is_listed(BROWSING["disagreements"], None)

@@ -67,7 +67,7 @@ def reached_directly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_the_proxys_header_signs_somebody_in(behind_proxy):
     assert "Sign in" not in visit(behind_proxy, {HEADER: "Petra"}).pages
-    assert {"Studies", "Prevalence"} <= set(visit(behind_proxy, {HEADER: "petra"}).pages)
+    assert {"Studies", "Methods"} <= set(visit(behind_proxy, {HEADER: "petra"}).pages)
     assert "Studies" not in visit(behind_proxy, {HEADER: "vera"}).pages
 
 
@@ -87,7 +87,7 @@ def test_a_name_without_an_account_is_told_so(behind_proxy):
 def test_a_disabled_account_is_nobody(behind_proxy, folder):
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
     people(store, "dora", role="viewer")
-    assert "Overview" in visit(behind_proxy, {HEADER: "dora"}).pages
+    assert "Start" in visit(behind_proxy, {HEADER: "dora"}).pages
     disable_account(store, "dora", NOW.now(NOW.tzinfo))
     store.close()
     assert visit(behind_proxy, {HEADER: "dora"}).pages == ["Sign in"]
@@ -104,7 +104,7 @@ def test_signing_out_everywhere_holds_until_somebody_continues_by_a_click(behind
             return before, tab.pages
 
     before, after = run(ended_meanwhile())
-    assert "Sign out" in before
+    assert "Start" in before
     assert after == ["Sign in"]
     time.sleep(1.1)  # the proxy's time of a connection is in whole seconds
     again = visit(behind_proxy, {HEADER: "vera"})
@@ -116,8 +116,8 @@ def test_signing_out_everywhere_holds_until_somebody_continues_by_a_click(behind
             await tab.rerun(button="Continue as vera")
             return tab.pages
 
-    assert "Sign out" in run(continued())
-    assert "Sign out" in visit(behind_proxy, {HEADER: "vera"}).pages
+    assert "Start" in run(continued())
+    assert "Start" in visit(behind_proxy, {HEADER: "vera"}).pages
     assert "by the proxy, after all sessions were ended" in [entry.detail for entry in list_log(store)]
     store.close()
 

@@ -21,13 +21,13 @@ from annotation.studies.accounts import (
 )
 from annotation.studies.signing_in import sign_in
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.navigation import OWNER_PAGES, PAGES
+from pages._shared import doors
 from tests.pages.conftest import ROOT, TOKEN, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import PASSWORD, people
 
-OWNER = {f"pages/{script}.py" for script in OWNER_PAGES}
-BROWSING = {f"pages/{script}.py" for scripts in PAGES.values() for script, _ in scripts} - OWNER
+OWNER = {f"pages/{script}.py" for script in doors.OWNER_PAGES}
+BROWSING = {f"pages/{script}.py" for script in doors.BROWSING} - OWNER
 STUDIES = {f"pages/studies/{script}.py" for script in STUDY_PAGES if (ROOT / f"pages/studies/{script}.py").is_file()}
 OWN = {
     "vera": {"sign_out"},
