@@ -73,8 +73,8 @@ class Position:
     sql=POSITIONS_SQL,
     table=TABLE,
     glossary={
-        "position on a question": "What one or more {handbooks} state on one aspect of a {question}: a sentence of one of them, a value where "
-        "there is one, and the {handbooks} that hold it, each with its own words."
+        "position on a question": "What one or more {handbooks} state on one aspect of a {question}: a sentence of one of them, "
+        "a value where there is one, and the {handbooks} that hold it, each with its own words."
     },
 )
 def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
@@ -117,12 +117,12 @@ def positions_of(con: Connection, question_id: str) -> tuple[Position, ...]:
 def positions_by_rules(question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "") -> tuple[Position, ...]:
     """The positions of answers that are grouped already, most held first.
 
-    answering   handbook_id, answer, group, name and basis of each answer, as in the table of `position_groups`
+    answering   handbook_id, center, answer, group, name and basis of each answer, as in the table of `position_groups`
     reasonings  what the judge says of the pairs that disagree
     """
     parts = [part for _, part in answering.groupby("group")]
     groups = [_answer_group(part) for part in parts]
-    quotes = position_quotes(question, groups, reasonings, aspect)
+    quotes = position_quotes(question, groups, reasonings, aspect, [*answering["center"], *answering["handbook_id"]])
     held = [tuple(_holders(part, group, quoted)) for part, group, quoted in zip(parts, groups, quotes, strict=True)]
     typical = [
         holders[most_typical([holder.quote for holder in holders], [quote.score for quote in quoted])]

@@ -23,7 +23,7 @@ CLOSED = re.compile(r"^\W*(?:and |but |so )?(?:can|may|could|should|is|are|do|do
 OPENING = re.compile(r"^\W*(yes|no)\b", re.I)
 # A sentence that gives no position: a question, a greeting, a telephone number, a pointer to another place
 ASIDE = re.compile(r"\?\W*$|\b\d{3}-\d{4}\b|^\W*(?:thank|welcome|see (?:also|page|the)|for more information)\b", re.I)
-MIN_WORDS = 3
+MIN_WORDS = 2
 LONG = 45
 DISTINCT_WORDS = 4
 # What a sentence gains: the group's own quantity and what the dispute is about outweigh the rest
@@ -67,17 +67,25 @@ class _Evidence:
 
 
 def position_quotes(
-    question: str, groups: Sequence[AnswerGroup], reasonings: Iterable[str] = (), aspect: str = ""
+    question: str,
+    groups: Sequence[AnswerGroup],
+    reasonings: Iterable[str] = (),
+    aspect: str = "",
+    proper_names: Iterable[str] = (),
 ) -> list[list[QuotedPosition]]:
-    """For every answer of every group, the sentence that takes its position; `aspect`: what the groups disagree about, if known.
+    """For every answer of every group, the sentence that takes its position.
+
+    aspect         what the groups disagree about, if known
+    proper_names   of centers and handbooks: the judge says whose answer is meant by them, and not what it states
 
     A sentence scores by the quantity that distinguishes its group, by the words of the aspect, by words that its group uses and
     the others do not, by what the judge's `reasonings` speak of, by the words of the question, and by a yes or no to a closed
     question. An answer of one sentence is quoted whole; an empty answer gives an empty span.
     """
     shares = [_shares(group.answers) for group in groups]
-    rarity = _rarity([answer for group in groups for answer in group.answers])
-    cited = frozenset(stem for text in reasonings for stem in stems(text)) - GENERIC_STEMS
+    rarity = rarity_of([answer for group in groups for answer in group.answers])
+    names = {stem for name in proper_names for stem in stems(name.replace("_", " "))}
+    cited = frozenset(stem for text in reasonings for stem in stems(text)) - GENERIC_STEMS - names
     asked = frozenset(stems(question)) - GENERIC_STEMS
     disputed = frozenset(stems(aspect)) - GENERIC_STEMS
     closed = CLOSED.match(_last_question(question)) is not None
@@ -133,7 +141,7 @@ def _shares(answers: Sequence[str]) -> Counter[str]:
     return Counter({stem: count / max(len(answers), 1) for stem, count in counts.items()})
 
 
-def _rarity(answers: Sequence[str]) -> Counter[str]:
+def rarity_of(answers: Sequence[str]) -> Counter[str]:
     """How rare each stem is among the sentences of all answers: the logarithm of sentences over sentences that have it."""
     having = Counter(stem for answer in answers for sentence in sentences_of(answer) for stem in set(stems(sentence.text)))
     count = sum(len(sentences_of(answer)) for answer in answers)

@@ -29,7 +29,9 @@ from audit.queries.pair_view import (
 )
 from audit.store.runs import Run
 from audit.terms import terms
+from audit.text.clashing import SentenceSpan, clashing_sentences
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
+from audit.vocabulary import DISAGREEING
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
 from pages._shared.source_links import citation_links_html, public_link_html
@@ -50,6 +52,13 @@ NO_ANSWER = {
 ABSENCE_METHODS = {"prefix": " (its answer says so)", "check": " (found by the yes-or-no check)"}
 MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, DifferenceKind.NEGATION), "none": ()}
 MARK_WORDS = {"all": "Mark all differences", "numbers": "Mark numbers and negations", "none": "Mark nothing"}
+CLASH = "clash"
+CLASH_WORDS = "Mark the sentences that clash"
+CLASH_LEGEND = (
+    '<div class="legend"><span><mark class="clash">a sentence</mark> in which the answers disagree, one in each; found by rules '
+    "from {evidence}. The rest is paler, and nothing is left out.</span></div>"
+)
+NO_CLASH = '<div class="legend"><span>By rules, no two sentences were found that clash.</span></div>'
 LEGEND = (
     '<div class="legend"><span><mark class="number">3 months</mark> amount or duration in this answer only</span>'
     '<span><mark class="negation">do not</mark> negation in this answer only</span>{words}</div>'
@@ -62,7 +71,8 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
     st.html(CSS)
     question = f"<h2>{escape(pair.question.text)}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
-    marks = choose("Mark what differs", tuple(MARKS), "mark", named_by(MARK_WORDS), show_label=False)
+    options, words = (CLASH, *MARKS), {CLASH: CLASH_WORDS, **MARK_WORDS}
+    marks = choose("Mark what differs", options if _may_clash(pair) else tuple(MARKS), "mark", named_by(words), show_label=False)
     st.html(f'<div class="pair">{answers_html(run, pair, names, marks)}</div>')
     link(
         "answer", "See the passages behind both answers", run, icon=":material/find_in_page:",
@@ -82,13 +92,37 @@ def verdict_html(run: Run, pair: Pair) -> str:
 
 def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> str:
     """Both answers, each under its handbook, and the legend of the marks."""
-    if pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
+    if pair.a.state == pair.b.state == PRESENT and marks == CLASH:
+        left, right, legend = _clash_html(pair)
+    elif pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
         left, right = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks])
         legend = LEGEND.format(words=WORD_LEGEND if marks == "all" else "") if marks != "none" else ""
     else:
         left, right, legend = escape(shortened(pair.a.answer or "")), escape(shortened(pair.b.answer or "")), ""
     sides = _side_html(run, pair, pair.a, names, left) + _side_html(run, pair, pair.b, names, right)
     return f'{legend}<div class="sides">{sides}</div>{_usage_html(pair.judgement)}'
+
+
+def _may_clash(pair: Pair) -> bool:
+    return pair.judgement.label in DISAGREEING and pair.a.state == pair.b.state == PRESENT
+
+
+def _clash_html(pair: Pair) -> tuple[str, str, str]:
+    """Both answers with the sentences that clash marked, and the legend."""
+    judgement, texts = pair.judgement, (shortened(pair.a.answer or ""), shortened(pair.b.answer or ""))
+    names = [name for side in (pair.a, pair.b) for name in (side.center, side.handbook_id, side.title or "")]
+    clash = clashing_sentences(pair.question.text, *texts, judgement.reasoning or "", judgement.divergence_topic or "", names)
+    if clash is None:
+        return escape(texts[0]), escape(texts[1]), NO_CLASH
+    evidence = "the judge's reasoning and both texts" if judgement.reasoning or judgement.divergence_topic else "both texts"
+    left, right = (_with_sentence_html(text, span) for text, span in zip(texts, clash, strict=True))
+    return left, right, CLASH_LEGEND.format(evidence=evidence)
+
+
+def _with_sentence_html(text: str, span: SentenceSpan) -> str:
+    before, sentence, after = text[: span.start], text[span.start : span.end], text[span.end :]
+    mark = f'<mark class="clash" title="clashes with the sentence marked in the other answer">{escape(sentence)}</mark>'
+    return f'<span class="pale">{escape(before)}</span>{mark}<span class="pale">{escape(after)}</span>'
 
 
 def _badges_html(judgement: Judgement) -> str:

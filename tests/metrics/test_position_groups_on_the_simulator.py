@@ -10,9 +10,19 @@ from audit.demo.build import write_demo
 from audit.metrics.position_groups import position_groups
 from audit.metrics.question_positions import positions_of
 from audit.settings import Settings
-from audit.store.connection import open_store
+from audit.store.connection import open_store, rows
 from audit.store.load import load_release
+from audit.text.clashing import clashing_sentences
 from audit.text.quantity import find_quantities
+
+DISAGREEING_PAIRS = """
+select question_id, q.text, a.handbook_id, b.handbook_id, first.answer, second.answer, reasoning, divergence_topic
+from pairs p join questions q using (question)
+join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
+join answers first on first.question = p.question and first.handbook = p.handbook_a
+join answers second on second.question = p.question and second.handbook = p.handbook_b
+where label in ('DIVERGENT', 'CONTRADICTORY') order by 1, 3, 4
+"""
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +121,24 @@ def _states(sentence, value):
         return None
     # "3 liters a day" is a rate, and its value in the simulator's words the amount: "3 liters"
     return value.casefold() in sentence.casefold() or any(true[0].agrees(other) for other in find_quantities(sentence))
+
+
+def test_of_pairs_that_truly_disagree_nearly_all_have_both_true_values_in_the_sentences_that_are_marked(world):
+    release, path = world
+    with (release / "truth.jsonl").open(encoding="utf-8") as lines, open_store(path) as con:
+        values = {truth["question_id"]: truth["values"] for truth in map(json.loads, lines)}
+        pairs = rows(con, DISAGREEING_PAIRS)
+    checked = [
+        both
+        for question_id, question, a, b, first, second, reasoning, topic in pairs
+        if (clash := clashing_sentences(question, first, second, reasoning or "", topic or "", (a, b)))
+        and values[question_id].get(a) != values[question_id].get(b)
+        and None not in (
+            both := (
+                _states(first[slice(*clash.first)], str(values[question_id].get(a))),
+                _states(second[slice(*clash.second)], str(values[question_id].get(b))),
+            )
+        )
+    ]  # fmt: skip
+    assert len(checked) > 150, len(checked)
+    assert sum(all(both) for both in checked) / len(checked) >= 0.95

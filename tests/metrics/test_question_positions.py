@@ -13,7 +13,7 @@ from audit.store.load import load_release
 def answers(*groups):
     """Answers in groups, as the table of position groups has them."""
     rows = [(f"h{number}{place}", text, number) for number, group in enumerate(groups, 1) for place, text in enumerate(group)]
-    return pd.DataFrame(rows, columns=["handbook_id", "answer", "group"]).assign(name="Group", basis="letter")
+    return pd.DataFrame(rows, columns=["handbook_id", "answer", "group"]).assign(center="Alder", name="Group", basis="letter")
 
 
 def test_a_position_is_named_by_a_sentence_of_its_holders_and_each_holder_keeps_its_own_words():
