@@ -81,6 +81,7 @@ MANIFEST = (
     Field("date", "text", "when the run was made"),
     Field("licence", "text", "terms of use", aliases=("license",)),
     Field("synthetic", "flag", "the texts were made up; every page then says so"),
+    Field("raters", "text", "who gave the ratings that the release brings, such as: two transplant nurses"),
     Field("judge_settings", "object", "how the judge was set up: protocol, prompts, server, ..."),
     Field("terms", "object", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
     Field(
@@ -101,6 +102,7 @@ MANIFEST = (
     Field("preferences", "integer", "declared count", aliases=("n_preferences",)),
     Field("measures", "integer", "declared count", aliases=("n_measures",)),
     Field("planted", "integer", "declared count of planted changes", aliases=("n_planted",)),
+    Field("human_ratings", "integer", "declared count of pairs that raters labelled", aliases=("n_human_ratings",)),
     Field("sources", "integer", "declared count of groups of handbooks", aliases=("n_sources",)),
     Field("routes", "integer", "declared count of questions that a system routed to sources", aliases=("n_routes",)),
 )

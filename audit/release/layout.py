@@ -32,6 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "section": ("sections",),
     "trial": ("trials",),
     "planted": ("planted",),
+    "human_rating": ("annotations/validation_labels", "human_ratings"),
     "inconsistency": ("within_handbook",),
     "self_comparison": ("within_handbook_counts",),
     "system": ("systems",),
@@ -49,6 +50,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 Files called `sources` contain handbooks in a release that has neither `handbooks` nor `systems`, and sources in any other.
 """
+RATED = "human_rating"
 REQUIRED_PARTS = ("handbook", "question", "pair")
 SYSTEM_PARTS = ("system", "reference", "system_answer", "criteria", "preference", "measure")
 ROUTE_PARTS = ("source", "route")
@@ -177,9 +179,10 @@ class Layout:
         return readable_name(path.relative_to(self.root).as_posix())
 
     def files(self) -> Iterator[Path]:
-        """Every file that is read."""
-        for paths in self.parts.values():
-            yield from paths
+        """Every file of the run: all that are read, without the ratings of its pairs, which may be added at any time."""
+        for kind, paths in self.parts.items():
+            if kind != RATED:
+                yield from paths
 
 
 def find_layout(root: Path, given: Path) -> Layout:
@@ -218,7 +221,7 @@ def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
 
 
 def _files_of_part(root: Path, names: tuple[str, ...]) -> list[Path]:
-    named = (path for name in names for path in root.glob(f"{name}.*") if stem(path) == name)
+    named = (path for name in names for path in root.glob(f"{name}.*") if stem(path) == PurePosixPath(name).name)
     inside = (path for name in names if (root / name).is_dir() for path in (root / name).rglob("*"))
     return sorted({path for path in (*named, *inside) if is_data(path)})
 
@@ -244,8 +247,17 @@ def readable_name(name: str) -> str:
 
 
 def digest(layout: Layout, salt: str) -> str:
-    """sha256 (hex) over the name and content of every file that is read; `salt` changes every digest."""
-    files = list(layout.files())
+    """sha256 (hex) over the name and content of every file of the run; `salt` changes every digest."""
+    return _digest_of(layout, list(layout.files()), salt)
+
+
+def ratings_digest(layout: Layout, salt: str) -> str:
+    """The same of the ratings that the release brings; "" where it brings none."""
+    # Apart from the digest of the run: studies know their run by it, and ratings that are added later must not orphan them
+    return _digest_of(layout, layout.parts[RATED], salt) if layout.parts[RATED] else ""
+
+
+def _digest_of(layout: Layout, files: list[Path], salt: str) -> str:
     with ThreadPoolExecutor(2) as pool:  # hashing releases the GIL, so two cores help
         hashes = list(pool.map(sha256_of, files))
     total = hashlib.sha256(salt.encode())

@@ -16,7 +16,7 @@ from typing import Any
 from audit.errors import ReleaseError
 from audit.formatting import printable
 from audit.release import validate
-from audit.release.layout import Layout, digest, find_layout, open_release, readable_name
+from audit.release.layout import Layout, digest, find_layout, open_release, ratings_digest, readable_name
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, Finding, LoadReport
 from audit.release.values import Repairs
@@ -24,6 +24,7 @@ from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
 from audit.store.load_planted import load_planted
+from audit.store.load_ratings import load_ratings
 from audit.store.load_routes import load_routes, load_sources
 from audit.store.load_stress import load_stress
 from audit.store.load_systems import load_systems
@@ -53,8 +54,8 @@ class Loaded:
 def load_release(path: Path, settings: Settings, *, again: bool = False, progress: Progress = lambda _: None) -> Loaded:
     """Load the release at `path` (folder, .zip, .tar.gz) and return its run.
 
-    The same content loads once: a second call finds the store by its digest and reads nothing, unless `again`. A store
-    that cannot be read, because it is damaged or has another layout, is rebuilt.
+    The same content loads once: a second call finds the store by its digest and reads nothing, unless `again` or where the
+    ratings that the release brings have changed. A store that cannot be read (damage, another layout) is rebuilt.
     Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
     """
     with open_release(path, settings.max_archive_bytes) as (root, refused):
@@ -62,11 +63,20 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
         progress("Reading the release's digest")
         name = digest(layout, DIGEST_SALT)
         target = store_path(settings.store_dir, name)
-        if target.exists() and not again and store_problem(target) is None:
+        ratings = ratings_digest(layout, DIGEST_SALT)
+        readable = target.exists() and store_problem(target) is None
+        if readable and not again and read_run(target).ratings_digest == ratings:
             return Loaded(read_run(target), False, None)
         report = LoadReport(findings=list(refused))
         with _replacing(target) as temporary:
-            _fill_store(temporary, layout, report, settings, {"digest": name, "name": _run_name(path)}, progress)
+            _fill_store(
+                temporary,
+                layout,
+                report,
+                settings,
+                {"digest": name, "ratings_digest": ratings, "name": _run_name(path)},
+                progress,
+            )
     return Loaded(read_run(target), True, report)
 
 
@@ -127,6 +137,7 @@ def _fill_store(
             progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         if not layout.parts["pair"]:
             _require_records({"system": state.systems}, layout, report)
+        load_ratings(con, reader, state)
         load_themes(con, reader)
         report.checks = reconcile(con, manifest, state, pairs.counts(), report)
         _write_run(con, manifest, state, report, identity)
@@ -175,7 +186,7 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
         "layout": LAYOUT, "run_id": run_id, "title": title, "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
         "has_pairs": bool(report.totals().get("pair", {}).get("loaded")), "has_systems": bool(state.systems),
-        "has_routes": state.has_routes, "has_stress": bool(state.instances),
+        "has_routes": state.has_routes, "has_stress": bool(state.instances), "ratings_digest": identity["ratings_digest"],
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),
         "report": json.dumps(report.as_dict()),

@@ -13,11 +13,11 @@ from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
-LAYOUT = "13"
+LAYOUT = "14"
 
 RUN_COLUMNS = (
     "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "has_stress",
-    "loaded_at", "terms",
+    "ratings_digest", "loaded_at", "terms",
     "manifest", "report",
 )  # fmt: skip
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
@@ -31,6 +31,7 @@ class Run:
     has_systems  it has answering systems
     has_routes   at least one of them routed questions to sources
     has_stress   it has stress tests of systems
+    ratings_digest  of the ratings of its pairs that the release brings; "" where it brings none
     """
 
     run_id: str
@@ -44,6 +45,7 @@ class Run:
     has_systems: bool = False
     has_routes: bool = False
     has_stress: bool = False
+    ratings_digest: str = ""
     terms: dict[str, str] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)

@@ -20,6 +20,7 @@ create table run (            -- exactly one row
     has_systems boolean not null,   -- false: no answering systems
     has_routes  boolean not null,   -- false: no system routed a question to sources
     has_stress  boolean not null,   -- false: no stress tests
+    ratings_digest varchar not null, -- sha256 over the files of ratings, which digest leaves out; empty: the release brings none
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
     manifest    json not null,      -- as the release has it
@@ -183,6 +184,26 @@ create table planted (        -- a change planted in a pair, and the judge's lab
     input_tokens    integer,
     output_tokens   integer,
     latency_s       double
+);
+
+create table rated_pairs (    -- a pair that raters labelled, as the release brings it; no row: nobody rated it
+    item               integer primary key, -- in the order of the release
+    item_id            varchar not null,
+    question           integer not null,
+    handbook_a         smallint not null,   -- whose answer was shown first
+    handbook_b         smallint not null,
+    stratum            varchar,             -- null: that of the judge's label
+    design_weight      double,              -- null: not stated, so nothing can be said of the run
+    judge              label,               -- when the sample was drawn; null: unscored or not stated
+    judge_significance significance
+);
+
+create table ratings (        -- no row: the rater gave no label
+    item         integer not null,
+    rater        varchar not null,          -- a, b, ...; gold: after adjudication
+    label        label not null,
+    significance significance,
+    comment      varchar
 );
 
 create table systems (        -- answering systems, numbered from 0 in release order

@@ -14,12 +14,13 @@ from annotation.agreement.tables import BASELINE_TABLE
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import Study, find_study, list_annotators, list_studies
+from annotation.label_store.studies import Study, StudyState, find_study, list_annotators, list_studies
 from annotation.prevalence.estimates import prevalence
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
+from annotation.studies.adjudication import list_disputes
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
@@ -60,6 +61,12 @@ def _preview_banner_of(study_id: str) -> None:
     for run in loaded_runs():
         if run.digest == digest:
             preview_banner(st.container(), run)
+
+
+def judge_is_known(study: Study) -> bool:
+    """Whether figures with the judge in them can influence nobody any more: the study is closed, or every dispute is decided."""
+    decided = study.state is StudyState.ADJUDICATION and not list_disputes(label_store(), study.study_id)
+    return study.state is StudyState.CLOSED or decided
 
 
 def study_heads(study_id: str) -> LedgerHeads:

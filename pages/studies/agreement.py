@@ -25,7 +25,6 @@ from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.ratings.table import JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
-from annotation.studies.adjudication import list_disputes
 from annotation.studies.preference_results import COUPLES_TABLE
 from annotation.studies.verdict_store import verdicts_by_item
 from audit.charts.style import coefficient_interval
@@ -34,7 +33,7 @@ from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._shared.preference_tables import preference_tables
-from pages._shared.study_figures import baseline_section, current_report, pick_study_or_stop, rater_names
+from pages._shared.study_figures import baseline_section, current_report, judge_is_known, pick_study_or_stop, rater_names
 from pages._shared.widgets import clicked_row, csv_button, table
 
 LEAD = (
@@ -173,8 +172,7 @@ def intra_rater(report: AgreementReport) -> None:
 
 def judge_is_shown(study: Study, account: Account) -> bool:
     """Whether figures include the judge: for an adjudicator only when every dispute is decided."""
-    decided = study.state is StudyState.ADJUDICATION and not list_disputes(label_store(), study.study_id)
-    return account.role is Role.PI or study.state is StudyState.CLOSED or decided
+    return account.role is Role.PI or judge_is_known(study)
 
 
 def figures(study_id: str) -> None:

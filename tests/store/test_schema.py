@@ -18,7 +18,7 @@ TABLES = {
     "reference": ("question_types", "reference_answers", "question_sources"),
     "system_answer": ("system_answers",), "criteria": ("criteria",), "usage": ("system_answers", "criteria"),
     "preference": ("preferences",), "measure": ("system_measures",), "source": ("sources", "source_handbooks"),
-    "planted": ("planted",), "planted_change": ("planted",),
+    "planted": ("planted",), "planted_change": ("planted",), "human_rating": ("rated_pairs", "ratings"),
     "route": ("route_traces",), "source_route": ("routes",), "routed_evidence": ("routed_evidence",),
     "stress_instance": ("stress_instances",), "stress_document": ("stress_documents",), "stress_reply": ("stress_replies",),
     "stress_call": ("stress_calls",), "stress_sub_answer": ("stress_sub_answers",),
@@ -28,6 +28,8 @@ STORED_AS = {
     "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic", "source_id": "source",
     "system_id": "system", "answers": "answer", "handbook_ids": "handbook", "primary_source": "is_primary",
     "required_sources": "source", "instance_id": "instance",
+    "annotator_a": "label", "annotator_b": "label", "gold": "label", "significance_a": "significance",
+    "significance_b": "significance", "significance_gold": "significance", "comment_a": "comment", "comment_b": "comment",
     "document_id": "place", "classification": "label", "clinical_significance": "significance",
 }  # fmt: skip
 NOT_STORED = {

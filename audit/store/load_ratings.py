@@ -1,0 +1,81 @@
+"""Loading the labels that raters gave to pairs of the run, after its pairs: a rating of something else is quarantined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from audit.release.report import NOTED
+from audit.release.validate_ratings import human_rating
+from audit.store.connection import Connection, append, rows
+from audit.store.record_reader import LoadState, RecordReader
+
+Record = dict[str, Any]
+Pair = tuple[int, int, int]
+PAIR_COLUMNS = (
+    "item", "item_id", "question", "handbook_a", "handbook_b", "stratum", "design_weight", "judge", "judge_significance",
+)  # fmt: skip
+RATING_COLUMNS = ("item", "rater", "label", "significance", "comment")
+# A study rates hundreds of pairs of millions, so only the pairs of its questions are fetched
+LABELS_OF_QUESTIONS = """
+select question, handbook_a, handbook_b, label::varchar from pairs where question in (select unnest($questions))
+"""
+
+
+@dataclass
+class KnownPairs:
+    """The pairs of the questions that were rated with the run's label, and what was rated already."""
+
+    labels: dict[Pair, str | None]
+    items: set[str] = field(default_factory=set)
+    pairs: set[Pair] = field(default_factory=set)
+
+
+def load_ratings(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `rated_pairs` and `ratings`."""
+    usable = list(_usable(con, reader, state))
+    numbered = [record | {"item": number} for number, record in enumerate(usable)]
+    append(con, "rated_pairs", {name: [record[name] for record in numbered] for name in PAIR_COLUMNS})
+    given = [{**rating, "item": record["item"]} for record in numbered for rating in record["raters"]]
+    append(con, "ratings", {name: [rating[name] for rating in given] for name in RATING_COLUMNS})
+
+
+def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:
+    for path in reader.layout.parts["human_rating"]:
+        listed = list(reader.records(path, "human_rating", human_rating))
+        questions = {number for *_, record in listed if (number := state.questions.get(record["question_id"])) is not None}
+        labels = rows(con, LABELS_OF_QUESTIONS, {"questions": sorted(questions)})
+        known = KnownPairs({(question, a, b): label for question, a, b, label in labels})
+        for line, position, raw, record in listed:
+            if problem := _problem(record, state, known):
+                reader.requarantine(line, position, *problem, raw)
+                continue
+            label = known.labels[_pair(record)]
+            if record["judge"] is not None and record["judge"] != label:
+                message = f"the judge's label is {record['judge']} here and {label or 'missing'} in the run. The run's is used."
+                reader.note(line, position, NOTED, "other_verdict", message)
+            yield record
+
+
+def _problem(record: Record, state: LoadState, known: KnownPairs) -> tuple[str, str] | None:
+    """Number the ids of a record; code and sentence where it is not a pair of the run, or was rated in an earlier record."""
+    if unknown := state.resolve_ids(record, ("question",)):
+        return unknown
+    for side in ("handbook_a", "handbook_b"):
+        if record[side] not in state.handbooks:
+            return state.unknown_id("handbook", record[side])
+        record[side] = state.handbooks[record[side]]
+    pair = _pair(record)
+    if pair not in known.labels:
+        return "unknown_pair", "the run has no such pair, so there is no verdict to compare the ratings with."
+    if record["item_id"] in known.items or pair in known.pairs:
+        return "duplicate_rating", f"item '{record['item_id']}' or its pair occurs earlier; the first record was kept."
+    known.items.add(record["item_id"])
+    known.pairs.add(pair)
+    return None
+
+
+def _pair(record: Record) -> Pair:
+    first, second = sorted((record["handbook_a"], record["handbook_b"]))
+    return record["question"], first, second

@@ -1,0 +1,131 @@
+"""Who has rated pairs of a run, and the disagreement rate corrected by their labels: what *Trust in the judge* is made from.
+
+`headline_pair` is for other pages: the judge's figure, and beside it the corrected one. Nothing of this is for annotators: their
+session has no pages about runs, and a person who rates in an open study of the run gets no ratings here either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+
+from annotation.agreement.report import AgreementReport, agreement_report
+from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.prevalence.headline import CorrectedRate, corrected_disagreement
+from annotation.ratings.table import MISSING, Ratings, ratings_from
+from annotation.schemes import PAIRS
+from annotation.studies.accounts import Account, Role
+from annotation.studies.verdict_store import sample_digest
+from audit.errors import AuditError
+from audit.queries.human_ratings import human_ratings
+from audit.store.runs import Run
+from pages._blinded.access import current_account, database_exists, label_store
+from pages._shared.loaders import load
+from pages._shared.study_figures import current_ratings, current_report, judge_is_known
+
+RELEASE_TITLE = "Ratings that the release brings"
+RATERS_UNKNOWN = "The release does not say who they are."
+
+
+@dataclass(frozen=True)
+class RatingSource:
+    """Ratings of pairs of a run, as plain text and numbers.
+
+    title   the study's, or that of the ratings in the release
+    raters  a sentence on who they are
+    final   a study that is closed, or ratings in a release: they change no more
+    """
+
+    title: str
+    raters: str
+    final: bool
+    ratings: Ratings
+    report: AgreementReport
+
+    @property
+    def rated(self) -> int:
+        """Items with a label by at least one rater."""
+        labels = [self.ratings.labels[rater] != MISSING for rater in self.ratings.annotators]
+        return int(sum(labels).astype(bool).sum())
+
+
+@dataclass(frozen=True)
+class HeadlinePair:
+    """The disagreement rate (R_div) by the judge and corrected by ratings, and whose ratings: see `CorrectedRate`."""
+
+    rate: CorrectedRate
+    source: str
+    final: bool
+
+
+def headline_pair(run: Run) -> HeadlinePair | None:
+    """The judge's disagreement rate beside the corrected one; None where nobody has rated pairs of the run, or not by design."""
+    for source in rating_sources(run):
+        rate = corrected_rate(source)
+        if rate is not None and not math.isnan(rate.value):
+            return HeadlinePair(rate, source.title, source.final)
+    return None
+
+
+def corrected_rate(source: RatingSource) -> CorrectedRate | None:
+    """The corrected disagreement rate; None where it is unknown how the rated pairs were drawn."""
+    return None if source.ratings.design is None else corrected_disagreement(source.ratings)
+
+
+def rating_sources(run: Run) -> list[RatingSource]:
+    """All ratings of pairs of the run that this visitor may see: final ones first, then those with most items."""
+    account = current_account()
+    if rates_in_open_study(account, run):
+        return []
+    sources = [*_studies_of(run, account), *_of_release(run)]
+    return sorted((source for source in sources if source.rated), key=lambda source: (not source.final, -source.rated))
+
+
+def rates_in_open_study(account: Account | None, run: Run) -> bool:
+    """Whether somebody rates in a study of this run that is not closed: they must not learn how the judge labels."""
+    if account is None or not database_exists():
+        return False
+    own = list_studies(label_store(), account.username)
+    return any(study.state is not StudyState.CLOSED and _is_of(study, run) for study in own)
+
+
+def _is_of(study: Study, run: Run) -> bool:
+    return sample_digest(label_store(), study.study_id) == run.digest
+
+
+def _studies_of(run: Run, account: Account | None) -> Iterator[RatingSource]:
+    if not database_exists():  # opening a database creates its file, which a visit must not do
+        return
+    sees_all = account is not None and account.role is Role.PI
+    for study in list_studies(label_store()):
+        if study.scheme is PAIRS and _is_of(study, run) and (sees_all or judge_is_known(study)):
+            source = _study_source(study)
+            if source is not None:
+                yield source
+
+
+def _study_source(study: Study) -> RatingSource | None:
+    try:
+        ratings, report = current_ratings(study.study_id), current_report(study.study_id)
+    except AuditError:  # a study that was only just drawn has no items that count yet, which is not a fault
+        return None
+    count = len(ratings.annotators)
+    raters = f"{count} annotators, blinded to the judge and to each other, in the study {study.title}."
+    return RatingSource(f"Study {study.title}", raters, study.state is StudyState.CLOSED, ratings, report)
+
+
+def _of_release(run: Run) -> Iterator[RatingSource]:
+    if run.ratings_digest:
+        ratings, report = _release_report(run.digest, run.ratings_digest, run.loaded_at, _run=run)
+        stated = str(run.manifest.get("raters") or "").strip()
+        raters = f"They are, as the release states: {stated}." if stated else RATERS_UNKNOWN
+        yield RatingSource(RELEASE_TITLE, raters, True, ratings, report)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _release_report(digest: str, rated: str, loaded_at: str, *, _run: Run) -> tuple[Ratings, AgreementReport]:
+    ratings = ratings_from(load(human_ratings, _run), f"The ratings of run {_run.key}")
+    return ratings, agreement_report(ratings)

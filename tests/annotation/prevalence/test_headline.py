@@ -1,0 +1,74 @@
+"""The corrected disagreement rate: by hand, on simulated studies, and where nothing can be said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from annotation.prevalence.headline import corrected_disagreement, disagreement_rate
+from annotation.ratings.design import SampleDesign
+from annotation.ratings.table import ratings_from, read_ratings
+from audit.demo.config import paper_config
+from audit.errors import AuditError
+from tests.annotation.studies import simulated_run
+
+STUDIES = 1000
+
+
+def labelled(rows: list[tuple[str, str, float]], **others: object) -> pd.DataFrame:
+    """(label by the judge, label by both annotators, design weight), one row per item."""
+    judge, label, weight = zip(*rows, strict=True)
+    items = [f"i{number}" for number in range(len(rows))]
+    frame = {"item_id": items, "annotator_a": label, "annotator_b": label, "judge": judge, "design_weight": weight}
+    return pd.DataFrame({**frame, **others})
+
+
+def test_the_rate_is_disagreeing_over_present_pairs_of_the_run() -> None:
+    # 60 pairs in DIVERGENT, half of them confirmed; 140 in COMPLEMENTARY, all confirmed; 200 in ABSENT, a quarter wrongly
+    rows = [("DIVERGENT", label, 15.0) for label in ("DIVERGENT", "DIVERGENT", "COMPLEMENTARY", "COMPLEMENTARY")]
+    rows += [("COMPLEMENTARY", "COMPLEMENTARY", 35.0)] * 4
+    rows += [("ABSENT", label, 50.0) for label in ("ABSENT", "ABSENT", "ABSENT", "DIVERGENT")]
+    rate = corrected_disagreement(ratings_from(labelled(rows)))
+    assert rate.judge == pytest.approx(60 / 200)
+    assert rate.value == pytest.approx((30 + 50) / (30 + 30 + 140 + 50))
+    assert 0 < rate.low < rate.value < rate.high < 1
+    assert (rate.n, rate.pairs) == (12, 400)
+
+
+def test_where_every_pair_is_rated_nothing_is_uncertain() -> None:
+    rows = [("DIVERGENT", "DIVERGENT", 1.0), ("DIVERGENT", "CONSISTENT", 1.0), ("ABSENT", "ABSENT", 1.0)]
+    rate = corrected_disagreement(ratings_from(labelled(rows)))
+    assert (rate.value, rate.low, rate.high) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_a_sample_without_a_present_pair_has_no_rate() -> None:
+    rate = corrected_disagreement(ratings_from(labelled([("ABSENT", "ABSENT", 2.0)] * 3)))
+    assert np.isnan([rate.judge, rate.value, rate.low, rate.high]).all()
+
+
+def test_without_a_design_nothing_is_estimated() -> None:
+    frame = labelled([("DIVERGENT", "DIVERGENT", 1.0)]).drop(columns="design_weight")
+    with pytest.raises(AuditError, match="does not say how the items were sampled"):
+        corrected_disagreement(ratings_from(frame))
+
+
+@pytest.mark.parametrize("per_stratum", [20, 40, 80])
+def test_the_interval_covers_the_true_rate(per_stratum: int) -> None:
+    run = simulated_run(paper_config(7), seed=1)
+    truth = run.shares[3:].sum() / (1 - run.shares[0])
+    design = SampleDesign(("A", "B", "C", "D", "E"), run.sizes.astype(float), np.empty(0, dtype=np.intp))
+    rated = np.minimum(per_stratum, run.sizes).astype(float)
+    studies = run.studies(per_stratum, STUDIES, seed=2).astype(float)
+    rates = np.array([disagreement_rate(study[:, 3:].sum(axis=1), study[:, 0], rated, design) for study in studies])
+    assert 0.95 <= np.mean((rates[:, 1] <= truth) & (truth <= rates[:, 2])) <= 0.99
+    assert abs(rates[:, 0].mean() - truth) < 0.01
+
+
+def test_the_nih_release_is_corrected_downwards(nih: Path) -> None:
+    rate = corrected_disagreement(read_ratings(nih / "annotations" / "validation_labels.csv"))
+    assert rate.judge == pytest.approx(64 / 716)  # 61 divergent and 3 contradictory of 722 pairs, 6 of them absent
+    assert rate.value == pytest.approx((0.0675 + 0.0612) / 2 / (1 - 6 / 722), abs=1e-4)
+    assert rate.low < rate.value < rate.high < 0.1
