@@ -107,6 +107,14 @@ class ChangedSide(StrEnum):
     BOTH = "both"
 
 
+class PositionMethod(StrEnum):
+    """How a position on a question was found; RELEASE: the people who made the release do not say."""
+
+    RULES = "rules"
+    JUDGE = "judge"
+    RELEASE = "release"
+
+
 class RaterKind(StrEnum):
     """Who compared two answers."""
 
@@ -144,6 +152,7 @@ RATER_KINDS = tuple(RaterKind)
 STRESS_TESTS = tuple(StressTest)
 PLANTED_KINDS = tuple(PlantedKind)
 CHANGED_SIDES = tuple(ChangedSide)
+POSITION_METHODS = tuple(PositionMethod)
 DOCUMENT_CALLS = tuple(DocumentCall)
 STRESS_CALLS: dict[StressTest, tuple[DocumentCall, ...]] = {
     StressTest.SUFFICIENCY: (DocumentCall.RELEVANT, DocumentCall.NOISE),
@@ -254,6 +263,7 @@ PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
+POSITION_METHOD_SPELLINGS = {method.value: method for method in PositionMethod}
 STRESS_TEST_SPELLINGS = spellings(STRESS_TEST_VARIANTS)
 DOCUMENT_CALL_SPELLINGS = spellings(DOCUMENT_CALL_VARIANTS)
 SIDE_SPELLINGS = {spelling: term for spelling, term in PREFERENCE_SPELLINGS.items() if term in SIDES}

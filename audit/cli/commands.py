@@ -34,6 +34,7 @@ class Command:
 
 GROUPS = {
     "themes": "Group the disagreements of a run into named themes, and read what people changed about them.",
+    "positions": "Who states what on each question, in the handbooks' own words.",
     "systems": "Answering systems: judge and measure their answers.",
     "stress": "Stress tests: what models and judges do with missing, noisy, wrong or changed texts.",
     "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
@@ -80,6 +81,9 @@ COMMANDS = (
     ),
     Command("generate", "Answer each question from each handbook's passages.", "audit.cli.generate:generate"),
     Command("ask", "Answer one question from all handbooks, with who says it and who says otherwise.", "audit.cli.ask:ask"),
+    Command(
+        "positions build", "Write who states what on every question of a run, by rules.", "audit.cli.positions:build"
+    ),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.cli.judge:judge"),
     Command("within", "Compare each handbook with itself, and write where it contradicts itself.", "audit.cli.within:within"),
     Command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -23,6 +24,11 @@ left join pairs p on p.question = q.question and p.label in ('DIVERGENT', 'CONTR
 where q.question = $question
 group by all order by pairs desc, p.divergence_topic
 """
+STORED = """
+select number, aspect, statement, value, method::varchar, handbook_id, quote, lead, start, "end"
+from positions join position_holders using (number) join handbooks using (handbook)
+where question = $question order by number, position_holders.rowid
+"""
 TABLE = TableSpec(
     "Positions on one {question}",
     (
@@ -32,8 +38,8 @@ TABLE = TableSpec(
         Column.count("start", "From character"), Column.count("end", "To character"), Column.text("method", "Found by"),
     ),
     (
-        "Found by rules: which {handbooks} hold a position follows from the judge's labels of their answers; the statement is a "
-        "sentence of one of them, word for word.",
+        "Those of the release where it brings any. Else by rules: which {handbooks} hold a position follows from the judge's "
+        "labels of their answers, and the statement is a sentence of one of them, word for word.",
     ),
 )  # fmt: skip
 
@@ -42,13 +48,14 @@ TABLE = TableSpec(
 class Holder:
     """A handbook that takes a position, and its own words: `answer[start:end]`.
 
-    lead  the line that introduces the words in the answer, where they are an item of a list ("Avoid the following:"), or ""
+    start, end  None where the release came without answers
+    lead        the line that introduces the words in the answer, where they are an item of a list ("Avoid the following:"), or ""
     """
 
     handbook_id: str
     quote: str
-    start: int
-    end: int
+    start: int | None
+    end: int | None
     lead: str = ""
 
 
@@ -87,7 +94,8 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
         position   int, from 1
         aspect, statement, value, method  as in `Position`; value missing where there is none
         size       int, handbooks that hold it
-        handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0
+        handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0,
+                   and are missing where the release came without answers
 
     A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none.
     Raises NotInRunError when the question is not in the run.
@@ -105,13 +113,32 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
 
 
 def positions_of(con: Connection, question_id: str) -> tuple[Position, ...]:
-    """The positions on one question, most held first. Raises NotInRunError when the question is not in the run."""
+    """The positions on one question, most held first: those of the release where it brings any, else those found by rules.
+
+    Raises NotInRunError when the question is not in the run.
+    """
+    stored = rows(con, STORED, {"question": question_number(con, question_id)})
+    return _stored_positions(stored) if stored else positions_by_rules_of(con, question_id)
+
+
+def positions_by_rules_of(con: Connection, question_id: str) -> tuple[Position, ...]:
+    """The same by rules alone, whatever the release brings. Raises NotInRunError when the question is not in the run."""
     number = {"question": question_number(con, question_id)}
     question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, number)]
     grouped = position_groups(con, question_id)
     answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna()]
     return positions_by_rules(question, answering, reasonings, aspect or "")
+
+
+def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
+    """Positions from rows of `STORED`."""
+    found: dict[int, Position] = {}
+    for number, aspect, statement, value, method, handbook_id, quote, lead, start, end in stored:
+        holder = Holder(handbook_id, quote, start, end, lead or "")
+        before = found[number].holders if number in found else ()
+        found[number] = Position(aspect or "", statement, value, (*before, holder), method)
+    return tuple(sorted(found.values(), key=lambda position: -len(position.holders)))
 
 
 def positions_by_rules(question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "") -> tuple[Position, ...]:

@@ -46,6 +46,7 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "source routes": {"type": ["array", "null"], "items": {"$ref": "#/$defs/source_route"}},
     "routed evidence": {"type": ["array", "null"], "items": {"$ref": "#/$defs/routed_evidence"}},
     "planted change": {"anyOf": [{"$ref": "#/$defs/planted_change"}, {"type": "null"}]},
+    "holders": {"type": "array", "items": {"$ref": "#/$defs/holder"}},
     "stress documents": {"type": ["array", "null"], "items": {"$ref": "#/$defs/stress_document"}},
     "stress calls": {"type": ["array", "null"], "items": {"$ref": "#/$defs/stress_call"}},
     "stress sub answers": {"type": ["array", "null"], "items": {"$ref": "#/$defs/stress_sub_answer"}},

@@ -102,6 +102,7 @@ MANIFEST = (
     Field("preferences", "integer", "declared count", aliases=("n_preferences",)),
     Field("measures", "integer", "declared count", aliases=("n_measures",)),
     Field("planted", "integer", "declared count of planted changes", aliases=("n_planted",)),
+    Field("positions", "integer", "declared count of positions on questions", aliases=("n_positions",)),
     Field("human_ratings", "integer", "declared count of pairs that raters labelled", aliases=("n_human_ratings",)),
     Field("sources", "integer", "declared count of groups of handbooks", aliases=("n_sources",)),
     Field("routes", "integer", "declared count of questions that a system routed to sources", aliases=("n_routes",)),

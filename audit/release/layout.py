@@ -32,6 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "section": ("sections",),
     "trial": ("trials",),
     "planted": ("planted",),
+    "position": ("positions",),
     "human_rating": ("annotations/validation_labels", "human_ratings"),
     "inconsistency": ("within_handbook",),
     "self_comparison": ("within_handbook_counts",),

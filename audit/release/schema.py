@@ -14,6 +14,7 @@ from audit.release.fields import JSON_TYPES, Field
 from audit.release.handbook_fields import ANSWER, HANDBOOK, MANIFEST, QUESTION, SECTION, TRIAL
 from audit.release.pair_fields import CHECK, COMPARISON, INCONSISTENCY, JUDGE_METADATA, PAIR, PLACE, SELF_COMPARISON, THEME
 from audit.release.planted_fields import PLANTED, PLANTED_CHANGE
+from audit.release.position_fields import HOLDER, POSITION
 from audit.release.rating_fields import HUMAN_RATING
 from audit.release.route_fields import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROUTE
 from audit.release.stress_fields import STRESS_CALL, STRESS_DOCUMENT, STRESS_INSTANCE, STRESS_REPLY, STRESS_SUB_ANSWER
@@ -27,6 +28,7 @@ KINDS: dict[str, tuple[Field, ...]] = {
     "system_answer": SYSTEM_ANSWER, "evidence": EVIDENCE, "criteria": CRITERIA_SCORES, "usage": USAGE, "preference": PREFERENCE,
     "measure": MEASURE, "source": SOURCE, "route": ROUTE, "source_route": SOURCE_ROUTE, "routed_evidence": ROUTED_EVIDENCE,
     "planted": PLANTED, "planted_change": PLANTED_CHANGE, "human_rating": HUMAN_RATING,
+    "position": POSITION, "holder": HOLDER,
     "stress_instance": STRESS_INSTANCE, "stress_document": STRESS_DOCUMENT, "stress_reply": STRESS_REPLY,
     "stress_call": STRESS_CALL, "stress_sub_answer": STRESS_SUB_ANSWER,
 }  # fmt: skip

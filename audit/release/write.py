@@ -31,22 +31,24 @@ def write_release(
     sections: Iterable[Record] | None = None,
     trials: Iterable[Record] | None = None,
     planted: Iterable[Record] | None = None,
+    positions: Iterable[Record] | None = None,
     systems: Mapping[str, Iterable[Record]] | None = None,
 ) -> Path:
     """Write a release folder in the layout of data/README.md and return it.
 
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
     computed from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
-    (the handbooks' texts, for passages to be shown in), `trials` (what each strategy of retrieval found) and `planted` (changes
-    planted to test the judge). `systems` has the records of answering systems under the names of SYSTEM_TABLES; with them,
-    `handbooks` and `comparisons` may be None.
+    (the handbooks' texts, for passages to be shown in), `trials` (what each strategy of retrieval found), `planted` (changes
+    planted to test the judge) and `positions` (who states what on a question). `systems` has the records of answering systems
+    under the names of SYSTEM_TABLES; with them, `handbooks` and `comparisons` may be None.
     All iterables may be generators; one record is in memory at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
     """
     root.mkdir(parents=True, exist_ok=True)
     if unknown := set(systems or {}) - set(SYSTEM_TABLES):
         raise ValueError(f"no table of answering systems: {', '.join(sorted(unknown))}")
-    counted = {"handbooks": handbooks, "questions": questions, "answers": answers, "planted": planted, **(systems or {})}
+    own = {"handbooks": handbooks, "questions": questions, "answers": answers, "planted": planted, "positions": positions}
+    counted = {**own, **(systems or {})}
     counts = {
         name: write_jsonl(root / f"{name}.jsonl", records) for name, records in counted.items() if records is not None
     }  # fmt: skip

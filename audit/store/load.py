@@ -24,6 +24,7 @@ from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
 from audit.store.load_pairs import PairLoader
 from audit.store.load_planted import load_planted
+from audit.store.load_positions import load_positions
 from audit.store.load_ratings import load_ratings
 from audit.store.load_routes import load_routes, load_sources
 from audit.store.load_stress import load_stress
@@ -130,6 +131,7 @@ def _fill_store(
             load_trials(con, reader, state)
             load_within(con, reader, state)
             load_planted(con, reader, state)
+            load_positions(con, reader, state)
             load_sources(con, reader, state)
             load_systems(con, reader, state)
             load_routes(con, reader, state)

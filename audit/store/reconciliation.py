@@ -20,7 +20,7 @@ DECLARED_OF_SYSTEMS = {
     "preferences": "preference", "measures": "measure", "sources": "source", "routes": "route",
     "stress_instances": "stress_instance", "stress_replies": "stress_reply",
 }  # fmt: skip
-DECLARED_OF_JUDGES = {"planted": "planted", "human_ratings": "human_rating"}
+DECLARED_OF_JUDGES = {"planted": "planted", "human_ratings": "human_rating", "positions": "position"}
 """Counts that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
 
 

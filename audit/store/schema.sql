@@ -7,6 +7,7 @@ create type check_kind as enum ('swap', 'blind', 'repeat');
 create type planted_kind as enum (
     'amount', 'negation', 'detail', 'blank', 'order', 'synonyms', 'padding', 'swap', 'center', 'instruction'
 );
+create type position_method as enum ('rules', 'judge', 'release');
 create type parse as enum ('strict', 'lenient', 'label', 'none', 'rules');
 
 create table run (            -- exactly one row
@@ -388,6 +389,24 @@ create table stress_sub_answers ( -- no row: the reply has no answer to the docu
     place    smallint not null,      -- of the document
     answer   varchar not null,
     score    float                   -- 0, 0.5, 1; null: not graded
+);
+
+create table positions (      -- no row of a question: the release brings none; they are then found by rules when asked for
+    number    integer primary key,  -- in the order of the release
+    question  integer not null,
+    aspect    varchar,
+    statement varchar not null,
+    value     varchar,
+    method    position_method not null
+);
+
+create table position_holders ( -- every quote stands in the holder's answer
+    number   integer not null,
+    handbook smallint not null,
+    quote    varchar not null,
+    lead     varchar,
+    start    integer,               -- in characters of the answer; null, as the end: the release came without answers
+    "end"    integer
 );
 
 create table taxonomy (       -- one row where the release brings its own themes, none otherwise

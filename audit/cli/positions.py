@@ -1,0 +1,58 @@
+"""`audit positions build`: who states what on every question of a run, by rules, as a file of the release format."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from audit.cli.conventions import OK, add_json, add_run, print_result
+from audit.errors import AuditError
+from audit.metrics.question_positions import Position, positions_by_rules_of
+from audit.queries.lookup import question_list
+from audit.release.write import write_jsonl
+from audit.settings import Settings
+from audit.store.connection import Connection, open_store
+from audit.store.runs import find_run
+
+ABOUT = """The file has one position a line: its statement, its value where there is one, and every handbook that holds it, with
+its own words. Put it into the folder of the release as positions.jsonl, change what is wrong, and load the release again.
+
+Exit code: 0 done, 2 nothing was written."""
+
+
+def build_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit positions build`."""
+    parser.epilog = ABOUT
+    add_run(parser)
+    parser.add_argument("--out", type=Path, default=Path("positions.jsonl"), metavar="FILE", help="default: positions.jsonl")
+    add_json(parser)
+
+
+def build(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit positions build --run demo --out positions.jsonl`"""
+    if arguments.out.exists():
+        raise AuditError(f"{arguments.out} exists. Nothing was written. Choose another --out, or move the file away.")
+    run = find_run(settings.store_dir, arguments.run)
+    with open_store(run.path) as con:
+        written = write_jsonl(arguments.out, _records(con))
+    found = f"{arguments.out}: {written:,} positions of run {run.key}, found by rules."
+    text = f"{found} Put it into the release's folder and load it again."
+    print_result(arguments, text, {"out": str(arguments.out), "run": run.key, "positions": written})
+    return OK
+
+
+def _records(con: Connection) -> Iterator[dict[str, Any]]:
+    for question_id in question_list(con)["question_id"]:
+        for position in positions_by_rules_of(con, question_id):
+            yield {"question_id": question_id, **_record(position)}
+
+
+def _record(position: Position) -> dict[str, Any]:
+    return {name: value for name, value in asdict(position).items() if value not in (None, "")} | {
+        "holders": [
+            {name: value for name, value in asdict(holder).items() if value not in (None, "")} for holder in position.holders
+        ]
+    }
