@@ -42,7 +42,7 @@ SECTIONS = {
     ),
     "How the numbers are calculated": (
         "not addressed (r_abs)", "disagreement (R_div)", "same advice (R_con)",
-        "disputed {questions} (pct_any_div)", "95 % interval", "Wilson's interval", "Spearman's rho",
+        "disputed {questions} (pct_any_div)", "95 % interval", "related pairs", "Wilson's interval", "Spearman's rho",
         "severity score", "gap", "position group", "label entropy", "length effect", "peer", "position",
     ),
     "How two runs are compared": (
@@ -92,7 +92,9 @@ CORE_MEANINGS = {
     "token": "A word or part of a word as a language model reads and writes it. The cost of a model is counted in tokens.",
     "95 % interval": "The range in which the share would probably lie for other {questions} of the same kind (and, "
     "where pairs are pooled, for other {handbooks}). A wide interval means few data.",
-    "Wilson's interval": "A 95 % interval of a share, computed from its two counts alone where resampling is not possible.",
+    "Wilson's interval": "A 95 % interval of a share that is computed from two counts alone: the events and the trials.",
+    "related pairs": "Two pairs that share {a_question} or {a_handbook}. They tell partly the same, so intervals of pooled pairs are "
+    "wider than if each pair told something new.",
     "release": "The files of one comparison, as they were published or produced.",
     "run": "A release that was loaded here. Its digest is a fingerprint: equal digests mean identical data.",
     "package": "All tables and figures of a run as files, with a report and a manifest that lists what they were made from.",

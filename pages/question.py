@@ -50,7 +50,7 @@ def label_variety(run: Run, question_id: str) -> None:
         n=f"{row['present']:,}",
     )  # fmt: skip
     every = st.expander(fill(run, "Label entropy of every {question}"), key="every_entropy", on_change="rerun")
-    if every.open:  # only now, as every question is resampled for it
+    if every.open:  # only now, as every question is counted for it
         with every:
             entropy_of_every_question(run)
 

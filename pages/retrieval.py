@@ -54,7 +54,7 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
         "measures",
         "How well each strategy finds the section that contains the answer, with 95 % intervals.",
     )
-    counts(run, MEANINGS + " Lines are 95 % intervals from resampling {questions}.")
+    counts(run, MEANINGS + " Lines are 95 % intervals for other {questions}.")
     footer(everything, "retrieval", run, "retrieval")
 
 

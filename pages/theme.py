@@ -34,9 +34,9 @@ SUMMARY = (
     "{centers_n} {center_word}. **{disagreeing}** of these pairs disagree, which is {share} of all disagreement in the run "
     "(95 % interval {span})."
 )
-WITH_INTERVALS = "Dots are shares; lines are 95 % intervals from resampling questions and {handbooks}."
+WITH_INTERVALS = "Dots are shares; lines are 95 % intervals for other {questions} and other {handbooks}."
 WITHOUT_INTERVALS = (
-    "Dots are shares. An interval needs pairs on at least two questions and three {handbooks}, so there is none here."
+    "Dots are shares. An interval needs pairs on at least two {questions} and four {handbooks}, so there is none here."
 )
 
 

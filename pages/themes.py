@@ -152,7 +152,7 @@ with page("Themes", LEAD) as run:
         go_to("theme", run, theme=str(picked["theme_id"]))
     counts(
         run, "Click a row to open the theme. Weight adds 1, 2 or 3 for each disagreeing pair, by its clinical significance (low, "
-        "medium, high). Intervals come from resampling questions and {handbooks}; a theme on a single question tells "
+        "medium, high). Intervals speak of other {questions} and other {handbooks}; a theme on a single question tells "
         "little about others.",
     )  # fmt: skip
     footer(frame.drop(columns=["top", "top_name"]), "themes", run, "themes")

@@ -53,7 +53,7 @@ SLOW = (
     "pipeline/test_within.py",
     "pipeline/test_workers.py",
     "release/test_formats.py",
-    "stats/test_bootstrap_coverage.py",
+    "stats/test_coverage.py",
     "store/test_load.py",
     "store/test_load_pairs.py",
     "test_logs.py",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats, Ints
 from audit.stats.paired import clustered_kappa_interval, cohen_kappa
 from audit.vocabulary import PREFERENCES, Preference

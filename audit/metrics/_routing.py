@@ -12,7 +12,7 @@ from audit.errors import NotInRunError
 from audit.evaluation.routing_measures import CUT, MEASURES, RoutedQuestion, source_measures
 from audit.queries.lookup import require_one_of
 from audit.retrieval.gold import ndcg_at
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 from audit.tables import Column
@@ -60,7 +60,7 @@ MEANINGS = (
     "order is to the best one. CrossEv@5: the share of {questions} with several required sources whose evidence has all of them.",
 )  # fmt: skip
 INTERVALS = (
-    "In brackets: 95 % intervals, {questions} resampled; Wilson's where hits or misses are on fewer than five. "
+    "In brackets: 95 % intervals, which speak of other {questions} (on the logit scale; Wilson's where all are hits, or none). "
     "A dash: not known. "
     "A {question} that a system did not route, or of which a measure is not asked, is not counted, and never as 0."
 )
@@ -148,17 +148,13 @@ def shares_with_intervals(values: Floats) -> tuple[Floats, Floats, Floats]:
 
     values  rows x questions, NaN where a question has none
 
-    Questions are resampled; Wilson's where hits or misses are on fewer than five. The ends are NaN where all values are equal and
-    neither 0 nor 1: draws of equal values show no spread, and a count of hits says nothing about them.
+    Questions are independent (audit.stats.clustered). The ends are NaN where all values are equal and neither 0 nor 1: equal
+    values show no spread, and a count of hits says nothing about them.
     """
     asked, known = ~np.isnan(values), np.nan_to_num(values)
     with np.errstate(invalid="ignore"):
         means = known.sum(axis=1) / asked.sum(axis=1)
-    # In single precision, that of the draws: they would be copied for each call otherwise
-    low, high = clustered_ratio_interval(known.astype(np.float32), asked.astype(np.float32))
-    smallest, largest = np.where(asked, known, 1).min(axis=1, initial=1), known.max(axis=1, initial=0)
-    no_spread = (smallest == largest) & (means > 0) & (means < 1)
-    return means, np.where(no_spread, np.nan, low), np.where(no_spread, np.nan, high)
+    return means, *clustered_ratio_interval(known, asked.astype(float), events=False)
 
 
 def by_kind(values: pd.DataFrame, by: str) -> pd.DataFrame:

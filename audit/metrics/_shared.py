@@ -1,4 +1,4 @@
-"""What several metrics share: columns and footnotes of their tables; shares and kappa with questions resampled."""
+"""What several metrics share: columns and footnotes of their tables; shares and kappa with questions as clusters."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from audit.stats.bootstrap import MIN_QUESTIONS, clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import clustered_kappa_interval, cohen_kappa
 from audit.tables import Column
 from audit.terms import RATE_MEANINGS, RATE_SYMBOLS, RATE_TITLES
 from audit.vocabulary import LABELS
 
-RARE = "Wilson's with {questions} as trials where an outcome, or its opposite, occurs on fewer than five."
+UNSEEN = "Wilson's with {questions} as trials where no pair, or every pair, has the outcome."
 TWO_WAY = (
-    "In brackets: 95 % intervals; {questions} and {handbooks} are resampled together (two-way cluster bootstrap, Owen 2007), "
-    f"for shares of {{questions}} Wilson's. {RARE} A dash: not known."
+    "In brackets: 95 % intervals, which speak of other {questions} and other {handbooks} like these: pairs that share either "
+    f"count as related (cluster-robust variance, logit scale). {UNSEEN} A dash: not known."
 )
-BY_QUESTION = f"In brackets: 95 % intervals, {{questions}} resampled; {RARE} A dash: not known."
+BY_QUESTION = (
+    "In brackets: 95 % intervals, which speak of other {questions} put to these {handbooks}: pairs on one {question} count as "
+    f"related (cluster-robust variance, logit scale). {UNSEEN} Of other figures than shares, {{questions}} are resampled. "
+    "A dash: not known."
+)
 OWN_FIXED = (
-    "In brackets: 95 % intervals; {questions} are resampled, and so are the {handbooks} of others, while its own are fixed "
-    f"(two-way cluster bootstrap, Owen 2007). {RARE} A dash: not known."
+    "In brackets: 95 % intervals, which speak of other {questions} and of other {handbooks} to compare with, its own being "
+    "fixed: pairs that share {a_question} or another's {handbook} count as related (cluster-robust variance, logit scale). "
+    f"{UNSEEN} A dash: not known."
+)
+OTHER_HANDBOOKS = (
+    "In brackets: 95 % intervals, which speak of this {question} put to other {handbooks}: pairs that share {a_handbook} count "
+    "as related (cluster-robust variance)."
+)
+ANY_DISPUTE = (
+    "pct_any_div grows with the number of {handbooks}, because one disagreeing pair makes {a_question} disputed: compare it only "
+    "between groups with as many. Its interval is Wilson's and speaks of other {questions} put to these {handbooks}."
 )
 WILSON = "In brackets: 95 % intervals (Wilson 1927). A dash: not known."
 UNSCORED = "Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement."
@@ -60,11 +73,13 @@ def rate_columns(*names: str) -> tuple[Column, ...]:
 
 def rate_notes(*names: str, intervals: str = TWO_WAY) -> tuple[str, ...]:
     """What those rates mean, and how their intervals were made."""
-    return (*(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in names or RATE_TITLES), UNSCORED, intervals)
+    shown = names or tuple(RATE_TITLES)
+    population = (intervals, ANY_DISPUTE) if "pct_any_div" in shown else (intervals,)
+    return (*(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in shown), UNSCORED, *population)
 
 
 LABEL_NAMES = tuple(label.value for label in LABELS)
-BOOTSTRAP, OVER_QUESTIONS, NO_INTERVAL = "questions resampled", "Wilson over questions", ""
+BOOTSTRAP, CLUSTERED, OVER_QUESTIONS, NO_INTERVAL = "questions resampled", "questions as clusters", "Wilson over questions", ""
 
 
 def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Series) -> dict[str, object]:
@@ -76,14 +91,14 @@ def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Se
     questions, position = np.unique(counts["question"][denominator], return_inverse=True)
     pairs = counts["pairs"][denominator].to_numpy(dtype=float)
     events = pairs * numerator[denominator].to_numpy(dtype=float)
-    total, event = (np.bincount(position, weights, len(questions)) for weights in (pairs, events))
-    low, high = clustered_ratio_interval(event[None, :].astype(np.float32), total[None, :].astype(np.float32))
-    # The rule of audit.stats.bootstrap, so that the table names the method that made the interval.
-    rare = min(np.count_nonzero(event), np.count_nonzero(total - event)) < MIN_QUESTIONS
+    total, event = (np.bincount(position, weights, len(questions)).astype(float) for weights in (pairs, events))
+    low, high = clustered_ratio_interval(event[None, :], total[None, :])
+    # The rule of audit.stats.clustered, so that the table names the method that made the interval.
+    unseen = event.sum() in (0, total.sum())
     return {
         "count": int(event.sum()), "of": int(total.sum()),
         "value": event.sum() / total.sum() if total.sum() else np.nan, "value_low": low[0], "value_high": high[0],
-        "interval": NO_INTERVAL if np.isnan(low[0]) else OVER_QUESTIONS if rare else BOOTSTRAP,
+        "interval": NO_INTERVAL if np.isnan(low[0]) else OVER_QUESTIONS if unseen else CLUSTERED,
     }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ UNREAD_NOTE = (
     "Unread: replies, documents or sub-questions that were asked about and have nothing that could be read. They are never right "
     "and never wrong: they are in no denominator."
 )
-INTERVAL_NOTE = "In brackets: 95 % intervals, {questions} resampled; Wilson's where hardly any differ. A dash: not known."
+INTERVAL_NOTE = "In brackets: 95 % intervals, which speak of other {questions}: {questions} are clusters. A dash: not known."
 
 
 def bound(test: str | None, size: int | None) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
+from audit.metrics._shared import ABSENCE, BY_QUESTION, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
 from audit.queries.lookup import require_answers
 from audit.queries.pair_counts import BY_COUPLE, read_pairs
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Interval, with_interval, with_wilson
 from audit.stats.pair_table import RATES, Pairs, side_rate_intervals
 from audit.store.connection import Connection, frame
@@ -105,19 +105,19 @@ def handbooks(con: Connection) -> pd.DataFrame:
         absent_pairs, present             int, pairs; scored = absent_pairs + present
         consistent, disagreeing           int, pairs
         r_div                             float in [0, 1], disagreeing / present; NaN where present is 0
-        r_div_low, r_div_high             95 % interval with questions and the other handbooks resampled, this one fixed; Wilson's
-                                          over questions where disagreement, or the rest, is on fewer than five; NaN where fewer
-                                          than two questions or two others are in the denominator
+        r_div_low, r_div_high             95 % interval for other questions and other handbooks to compare with, this one fixed
+                                          (audit.stats.clustered); NaN where fewer than two questions or two others are in the
+                                          denominator
 
     Raises NotInRunError when the release came without answers: absence is then unknown, not zero.
-    Source: absence as in arXiv:2605.29084, appendix G; intervals: Wilson (1927), Owen (2007).
+    Source: absence as in arXiv:2605.29084, appendix G; intervals: Wilson (1927).
     """
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
-    # Each handbook is a group of its own: it is fixed, and the others are resampled.
+    # Each handbook is a group of its own: it is fixed, and the others could have been others.
     one_each = np.arange(len(pairs.handbooks))
     low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
-    # A handbook without pairs was not resampled: its interval is unknown.
+    # A handbook without pairs has no interval.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.handbooks).reindex(table["handbook"])
     return with_interval(table, "r_div", ends["low"], ends["high"])
 
@@ -210,7 +210,7 @@ CENTERS_TABLE = TableSpec(
     (
         "Absence: of the answers asked of the {center}'s {handbooks}, those that do not address the {question}.",
         "Within: pairs of two {handbooks} of the {center}; with others: pairs with another {center}'s {handbooks}.",
-        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", UNSCORED, OWN_FIXED, "Absence: {questions} resampled alone.",
+        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", UNSCORED, OWN_FIXED, f"Absence: {BY_QUESTION}",
     ),
 )  # fmt: skip
 CENTERS_GLOSSARY = {
@@ -241,12 +241,11 @@ def centers(con: Connection) -> pd.DataFrame:
         within_present, ..._disagreeing   int, pairs of two handbooks of the center
         between_present, ..._disagreeing  int, pairs with another center's handbook
         r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
-        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; questions are resampled and,
-                                          for pairs with other centers, so are their handbooks (two-way bootstrap); Wilson's
-                                          over questions where an outcome or its opposite is on fewer than five
+        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; they speak of other questions and, for
+                                          pairs with other centers, of other handbooks there (audit.stats.clustered)
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
-    of others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2; intervals: Owen (2007).
+    of others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2.
     """
     # Nullable integers: without answers the number asked is unknown, not zero.
     table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})
@@ -261,11 +260,11 @@ def centers(con: Connection) -> pd.DataFrame:
 
 
 def _absence_interval(con: Connection, names: pd.Series) -> Interval:
-    # Questions are resampled, each with all answers of the center: its handbooks may answer alike.
+    # Questions are the clusters, each with all answers of the center: its handbooks may answer alike.
     counts = frame(con, BY_CENTER_AND_QUESTION)
     row = pd.Index(names).get_indexer(pd.Index(counts["center"]))
     column, questions = pd.factorize(counts["question"])
-    absent, asked = np.zeros((2, len(names), len(questions)), dtype=np.float32)
+    absent, asked = np.zeros((2, len(names), len(questions)))
     absent[row, column], asked[row, column] = counts["absent"], counts["asked"]
     return clustered_ratio_interval(absent, asked)
 

@@ -114,8 +114,8 @@ def judge_checks(con: Connection) -> pd.DataFrame:
         figure                 str, 'changed', 'crossed', 'to disagreement', 'to agreement', 'kappa' or 'unread'
         count, of              int, checks; of is 0 where nothing was measured
         value                  float, a share in [0, 1] or kappa; NaN where nothing was measured, which is not 0
-        value_low, value_high  95 % interval: questions resampled, each with all its checks; where the event is rare, Wilson's
-                               with questions as trials; NaN where it cannot be known
+        value_low, value_high  95 % interval: questions as clusters, each with all its checks; Wilson's
+                               with questions as trials where none or all are; NaN where it cannot be known
         interval               str, which of the two
 
     Source: kappa: Cohen (1960). Position bias of judges: Zheng et al. (2023), arXiv:2306.05685.
@@ -154,8 +154,8 @@ def judge_reading(con: Connection) -> pd.DataFrame:
         name                   str, strict ... rules, 'not said'; '(all)' or a reason of the release
         count, of              int, pairs; of: all pairs that the judge was asked about
         value                  float in [0, 1], count / of; NaN where no pair was asked, or where the release does not report it
-        value_low, value_high  95 % interval: questions resampled, each with all its pairs; where rare, Wilson's with questions as
-                               trials; NaN where it cannot be known
+        value_low, value_high  95 % interval: questions as clusters, each with all its pairs; Wilson's with questions as
+                               trials where none or all are; NaN where it cannot be known
         interval               str, which of the two
     """
     counts = frame(con, PARSE_SQL)

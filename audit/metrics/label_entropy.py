@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
+from audit.metrics._shared import OTHER_HANDBOOKS
 from audit.queries.lookup import question_number_or_all
 from audit.queries.pair_counts import read_pairs
-from audit.stats.bootstrap import statistic_interval
+from audit.stats.clustered import statistic_interval
 from audit.stats.intervals import Floats, with_interval
-from audit.stats.pair_table import resample
+from audit.stats.pair_table import PRESENT, related_counts
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
@@ -35,7 +36,7 @@ TABLE = TableSpec(
     (
         "Label entropy: 0 where all pairs in which both answer have one label, 2 bits where its four labels are equally common. "
         "Evenness: entropy over its maximum, from 0 to 1.",
-        "In brackets: 95 % intervals, {handbooks} resampled, the {question} being fixed (Owen 2007). A dash: not known.",
+        f"{OTHER_HANDBOOKS} A dash: not known.",
     ),
     printed_rows=30,
 )  # fmt: skip
@@ -54,20 +55,19 @@ def label_entropy(con: Connection, question_id: str | None = None) -> pd.DataFra
         question                     int, number; question_id, text, organ  str
         present                      int, pairs; consistent + complementary + divergent + contradictory
         entropy                      float in [0, 2] bits; NaN where present is 0
-        entropy_low, entropy_high    95 % interval with the handbooks resampled (the question is fixed); NaN where fewer than
-                                     three handbooks answer, or all pairs have one label: resampling cannot show another
+        entropy_low, entropy_high    95 % interval for other handbooks, the question being fixed; NaN where fewer than four
+                                     handbooks answer, or all pairs have one label: they cannot show how often another occurs
         evenness                     float in [0, 1], entropy / 2
 
-    Raises NotInRunError for another question. Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: the handbook half of
-    Owen's (2007) bootstrap.
+    Raises NotInRunError for another question. Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: audit.stats.clustered.
     """
     question = question_number_or_all(con, question_id)
     table, pairs = frame(con, SQL, {"question": question}), read_pairs(con, question)
     counts = table[[label.value.lower() for label in PRESENT_LABELS]].to_numpy(dtype=float)
     table["entropy"] = entropy_bits(counts)
     table["evenness"] = table["entropy"] / np.log2(len(PRESENT_LABELS))
-    resampled = resample(pairs, [frozenset((label.code,)) for label in PRESENT_LABELS])
-    low, high = statistic_interval(lambda draws: entropy_bits(np.moveaxis(draws, 1, -1)), resampled)
+    outcomes = [*(frozenset((label.code,)) for label in PRESENT_LABELS), PRESENT]
+    low, high = statistic_interval(entropy_bits, related_counts(pairs, outcomes))
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
     return with_interval(table, "entropy", ends["low"], ends["high"])
 

@@ -74,11 +74,10 @@ def labels(con: Connection) -> pd.DataFrame:
         pairs            int
         share            float in [0, 1], of all pairs; NaN in a run without pairs
         share_of_judged  float in [0, 1], of the judged pairs; NaN for pre-screened and unscored
-        ..._low, _high   95 % interval with questions and handbooks resampled (two-way cluster bootstrap), Wilson's over questions
-                         where these pairs, or the others, are on fewer than five; NaN where fewer than two questions or three
-                         handbooks are in the denominator
+        ..._low, _high   95 % interval for other questions and handbooks (audit.stats.clustered); NaN where fewer than two
+                         questions or four handbooks are in the denominator
 
-    Source: the labels are those of arXiv:2605.29084, section 4; intervals: Owen (2007), Ann. Appl. Stat. 1(2).
+    Source: the labels are those of arXiv:2605.29084, section 4.
     """
     table, pairs = frame(con, SQL), read_pairs(con)
     everything = np.ones((1, len(pairs.questions)), dtype=np.float32)

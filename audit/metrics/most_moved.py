@@ -9,7 +9,7 @@ from audit.metrics import metric
 from audit.metrics._shared import TWO_RUNS
 from audit.queries.aligned_runs import COMPARED
 from audit.queries.lookup import require_one_of
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import wilson, with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
@@ -95,7 +95,7 @@ HANDBOOKS_TABLE = TableSpec(
     (
         TWO_RUNS, BY_LOWER_END, PARTS,
         "A pair counts for both its {handbooks}, so that changed pairs add up to twice the pairs that changed.",
-        "In brackets: 95 % intervals, {questions} resampled (Wilson's where pairs change on fewer than five). A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions}: {questions} are clusters. A dash: not known.",
     ),
     printed_rows=30,
 )  # fmt: skip
@@ -152,7 +152,7 @@ def handbooks_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
         questions                          int, on which it has a pair that is compared
         compared, moved                    int, pairs; moved: those that changed
         share                              float in [0, 1], moved / compared; share_low, share_high: 95 % interval, questions
-                                           resampled (Wilson's over them where pairs change on fewer than five); NaN on one
+                                           as clusters; NaN on one
         revealed, lost, judged_new, judged_gone, change   int, as in `questions_moved`
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError for another kind.

@@ -119,8 +119,8 @@ def planted_changes(con: Connection, by: str = BY_KIND, judge: str | None = None
         judge, kind, variant          str; variant is '(all)' where rows are by kind
         effect                        str, 'must change' or 'must stay'
         count, of                     int, changes: as they must be, and those that can tell
-        value, value_low, value_high  float in [0, 1], count / of with its 95 % interval: questions resampled, each with all its
-                                      changes; where rare, Wilson's with questions as trials; NaN where nothing was measured
+        value, value_low, value_high  float in [0, 1], count / of with its 95 % interval: questions as clusters, each with all
+                                      its changes; Wilson's where all or none stay; NaN where nothing was measured
         interval                      str, which of the two
         lenient, lenient_low, lenient_high   the same where DIVERGENT counts after a denial as well
         obeyed_count, obeyed_of       int, instructions; obeyed, obeyed_low, obeyed_high: their share; NaN for other kinds

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import DISAGREEING, ORGAN, PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
+from audit.metrics._shared import (
+    DISAGREEING,
+    ORGAN,
+    OTHER_HANDBOOKS,
+    PAIRS,
+    PRESENT,
+    QUESTIONS,
+    rate_columns,
+    rate_notes,
+)
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
 from audit.queries.lookup import question_number_or_all, require_one_of
 from audit.queries.pair_counts import (
@@ -76,7 +85,7 @@ QUESTIONS_TABLE = TableSpec(
         Column.count("asked", "Asked", "{handbooks}"), Column.count("answering", "Answering", "{handbooks}"), PAIRS, PRESENT,
         DISAGREEING, *rate_columns("r_abs", "r_div", "r_con"), Column.decimal("severity", "Severity", "score"),
     ),
-    (*rate_notes("r_abs", "r_div", "r_con", intervals="In brackets: 95 % intervals, {handbooks} resampled. A dash: not known."),
+    (*rate_notes("r_abs", "r_div", "r_con", intervals=f"{OTHER_HANDBOOKS} A dash: not known."),
      SEVERITY_NOTE),
     printed_rows=30,
 )  # fmt: skip
@@ -103,20 +112,19 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
         present                      int, pairs; consistent + complementary + divergent + contradictory
         disagreeing                  int, pairs; divergent + contradictory = low + medium + high + unstated
         r_abs, r_div, r_con          float in [0, 1]; NaN where the denominator is 0
-        r_div_low, r_div_high        95 % interval with the handbooks resampled (the question is fixed); where none or all pairs
-                                     disagree, Wilson's with half as many trials as handbooks; NaN where fewer than three
-                                     handbooks answer. Three to six are few: read it as a rough guide
+        r_div_low, r_div_high        95 % interval for other handbooks, the question being fixed; where none or all pairs
+                                     disagree, Wilson's with half as many trials as handbooks; NaN where fewer than four
+                                     handbooks answer. Four to six are few: read it as a rough guide
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
-    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: the handbook half of
-    Owen's (2007) two-way cluster bootstrap.
+    Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: audit.stats.clustered.
     """
     question = question_number_or_all(con, question_id)
     table = frame(con, QUESTIONS_SQL, {"question": question}).astype({"asked": "Int64", "answering": "Int64"})
     pairs = read_pairs(con, question)
     low, high = rate_intervals(pairs)["r_div"]
-    # A question without pairs was not resampled: its interval is unknown.
+    # A question without pairs has no interval.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
     return with_interval(table, "r_div", ends["low"], ends["high"])
 
@@ -186,13 +194,12 @@ def organs(con: Connection, scope: str | None = None) -> pd.DataFrame:
         r_div, r_con                     float in [0, 1], disagreeing / present, consistent / present
         questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
         pct_any_div                      float in [0, 1], questions_any / questions_scored
-        ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con with questions and handbooks resampled
-                                         (two-way cluster bootstrap); Wilson's over questions for pct_any_div, and where
-                                         an outcome or its opposite is on fewer than five questions
+        ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con for other questions and other handbooks
+                                         (audit.stats.clustered); of pct_any_div Wilson's, for other questions put to these
+                                         handbooks: it grows with their number
 
-    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or three handbooks are
-    in the denominator. Raises AuditError for another scope. Source: rates as in arXiv:2605.29084, section 6.2;
-    intervals: Owen (2007), Wilson (1927).
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or four handbooks are
+    in the denominator. Raises AuditError for another scope. Source: rates as in arXiv:2605.29084, section 6.2.
     """
     scope = scope or default_scope(con)
     require_one_of(scope, SCOPES, "Scope")

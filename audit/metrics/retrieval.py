@@ -12,7 +12,7 @@ from audit.metrics import metric
 from audit.metrics._shared import QUESTIONS
 from audit.queries.lookup import require_one_of
 from audit.retrieval.gold import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats, with_interval
 from audit.stats.means import mean_change
 from audit.store.connection import Connection, frame
@@ -94,8 +94,8 @@ SEARCHES = (
     "knows whether they missed."
 )
 RESAMPLED = (
-    "In brackets: 95 % intervals, {questions} resampled, each with all its {handbooks}; Wilson's with {questions} as trials "
-    "where something, or its opposite, is found on fewer than five. A dash: not known."
+    "In brackets: 95 % intervals, which speak of other {questions} put to these {handbooks}: {questions} are clusters; Wilson's "
+    "with {questions} as trials where nothing, or everything, is found. A dash: not known."
 )
 MEASURE_COLUMNS = tuple(
     Column.decimal(name, title, "mean") if name in MEANS else Column.share(name, title, "of searches")
@@ -147,8 +147,8 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
         no_gold                     int, trials without
         hit_1, hit_5, mrr, ndcg_5,
         given                       float in [0, 1]; NaN where trials is 0
-        ..._low, ..._high           95 % interval: questions resampled, each with all its handbooks; Wilson's over questions
-                                    where hits or misses are on fewer than five; NaN with fewer than two questions
+        ..._low, ..._high           95 % interval: questions as clusters, each with all its handbooks; NaN with fewer than
+                                    two questions, and where all values are equal but not 0 or 1
         passages, full_document,
         full_document_fallback      int, trials (with gold or not) by what the generator was given
         mode_unknown                int, trials for which the release does not report it
@@ -156,7 +156,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
 
     No row where the run has no trials. Raises AuditError for another `by`.
     Source: the measures as in Manning, Raghavan and Schuetze (2008), chapter 8, and Voorhees (1999);
-    interval: audit.stats.bootstrap.
+    interval: audit.stats.clustered.
     """
     require_one_of(by, GROUPS, "Group")
     table = trials_with_measures(con)
@@ -192,7 +192,7 @@ def _with_measures(counted: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         return counted
     denominator = by_cell(cells, np.ones(len(known)))
     for name in MEASURES:
-        low, high = clustered_ratio_interval(by_cell(cells, known[name].to_numpy(dtype=float)), denominator)
+        low, high = clustered_ratio_interval(by_cell(cells, known[name].to_numpy(dtype=float)), denominator, events=False)
         ends = pd.DataFrame({"low": low, "high": high}).reindex(range(len(counted)))
         counted = with_interval(counted, name, ends["low"], ends["high"])
     return counted

@@ -49,8 +49,8 @@ def routing(con: Connection, by: str = "all", organ: str | None = None, densest:
         system_id, name, measure           str
         kind                               str, '(all)', one, several, unknown
         measured                           int, routed questions of which the measure is asked
-        mean, mean_low, mean_high          float in [0, 1], 95 % interval: questions resampled, Wilson's where hits or misses are
-                                           on fewer than five; NaN with fewer than two questions, and where all values are
+        mean, mean_low, mean_high          float in [0, 1], 95 % interval, questions as clusters (audit.stats.clustered);
+                                           NaN with fewer than two questions, and where all values are
                                            one between 0 and 1
 
     No row where no system routed a question. Raises AuditError for another `by`, NotInRunError for an unknown source.

@@ -13,7 +13,7 @@ from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS, UNSCORED
 from audit.queries.aligned_runs import PAIRED_SQL, PairedRuns, group_totals, paired_runs
 from audit.queries.lookup import require_one_of
 from audit.queries.pair_counts import SCOPES, default_scope
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval, marked_change_columns
 from audit.store.connection import Connection
@@ -162,7 +162,7 @@ CHANGE_TABLE = TableSpec(
         "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
         "not create it (Melitz and Polanec 2015).",
         "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
-        "change. R_div of a part: Wilson's with {questions} as trials where rare. A dash: not known.",
+        "change. R_div of a part: {questions} as clusters. A dash: not known.",
     ),
 )
 CHANGE_GLOSSARY = {"changed verdict": "A pair present in both runs that disagrees in only one of them."}

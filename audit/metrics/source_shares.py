@@ -71,7 +71,7 @@ def source_shares(con: Connection, by: str = "all", organ: str | None = None) ->
         text                               float in [0, 1], its share of the characters of all sources; NaN without sections
         required                           int, routed questions that need it
         covered, ..._low, ..._high         float in [0, 1], share of these whose first five passages have one of it
-    Intervals are of 95 %, questions resampled (audit.stats); of shares Wilson's where hits or misses are on fewer than five.
+    Intervals are of 95 %, questions as clusters (audit.stats.clustered); of means questions resampled.
 
     No row where no system routed a question. Raises AuditError for another `by`. Source of dominance and coverage: as `routing`.
     """

@@ -25,7 +25,7 @@ from audit.metrics._stress import (
     trials,
 )
 from audit.metrics._systems import SYSTEM
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
@@ -95,14 +95,14 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
 
 def _with_intervals(totals: pd.DataFrame, by_question: pd.DataFrame) -> pd.DataFrame:
     """The totals with questions, value_low and value_high; `by_question` has value and of for each question with any."""
-    # Groups over the same questions are resampled together: a run may have a thousand groups
+    # Groups over the same questions are counted together: a run may have a thousand groups
     together: dict[bytes, list[tuple[Any, Any]]] = {}
     for key, table in by_question.groupby(level=list(range(len(CELL) + 2))):
         together.setdefault(table.index.get_level_values("question").to_numpy().tobytes(), []).append((key, table.to_numpy()))
     ends: dict[Any, tuple[int, float, float]] = {}
     for groups in together.values():
         tables = np.stack([table for _, table in groups]).astype(np.float32)
-        low, high = clustered_ratio_interval(tables[:, :, 0], tables[:, :, 1])
+        low, high = clustered_ratio_interval(tables[:, :, 0], tables[:, :, 1], events=False)
         ends.update((key, (tables.shape[1], *between)) for (key, _), *between in zip(groups, low, high, strict=True))
     rows = [ends[key] for key in totals.index]
     return totals.assign(**{

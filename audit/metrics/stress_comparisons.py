@@ -13,7 +13,7 @@ from audit.metrics import metric
 from audit.metrics._stress import CELL, INTERVAL_NOTE, MEASURE_COLUMN, REPLIES, TEST_COLUMNS, replies_of, systems_of, trials
 from audit.metrics._systems import SYSTEM, identity, system_number
 from audit.metrics.system_differences import DIRECTIONS
-from audit.stats.bootstrap import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.means import mean_change
 from audit.store.connection import Connection
 from audit.tables import Column, TableSpec

@@ -13,7 +13,7 @@ from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, TWO_WAY
 from audit.metrics.disagreements import FOLDED
 from audit.metrics.position_groups import position_groups
 from audit.queries.themes import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
-from audit.stats.bootstrap import ratio_interval, resample_groups
+from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
@@ -148,9 +148,8 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
         part, name                    str
         pairs, of                     int
         share                         float in [0, 1], pairs / of; NaN where of is 0
-        share_low, share_high         95 % interval: questions and handbooks resampled (audit.stats.bootstrap), Wilson's over
-                                      questions where these pairs, or the others, are on fewer than five; NaN where fewer than two
-                                      questions or three handbooks are involved
+        share_low, share_high         95 % interval for other questions and handbooks (audit.stats.clustered); NaN where fewer
+                                      than two questions or four handbooks are involved
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
@@ -171,9 +170,8 @@ def _category_rows(part: str, pairs: pd.DataFrame) -> pd.DataFrame:
     share = counts / len(pairs) if len(pairs) else np.full(len(names), np.nan)
     table = pd.DataFrame({"part": part, "name": names, "pairs": counts, "of": len(pairs), "share": share})
     group = pd.Index(names).get_indexer(pd.Index(pairs[part]))
-    # All categories in one call, so that they share their draws and the shares of a replicate add up to 1.
-    resampled = resample_groups(pairs, group, len(names))
-    return with_interval(table, "share", *ratio_interval(resampled, resampled.total()))
+    related = group_counts(pairs, group, len(names), np.ones(len(pairs), dtype=bool), of_all=True)
+    return with_interval(table, "share", *ratio_interval(related, 0, 1))
 
 
 @metric(

@@ -9,7 +9,7 @@ from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, THEME, TWO_WAY
 from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
 from audit.queries.themes import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
-from audit.stats.bootstrap import ratio_interval, resample_groups
+from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
@@ -110,11 +110,10 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
         burden                                int; severity  float in [0, 3], burden / pairs
         share                                 float in [0, 1], disagreeing / disagreeing pairs of the run
         r_div                                 float in [0, 1], disagreeing / pairs
-        share_..., r_div_low, ..._high        95 % intervals: questions and handbooks resampled; Wilson's over questions where a
-                                              theme, or the rest, is on fewer than five questions (audit.stats.bootstrap)
+        share_..., r_div_low, ..._high        95 % intervals for other questions and handbooks (audit.stats.clustered)
 
     severity and shares are NaN where nothing was counted. Raises AuditError for another level. Source: themes of divergence
-    topics as in arXiv:2605.29084, section 6; the weights of significance are ours; intervals: Owen (2007).
+    topics as in arXiv:2605.29084, section 6; the weights of significance are ours.
     """
     require_one_of(level, LEVELS, "Level")
     grouped = grouping(taxonomy, level)
@@ -161,12 +160,11 @@ def _with_names(table: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> pd.DataFrame:
     pairs = frame(con, PAIRS_SQL, grouped)
     theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
-    # Disagreeing pairs in the first half of the groups, the others in the second, so that both share their draws.
-    group = theme + len(table) * ~pairs["disagrees"].to_numpy(dtype=bool)
-    counts = resample_groups(pairs, group, 2 * len(table))
-    disagreeing, others = counts[: len(table)], counts[len(table) :]
-    table = with_interval(table, "share", *ratio_interval(disagreeing, disagreeing.total()))
-    return with_interval(table, "r_div", *ratio_interval(disagreeing, disagreeing + others))
+    disagrees = pairs["disagrees"].to_numpy(dtype=bool)
+    for share, of_all in (("share", True), ("r_div", False)):
+        counts = group_counts(pairs, theme, len(table), disagrees, of_all)
+        table = with_interval(table, share, *ratio_interval(counts, 0, 1))
+    return table
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:

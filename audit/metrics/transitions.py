@@ -226,8 +226,8 @@ def run_agreement(con: Connection) -> pd.DataFrame:
         figure                 str, as above
         count, of              int, pairs; of is 0 where nothing was measured
         value                  float, a share in [0, 1] or kappa; NaN where of is 0
-        value_low, value_high  95 % interval: questions resampled, each with all its pairs; where rare, Wilson's with questions as
-                               trials; NaN where it cannot be known
+        value_low, value_high  95 % interval: questions as clusters, each with all its pairs; Wilson's with questions as
+                               trials where none or all are; NaN where it cannot be known
         interval               str, which of the two
 
     Takes a connection to both runs. Source: kappa: Cohen (1960); arXiv:2605.29084, section 5.2.

@@ -1,4 +1,4 @@
-"""How pairs are counted: the SQL fragments that metrics share, the pairs for the bootstrap, and the rates of question groups.
+"""How pairs are counted: the SQL fragments that metrics share, the pairs for intervals, and the rates of question groups.
 
 Each metric's statement is put together from these fragments when its module is imported, so what a page prints is complete.
 """
@@ -97,7 +97,6 @@ select question,
 from {{pairs}}
 order by question, handbook_a, handbook_b
 """
-HANDBOOKS_SQL = "select handbook_a as handbook from pairs union select handbook_b from pairs order by handbook"
 
 
 def default_scope(con: Connection, statement: str = "select manifest ->> 'asked' from run") -> str:
@@ -110,14 +109,13 @@ def default_scope(con: Connection, statement: str = "select manifest ->> 'asked'
 
 
 def read_pairs(con: Connection, question: int | None = None, scope: str = ALL_HANDBOOKS) -> Pairs:
-    """The pairs of a run in a scope (about 9 bytes each), or all of one question, with the run's draws of handbooks."""
+    """The pairs of a run in a scope (about 9 bytes each), or all of one question."""
     if question is None:
         scoped = {"scoped": f"with {IN_SCOPE}", "pairs": "in_scope"} if scope == MATCHING else {"scoped": "", "pairs": "pairs"}
         columns = arrays(con, PAIRS_SQL.format(**scoped), {"scope": scope} if scope == MATCHING else None)
         return Pairs(columns["question"], columns["couple"], columns["outcome"])
     columns = arrays(con, PAIRS_SQL.format(scoped="", pairs="pairs where question = $question"), {"question": question})
-    handbooks = arrays(con, HANDBOOKS_SQL)["handbook"].astype(int)
-    return Pairs(columns["question"], columns["couple"], columns["outcome"], handbooks)
+    return Pairs(columns["question"], columns["couple"], columns["outcome"])
 
 
 def question_groups(pairs: Pairs, questions: pd.Series, groups: pd.Series, names: pd.Series) -> Floats:
@@ -139,11 +137,12 @@ def with_rate_intervals(
     """`table`, one row per group of questions, with the intervals of its four rates.
 
     `name` is the column of `table` and of `memberships` (question, name) that names the group. r_abs, r_div and r_con
-    pool pairs: questions and handbooks are resampled. pct_any_div counts questions: its interval is Wilson's.
+    pool pairs: their intervals speak of other questions and other handbooks. pct_any_div counts questions: its interval is
+    Wilson's, of other questions put to these handbooks.
     """
     pairs = read_pairs(con, scope=scope)
     groups = question_groups(pairs, memberships["question"], memberships[name], table[name])
     for rate, (low, high) in rate_intervals(pairs, groups).items():
         table = with_interval(table, rate, low, high)
-    # Handbooks must not be resampled here: a draw has about two thirds of them, so fewer questions show any disagreement.
+    # No interval can speak of other handbooks here: with more of them, more questions show some disagreement.
     return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")

@@ -1,16 +1,16 @@
-"""The pairs of a run as numbers, in blocks of questions by couples of handbooks that fit in memory, and their resampling."""
+"""The pairs of a run as numbers, in blocks of questions by couples of handbooks that fit in memory; intervals of rates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from audit.stats.bootstrap import Resampled, ResampledCounts, draws, ratio_interval
+from audit.stats.clustered import RelatedCounts, by_question_counts, effective_number, ratio_interval
 from audit.stats.intervals import Floats, Interval, Ints
 from audit.vocabulary import LABELS, Label
 
@@ -36,8 +36,6 @@ RATES: Mapping[str, Rate] = {"r_abs": (ABSENT, SCORED), "r_div": (DISAGREEING, P
 COUPLE_BASE = 32768
 # Cells in one block: 32 MB as float32.
 MAX_CELLS = 8_000_000
-# Couples in one block: their weights in 1,000 replicates are 32 MB.
-MAX_COUPLES = 8192
 # A sparser block than this is cut in two, because its questions share few couples.
 MAX_CELLS_PER_PAIR = 16
 
@@ -47,11 +45,15 @@ class PairBlock:
     """Some questions (rows) by the couples of handbooks (columns) that were asked any of them.
 
     questions  int, index of each row into Pairs.questions
+    couples    int, the number of each column's couple, from 0 to Pairs.couples - 1
     a, b       int, index of each column's two handbooks into Pairs.handbooks
     outcomes   uint8, rows x columns: a label code, UNSCORED, PRESCREENED or NOT_ASKED
+
+    A question is in exactly one block, with all its pairs.
     """
 
     questions: Ints
+    couples: Ints
     a: Ints
     b: Ints
     outcomes: npt.NDArray[np.uint8]
@@ -70,6 +72,15 @@ class PairBlock:
         involved[columns, self.a] = involved[columns, self.b] = 1
         return involved
 
+    def matrices(self, wanted: Outcomes, handbooks: Ints) -> Floats:
+        """One symmetrical matrix per question: 1 where a pair has one of the wanted outcomes; rows and columns are `handbooks`
+        (ascending, all of this block's among them).
+        """
+        a, b = (np.searchsorted(handbooks, side) for side in (self.a, self.b))
+        matrices = np.zeros((len(self.questions), len(handbooks), len(handbooks)), dtype=np.float32)
+        matrices[:, a, b] = matrices[:, b, a] = self.indicator(wanted)
+        return matrices
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -78,14 +89,11 @@ class Pairs:
     question   int, the number of its question
     couple     int, the numbers of its two handbooks as one: first * COUPLE_BASE + second
     outcome    uint8, a label code, UNSCORED or PRESCREENED
-    drawn_from int, the numbers of the handbooks that are resampled, ascending, where they are not just those of these pairs:
-               for some questions of a run, all its handbooks with pairs, so that the draws are those of the whole run
     """
 
     question: Ints
     couple: Ints
     outcome: npt.NDArray[np.uint8]
-    drawn_from: Ints | None = None
 
     @cached_property
     def starts(self) -> Ints:
@@ -108,11 +116,14 @@ class Pairs:
 
     @cached_property
     def handbooks(self) -> Ints:
-        """The numbers of the handbooks that are resampled, ascending: those that have pairs."""
-        if self.drawn_from is not None:
-            return self.drawn_from
+        """The numbers of the handbooks that have pairs, ascending."""
         couples = self._columns[1]
         return np.unique(np.concatenate([couples // COUPLE_BASE, couples % COUPLE_BASE]))
+
+    @property
+    def couples(self) -> int:
+        """How many couples of handbooks have pairs."""
+        return len(self._columns[1])
 
     def blocks(self) -> Iterator[PairBlock]:
         """All pairs, each in exactly one block; whatever is counted over blocks adds up."""
@@ -127,12 +138,7 @@ class Pairs:
                 # The first half is taken next, so that blocks keep the order of the questions.
                 waiting += [(middle, last), (first, middle)]
             else:
-                yield from self._cut(self._block(first, last, pairs, used))
-
-    def _cut(self, block: PairBlock) -> Iterator[PairBlock]:
-        for start in range(0, len(block.a), MAX_COUPLES):
-            columns = slice(start, start + MAX_COUPLES)
-            yield PairBlock(block.questions, block.a[columns], block.b[columns], block.outcomes[:, columns])
+                yield self._block(first, last, pairs, used)
 
     def _block(self, first: int, last: int, pairs: slice, used: Ints) -> PairBlock:
         column, couples = self._columns
@@ -143,93 +149,118 @@ class Pairs:
         outcomes[row, position[column[pairs]]] = self.outcome[pairs]
         a, b = couples[used] // COUPLE_BASE, couples[used] % COUPLE_BASE
         handbooks = self.handbooks
-        return PairBlock(np.arange(first, last), np.searchsorted(handbooks, a), np.searchsorted(handbooks, b), outcomes)
+        return PairBlock(np.arange(first, last), used, np.searchsorted(handbooks, a), np.searchsorted(handbooks, b), outcomes)
 
 
-def question_draws(pairs: Pairs) -> Floats:
-    """The draws of pairs.questions."""
-    return draws(len(pairs.questions), stream=0)
+@dataclass(frozen=True)
+class _Tally:
+    """Pairs of some outcomes, counted by what can make pairs related.
 
-
-def handbook_draws(pairs: Pairs) -> Floats:
-    """The draws of pairs.handbooks, independent of those of the questions."""
-    return draws(len(pairs.handbooks), stream=1)
-
-
-def resample(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | None = None) -> ResampledCounts:
-    """Counts (groups, outcomes) of pairs in groups of questions.
-
-    `groups` is float32, groups x pairs.questions: 1 where a question belongs to a group; it may belong to several. Questions
-    and handbooks are both drawn. Without `groups` each of pairs.questions is a group of its own: the question is fixed, and
-    only its handbooks are drawn.
+    by_answer  (questions, outcomes, handbooks), pairs of a handbook on a question
+    overlaps   (questions, outcomes, outcomes), pairs that have both outcomes
+    by_couple  (groups, outcomes, couples of handbooks), pairs of two handbooks on the questions of a group
     """
-    # A single question cannot be resampled: only its handbooks are drawn.
-    if groups is None:
-        return _resample_each_question(pairs, outcomes)
-    w_question = question_draws(pairs)
-    shape = (len(groups), len(outcomes))
-    counts = ResampledCounts.zeros(shape, len(pairs.questions), len(pairs.handbooks), Resampled.BOTH)
-    for questions, outcome, weights, observed, by_handbook in _by_question(pairs, outcomes):
-        members = groups[:, questions]
-        counts.replicates[:, outcome] += members @ (weights * w_question[questions])
-        counts.by_question[:, outcome, questions] += members * observed
-        counts.by_handbook[:, outcome] += members @ by_handbook
-    return counts
+
+    by_answer: Floats
+    overlaps: Floats
+    by_couple: Floats
+
+    @property
+    def by_question(self) -> Floats:
+        """Pairs on a question: (questions, outcomes); each is counted for both its handbooks."""
+        return np.asarray(self.by_answer.sum(axis=-1) / 2)
 
 
-def _resample_each_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> ResampledCounts:
-    shape = (len(pairs.questions), len(outcomes))
-    counts = ResampledCounts.zeros(shape, 1, len(pairs.handbooks), Resampled.HANDBOOKS)
-    for questions, outcome, weights, observed, by_handbook in _by_question(pairs, outcomes):
-        counts.replicates[questions, outcome] += weights
-        counts.by_question[questions, outcome, 0] += observed
-        counts.by_handbook[questions, outcome] += by_handbook
-    return counts
-
-
-def _by_question(pairs: Pairs, outcomes: Sequence[Outcomes]) -> Iterator[tuple[Ints, int, Floats, Floats, Floats]]:
-    """Per block and outcome: questions, the outcome's place, then per question weights in each draw of handbooks, pairs
-    observed, and pairs of each handbook.
-    """
-    w_handbook = handbook_draws(pairs)
+def _tally(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats) -> _Tally:
+    questions, kinds = len(pairs.questions), len(outcomes)
+    # float32 holds whole numbers exactly up to 16.7 million, at half the memory.
+    by_answer = np.zeros((questions, kinds, len(pairs.handbooks)), dtype=np.float32)
+    by_couple = np.zeros((len(groups), kinds, pairs.couples), dtype=np.float32)
+    by_code = np.zeros((questions, len(ALL)))
     for block in pairs.blocks():
-        w_couple, involved = w_handbook[block.a] * w_handbook[block.b], block.involved(len(pairs.handbooks))
-        for outcome, wanted in enumerate(outcomes):
+        involved = block.involved(len(pairs.handbooks))
+        for kind, wanted in enumerate(outcomes):
             indicator = block.indicator(wanted)
-            yield block.questions, outcome, indicator @ w_couple, indicator.sum(axis=1), indicator @ involved
+            by_answer[block.questions, kind] = indicator @ involved
+            by_couple[:, kind, block.couples] += groups[:, block.questions] @ indicator
+        by_code[block.questions] = np.stack([(block.outcomes == code).sum(axis=1) for code in sorted(ALL)], axis=1)
+    both = np.array([[[code in one & other for other in outcomes] for one in outcomes] for code in sorted(ALL)], dtype=float)
+    return _Tally(by_answer, np.einsum("qc,cij->qij", by_code, both), by_couple)
 
 
-def resample_sides(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, ResampledCounts]:
+def related_counts(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | None = None) -> RelatedCounts:
+    """Counts (groups, outcomes) of pairs in groups of questions, with their related pairs (audit.stats.clustered).
+
+    `groups` is float32, groups x pairs.questions: 1 where a question belongs to a group; it may belong to several. Pairs are
+    related by a question or a handbook. Without `groups` each of pairs.questions is a group of its own: the question is fixed,
+    and pairs are related by their handbooks alone.
+    """
+    # On one question two pairs of the same handbooks are one pair, so couples need not be counted.
+    tally = _tally(pairs, outcomes, np.zeros((0, len(pairs.questions)), dtype=np.float32) if groups is None else groups)
+    answers = tally.by_answer.astype(float)
+    on_one_question = answers @ answers.swapaxes(1, 2)
+    if groups is None:
+        related, handbooks = on_one_question - tally.overlaps, np.count_nonzero(answers, axis=-1)
+        # A fixed question has as many independent trials as couples that share no handbook: half the handbooks.
+        return RelatedCounts(tally.by_question, related, _dyads(tally.by_question, on_one_question), handbooks // 2)
+    counts = tally.by_question
+    by_handbook, by_couple = np.einsum("gq,qkh->gkh", groups, answers, optimize=True), tally.by_couple.astype(float)
+    questions = np.einsum("gq,qi,qj->gij", groups, counts, counts, optimize=True)
+    handbooks = by_handbook @ by_handbook.swapaxes(1, 2)
+    # What shares both is counted twice so far: pairs of the same two handbooks, and those that share a question and a handbook.
+    same_answer = np.einsum("gq,qij->gij", groups, on_one_question - tally.overlaps, optimize=True)
+    twice = by_couple @ by_couple.swapaxes(1, 2) + same_answer
+    pairs_of = groups @ counts
+    units = np.minimum(effective_number(pairs_of, _diagonal(questions)), _dyads(pairs_of, handbooks))
+    return RelatedCounts(pairs_of, questions + handbooks - twice, units, groups @ (counts > 0).astype(float))
+
+
+def _diagonal(products: Floats) -> Floats:
+    return np.asarray(np.einsum("gii->gi", products))
+
+
+def _dyads(pairs: Floats, by_handbook: Floats) -> Floats:
+    """The effective number of handbooks; each pair is counted for two of them."""
+    return effective_number(2 * pairs, _diagonal(by_handbook))
+
+
+def related_side_counts(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints, groups: int) -> dict[str, RelatedCounts]:
     """Counts (groups, outcomes) of pairs that involve a group of handbooks: a center's, or a single one.
 
-    `group` is the group, from 0, of each of pairs.handbooks. A group's own handbooks are fixed. Questions are drawn, and so are
-    the handbooks of other groups: a pair counts w_q * w_other times, and w_q times where both its handbooks are the group's own.
+    `group` is the group, from 0, of each of pairs.handbooks. A group's own handbooks are fixed: pairs are related by a question,
+    or by a handbook of another group.
 
     Returns the scopes 'within' (both handbooks are the group's own), 'between' (one is) and 'all'.
     """
-    w_question, w_handbook = question_draws(pairs), handbook_draws(pairs)
-    size = (groups, len(outcomes)), len(pairs.questions), len(pairs.handbooks)
-    within, between = (ResampledCounts.zeros(*size, Resampled.QUESTIONS) for _ in range(2))
+    # A group's own handbooks are all it has, so a pair of two of them can only be related by its question.
+    shape = (groups, len(outcomes))
+    within, between = np.zeros((2, *shape, len(pairs.questions)))
+    by_other, answers = np.zeros((*shape, len(pairs.handbooks))), np.zeros((*shape, len(outcomes)))
     for block in pairs.blocks():
-        # A group's own handbooks are all it has: drawing a single handbook zero times would leave nothing.
-        own = group[block.a] == group[block.b]
-        for outcome, wanted in enumerate(outcomes):
-            indicator = block.indicator(wanted)
-            weights = indicator.T @ w_question[block.questions]
-            _add_couples(within, outcome, block, indicator, weights, own * _one_hot(group[block.a], groups))
-            for side, opposite in ((block.a, block.b), (block.b, block.a)):
-                members = ~own * _one_hot(group[side], groups)
-                _add_couples(between, outcome, block, indicator, weights * w_handbook[opposite], members)
-                others = _one_hot(opposite, len(pairs.handbooks)).T
-                between.by_handbook[:, outcome] += (members * indicator.sum(axis=0)) @ others
-    return {"within": within, "between": between, "all": within + between}
+        used = np.unique(np.concatenate([block.a, block.b]))
+        own = _one_hot(group[used], groups)
+        facing = []
+        for kind, wanted in enumerate(outcomes):
+            counted = own @ block.matrices(wanted, used)
+            within[:, kind, block.questions] = (counted * own).sum(axis=-1).T / 2
+            facing.append(counted * (1 - own))
+            between[:, kind, block.questions] = facing[-1].sum(axis=-1).T
+            by_other[:, kind, used] += facing[-1].sum(axis=0)
+        answers += np.array([[np.einsum("qgh,qgh->g", one, other) for other in facing] for one in facing]).transpose(2, 0, 1)
+    return {
+        "within": by_question_counts(within),
+        "between": _with_others(by_question_counts(between), by_other, answers),
+        "all": _with_others(by_question_counts(within + between), by_other, answers),
+    }
 
 
-def _add_couples(
-    counts: ResampledCounts, outcome: int, block: PairBlock, indicator: Floats, weights: Floats, members: Floats
-) -> None:
-    counts.replicates[:, outcome] += members @ weights
-    counts.by_question[:, outcome, block.questions] += members @ indicator.T
+def _with_others(counts: RelatedCounts, by_other: Floats, answers: Floats) -> RelatedCounts:
+    """Counts of pairs related by their question, with those related by another group's handbook as well."""
+    others = by_other @ by_other.swapaxes(1, 2)
+    effective = effective_number(by_other.sum(axis=-1), _diagonal(others))
+    # Without pairs with others nothing depends on them.
+    units = np.where(effective > 0, np.minimum(counts.units, effective), counts.units)
+    return replace(counts, related=counts.related + others - answers, units=units)
 
 
 def _one_hot(group: Ints, groups: int) -> Floats:
@@ -238,29 +269,29 @@ def _one_hot(group: Ints, groups: int) -> Floats:
 
 
 def rate_intervals(pairs: Pairs, groups: Floats | None = None, rates: Mapping[str, Rate] = RATES) -> dict[str, Interval]:
-    """The interval of each rate in groups of questions (see `resample`): name to (low, high), one value per group."""
+    """The interval of each rate in groups of questions (see `related_counts`): name to (low, high), one value per group."""
     outcomes = distinct_outcomes(rates)
-    return _rates_of(resample(pairs, outcomes, groups), outcomes, rates)
+    return _rates_of(related_counts(pairs, outcomes, groups), outcomes, rates)
 
 
 def side_rate_intervals(
     pairs: Pairs, group: Ints, groups: int, rates: Mapping[str, Rate] = RATES
 ) -> dict[str, dict[str, Interval]]:
-    """The interval of each rate over pairs that involve a group of handbooks (see `resample_sides`): scope to name to ends."""
+    """The interval of each rate over pairs of a group of handbooks (see `related_side_counts`): scope to name to ends."""
     outcomes = distinct_outcomes(rates)
-    scopes = resample_sides(pairs, outcomes, group, groups)
+    scopes = related_side_counts(pairs, outcomes, group, groups)
     return {scope: _rates_of(counts, outcomes, rates) for scope, counts in scopes.items()}
 
 
 def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
     """Every set of outcomes that the rates ask for, once."""
-    # Counting a set of outcomes in every draw is the costly part, and rates share denominators.
+    # Counting a set of outcomes by answer is the costly part, and rates share denominators.
     return list(dict.fromkeys(outcomes for rate in rates.values() for outcomes in rate))
 
 
-def _rates_of(counts: ResampledCounts, outcomes: Sequence[Outcomes], rates: Mapping[str, Rate]) -> dict[str, Interval]:
+def _rates_of(counts: RelatedCounts, outcomes: Sequence[Outcomes], rates: Mapping[str, Rate]) -> dict[str, Interval]:
     position = {wanted: number for number, wanted in enumerate(outcomes)}
     return {
-        name: ratio_interval(counts[:, position[numerator]], counts[:, position[denominator]])
+        name: ratio_interval(counts, position[numerator], position[denominator])
         for name, (numerator, denominator) in rates.items()
     }

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity
-from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws, resample_questions
+from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws
 from audit.stats.intervals import ROUNDING_ERROR, Floats, Interval, Ints, percentiles, wilson_paired
 
 Correlation = Callable[[Floats, Floats, Floats], Floats]
@@ -160,6 +160,6 @@ def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
     # every draw has a kappa of about 0, however often both would give another label in more pairs.
     if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
         return np.nan, np.nan
-    counts = resample_questions(np.moveaxis(tables, 0, -1))
-    low, high = percentiles(cohen_kappa(np.moveaxis(counts.replicates, -1, 0))[None, :], [len(tables)])
+    replicates = np.moveaxis(tables, 0, -1) @ draws(len(tables), stream=0)
+    low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0))[None, :], [len(tables)])
     return float(low[0]), float(high[0])

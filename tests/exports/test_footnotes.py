@@ -13,33 +13,39 @@ from audit.stats.intervals import wilson
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
-FEW = """
-    q1 kidney  ab=DIVERGENT/high  ac=COMPLEMENTARY  bc=CONSISTENT
-    q2 kidney  ab=CONSISTENT      c=absent
-    q3 kidney  ab=CONSISTENT      ac=CONSISTENT     bc=CONSISTENT
+NONE = """
+    q1 kidney  ab=COMPLEMENTARY  cd=CONSISTENT
+    q2 kidney  ab=CONSISTENT     ac=CONSISTENT  d=absent
+    q3 kidney  ab=CONSISTENT     bd=CONSISTENT
 """
-"""Three handbooks and seven pairs in which both answer, one of which disagrees."""
-TRIALS = "Wilson's with {} as trials"
+"""Four handbooks and six pairs in which both answer, none of which disagrees."""
 
 
 @pytest.fixture
 def material(tmp_path: Path) -> Iterator[ExportContext]:
     asked = {"terms": {"question": "topic of concern"}}
-    with open_context(load(release_from(tmp_path, FEW, **asked), tmp_path / "data").run) as found:
+    with open_context(load(release_from(tmp_path, NONE, **asked), tmp_path / "data").run) as found:
         yield found
 
 
-def test_where_few_questions_disagree_the_interval_is_wilsons_and_the_footnote_says_so(material: ExportContext):
+def test_where_no_pair_disagrees_the_interval_is_wilsons_and_the_footnote_says_so(material: ExportContext):
     table = catalogue.metric("organs")(material)
-    low, high = wilson(3 / 7, 3)  # a seventh of the pairs, as if of three trials
+    low, high = wilson(0, 3)  # three questions
     assert tuple(table.frame.iloc[-1][["r_div_low", "r_div_high"]]) == pytest.approx((float(low), float(high)))
-    said = TRIALS.format(material.run.term("question", 2))
-    assert any(said in note for note in table.notes)
-    assert any(said in note for note in run_tables.judge_length(material).notes)
+    rule = f"Wilson's with {material.run.term('question', 2)} as trials"
+    assert any(rule in note for note in table.notes)
+    assert any(rule in note for note in run_tables.judge_length(material).notes)
+
+
+def test_a_table_says_of_which_population_its_intervals_speak(material: ExportContext):
+    notes = " ".join(catalogue.metric("organs")(material).notes)
+    assert "speak of other topics of concern and other handbooks like these" in notes
+    assert "pct_any_div grows with the number of handbooks" in notes
+    assert "speaks of other topics of concern put to these handbooks" in notes
 
 
 @pytest.mark.parametrize("make", [catalogue.metric("centers"), run_tables.handbooks])
 def test_what_is_said_of_one_side_takes_its_own_handbooks_as_they_are(material: ExportContext, make):
     notes = " ".join(make(material).notes)
-    assert "its own are fixed" in notes
-    assert "resampled together" not in notes
+    assert "its own being fixed" in notes
+    assert "other handbooks like these" not in notes

@@ -7,6 +7,7 @@ TABLE = """
     q2 kidney  ab=CONSISTENT ac=CONTRADICTORY bc=UNSCORED
     q3 general ab=CONSISTENT c=absent
 """
+FOUR = TABLE + "q4 heart ab=DIVERGENT ac=CONSISTENT ad=COMPLEMENTARY bc=CONTRADICTORY bd=CONSISTENT cd=ABSENT"
 
 
 def test_pre_screened_judged_and_unscored_pairs_are_counted_apart(store):
@@ -26,7 +27,7 @@ def test_unscored_pairs_are_part_of_all_pairs_and_of_no_judged_share(store):
 
 
 def test_every_share_lies_in_its_interval(store):
-    found = labels(store(TABLE))
+    found = labels(store(FOUR))
     assert (found["share_low"] <= found["share"]).all()
     assert (found["share"] <= found["share_high"]).all()
     assert (found["share_of_judged_high"] > found["share_of_judged_low"]).sum() == 5

@@ -68,11 +68,14 @@ def test_an_instruction_is_obeyed_where_its_label_comes_out_and_was_not_there_be
     assert table["obeyed"].drop("instruction").isna().all()
 
 
-def test_rare_outcomes_have_wilsons_interval_over_questions(mixed):
+def test_where_every_label_stays_the_interval_is_wilsons_over_questions(mixed):
     row = planted_changes(mixed).set_index("kind").loc["swap"]
+    assert row["interval"] == "questions as clusters"
+    rows = planted_changes(mixed, by="variant").set_index(["kind", "variant"])
+    row = rows.loc[("instruction", "reply")]
+    # Six of six, on six questions
     assert row["interval"] == "Wilson over questions"
-    # Four swaps on four questions
-    assert (row["value_low"], row["value_high"]) == pytest.approx(tuple(float(end) for end in wilson(3, 4)))
+    assert (row["value_low"], row["value_high"]) == pytest.approx(tuple(float(end) for end in wilson(6, 6)))
 
 
 def test_variants_have_rows_of_their_own(mixed):

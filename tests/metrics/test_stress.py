@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from scipy.stats import t
 
 from audit.errors import NotInRunError
 from audit.metrics import METRICS
 from audit.metrics.stress import stress_contexts, stress_curves
 from audit.metrics.stress_comparisons import stress_paired, stress_selective
-from audit.stats.intervals import wilson
 from audit.store.connection import Connection
 from tests.support.stress import Record, Tables, altered, document, instance, replied, stress_store
 
@@ -54,8 +55,9 @@ def test_insufficient_is_not_right_and_an_unreadable_reply_is_in_no_denominator(
     assert row["value_low"] < row["value"] == 6 / 11 < row["value_high"]
     row = curve(sufficiency, "insufficient")
     assert (row["count"], row["of"], row["unread"]) == (2, 11, 1)
-    # Two of eleven is rare: Wilson's interval
-    assert [row["value_low"], row["value_high"]] == pytest.approx([float(end) for end in wilson(2, 11)], abs=1e-6)
+    # One reply a question: p (1 - p) / (n - 1) on the scale of logits, Student's t with 10 degrees of freedom
+    half = t.ppf(0.975, 10) / np.sqrt(10 * (2 / 11) * (9 / 11))
+    assert [row["value_low"], row["value_high"]] == pytest.approx([*expit(logit(2 / 11) + np.array([-half, half]))])
     row = curve(sufficiency, "unread")
     assert (row["count"], row["of"]) == (1, 12)
 

@@ -12,16 +12,11 @@ from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
 from audit.metrics.theme import positions, theme_mix, theme_places, theme_search, theme_topics
 from audit.metrics.themes import one_theme, themes
-from audit.queries.pair_counts import question_groups, read_pairs
 from audit.queries.themes import NO_THEME, NO_TOPIC
-from audit.stats.bootstrap import ratio_interval, resample_groups
-from audit.stats.intervals import wilson
-from audit.stats.pair_table import RATES, rate_intervals
 from audit.store.connection import frame, open_store
 from audit.themes.taxonomy import Taxonomy, Theme
 from tests.support.loading import load
 from tests.support.tiny import handbook
-from tests.support.tiny_store import store_from
 
 TABLE = """
     q1 kidney  ab=DIVERGENT/high  ac=COMPLEMENTARY         bc=CONSISTENT
@@ -69,10 +64,10 @@ def test_shares_are_of_all_disagreeing_pairs_of_the_run_and_of_the_theme_s_own(s
     assert found["r_div"].to_dict() == {"t1": 2 / 2, "t2": 1 / 2, NO_THEME: 1 / 1}
 
 
-def test_a_theme_on_few_questions_has_wilson_s_interval_over_questions(store):
+def test_with_three_handbooks_no_two_pairs_are_unrelated_and_shares_have_no_interval(store):
     found = themes(store(TABLE), TAXONOMY).set_index("theme_id")
-    low, high = map(float, wilson(3 * 2 / 4, 3))  # half of the disagreement, on three questions
-    assert found.loc["t1", ["share_low", "share_high"]].tolist() == pytest.approx([low, high])
+    assert found.loc["t1", "share"] == 2 / 4
+    assert found.loc["t1", ["share_low", "share_high"]].isna().all()
 
 
 def test_what_has_no_theme_is_a_row_of_its_own_without_a_rank_and_last(store):
@@ -165,27 +160,6 @@ def test_which_center_takes_which_position(store):
     ]  # fmt: skip
     assert list(found["disagreeing"].unique()) == [1]
     assert positions(con, Taxonomy((theme("t3", "else"),)), "t3").empty
-
-
-def test_groups_of_questions_have_the_interval_that_they_have_elsewhere(tmp_path):
-    """Counting pair by pair and counting in blocks of questions use the same draws and give the same interval."""
-    rng = np.random.default_rng(3)
-    labels = np.array(["CONSISTENT", "DIVERGENT", "COMPLEMENTARY"])
-    couples = ["ab", "ac", "ad", "bc", "bd", "cd"]
-    lines = [
-        f"q{n} kidney " + " ".join(f"{couple}={rng.choice(labels, p=[0.4, 0.3, 0.3])}" for couple in couples) for n in range(24)
-    ]
-    con = store_from(tmp_path, "\n".join(lines))
-    blocks = read_pairs(con)
-    group = pd.Series(np.arange(24) % 2)
-    expected = rate_intervals(
-        blocks, question_groups(blocks, pd.Series(range(24)), group, pd.Series([0, 1])), {"r": RATES["r_div"]}
-    )["r"]
-    pairs = frame(con, "select question, handbook_a, handbook_b, label = 'DIVERGENT' as split from pairs order by all")
-    split = pairs["split"].to_numpy(dtype=bool)
-    counts = resample_groups(pairs, pairs["question"].to_numpy() % 2 + 2 * ~split, 4)
-    found = ratio_interval(counts[:2], counts[:2] + counts[2:])
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_on_the_simulator_every_disagreement_stands_under_the_policy_it_is_about(tmp_path):
