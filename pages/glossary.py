@@ -93,8 +93,8 @@ CORE_MEANINGS = {
     "95 % interval": "The range in which the share would probably lie for other {questions} of the same kind (and, "
     "where pairs are pooled, for other {handbooks}). A wide interval means few data.",
     "Wilson's interval": "A 95 % interval of a share that is computed from two counts alone: the events and the trials.",
-    "related pairs": "Two pairs that share {a_question} or {a_handbook}. They tell partly the same, so intervals of pooled pairs are "
-    "wider than if each pair told something new.",
+    "related pairs": "Two pairs that share {a_question} or {a_handbook}. They tell partly the same, so intervals of pooled pairs "
+    "are wider than if each pair told something new.",
     "release": "The files of one comparison, as they were published or produced.",
     "run": "A release that was loaded here. Its digest is a fingerprint: equal digests mean identical data.",
     "package": "All tables and figures of a run as files, with a report and a manifest that lists what they were made from.",
