@@ -76,6 +76,8 @@ def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floo
         share = n / d
         variance = share_variance(counts, numerator, denominator, floor)
         half = -stdtrit(np.maximum(counts.units[:, denominator] - 1, 1), TAIL) * np.sqrt(variance) / (share * (1 - share))
+        # Values that are all equal show no spread, which is not the same as there being none.
+        half = np.where(half > ROUNDING_ERROR, half, np.nan)
         ends = expit(logit(share) - half), expit(logit(share) + half)
     trials = np.where(np.isnan(variance), np.nan, counts.trials[:, denominator])
     unseen = wilson(np.round(share) * trials, trials)
@@ -85,16 +87,14 @@ def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floo
 
 
 def share_variance(counts: RelatedCounts, numerator: int, denominator: int, floor: bool = True) -> Floats:
-    """The variance of a share (see `ratio_interval`); NaN without unrelated pairs in the denominator, or without any spread."""
+    """The variance of a share (see `ratio_interval`); NaN without unrelated pairs in the denominator."""
     n, d = (np.asarray(counts.pairs[:, outcome], dtype=float) for outcome in (numerator, denominator))
     i, j = numerator, denominator
     nn, nd, dd = counts.related[:, i, i], counts.related[:, i, j], counts.related[:, j, j]
     share, unrelated = n / d, d**2 - dd
     # Rounding can leave a remainder of either sign where no pairs are unrelated.
     variance = (nn - 2 * share * nd + share**2 * dd) / np.where(unrelated > ROUNDING_ERROR * d**2, unrelated, np.nan)
-    # Values that are all equal show no spread, which is not the same as there being none.
-    least = share * (1 - share) / d if floor else np.where(variance > ROUNDING_ERROR**2, 0, np.nan)
-    return np.asarray(np.maximum(variance, least))
+    return np.asarray(np.maximum(variance, share * (1 - share) / d if floor else 0))
 
 
 def statistic_interval(statistic: Statistic, counts: RelatedCounts) -> Interval:
