@@ -5,7 +5,7 @@ Every character of a release is escaped before a tag is put around it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from audit.vocabulary import DISAGREEING
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
+from pages._shared.search_hits import hits_html, hits_in, searched_words
 from pages._shared.source_links import citation_links_html, public_link_html
 from pages._shared.widgets import link
 
@@ -69,7 +70,7 @@ WORD_LEGEND = '<span><mark class="word">word</mark> word in this answer only</sp
 def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: bool = True) -> None:
     """Draw a pair: question and verdict, a choice of what to mark (kept in the address), and both answers."""
     st.html(CSS)
-    question = f"<h2>{escape(pair.question.text)}</h2>" if with_question else ""
+    question = f"<h2>{hits_html(pair.question.text, searched_words())}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
     options, words = (CLASH, *MARKS), {CLASH: CLASH_WORDS, **MARK_WORDS}
     marks = choose("Mark what differs", options if _may_clash(pair) else tuple(MARKS), "mark", named_by(words), show_label=False)
@@ -82,11 +83,11 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
 
 def verdict_html(run: Run, pair: Pair) -> str:
     """The label and its significance, the divergence topic, and the judge's reasoning."""
-    judgement = pair.judgement
-    topic = f'<span class="topic">{escape(judgement.divergence_topic)}</span>' if judgement.divergence_topic else ""
+    judgement, searched = pair.judgement, searched_words()
+    topic = f'<span class="topic">{hits_html(judgement.divergence_topic, searched)}</span>' if judgement.divergence_topic else ""
     status = STATUS.get(judgement.status, "").format(**terms(run))
     notice = f'<p class="faint">{escape(status)}</p>' if status else ""
-    reasoning = f'<div class="reasoning">{escape(judgement.reasoning)}</div>' if judgement.reasoning else ""
+    reasoning = f'<div class="reasoning">{hits_html(judgement.reasoning, searched)}</div>' if judgement.reasoning else ""
     return f'<div class="verdict">{_badges_html(judgement)}{topic}</div>{notice}{reasoning}'
 
 
@@ -95,10 +96,11 @@ def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> str
     if pair.a.state == pair.b.state == PRESENT and marks == CLASH:
         left, right, legend = _clash_html(pair)
     elif pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
-        left, right = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks])
+        left, right = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks], searched_words())
         legend = LEGEND.format(words=WORD_LEGEND if marks == "all" else "") if marks != "none" else ""
     else:
-        left, right, legend = escape(shortened(pair.a.answer or "")), escape(shortened(pair.b.answer or "")), ""
+        left, right = (hits_html(shortened(side.answer or ""), searched_words()) for side in (pair.a, pair.b))
+        legend = ""
     sides = _side_html(run, pair, pair.a, names, left) + _side_html(run, pair, pair.b, names, right)
     return f'{legend}<div class="sides">{sides}</div>{_usage_html(pair.judgement)}'
 
@@ -113,16 +115,16 @@ def _clash_html(pair: Pair) -> tuple[str, str, str]:
     names = [name for side in (pair.a, pair.b) for name in (side.center, side.handbook_id, side.title or "")]
     clash = clashing_sentences(pair.question.text, *texts, judgement.reasoning or "", judgement.divergence_topic or "", names)
     if clash is None:
-        return escape(texts[0]), escape(texts[1]), NO_CLASH
+        return hits_html(texts[0], searched_words()), hits_html(texts[1], searched_words()), NO_CLASH
     evidence = "the judge's reasoning and both texts" if judgement.reasoning or judgement.divergence_topic else "both texts"
     left, right = (_with_sentence_html(text, span) for text, span in zip(texts, clash, strict=True))
     return left, right, CLASH_LEGEND.format(evidence=evidence)
 
 
 def _with_sentence_html(text: str, span: SentenceSpan) -> str:
-    before, sentence, after = text[: span.start], text[span.start : span.end], text[span.end :]
-    mark = f'<mark class="clash" title="clashes with the sentence marked in the other answer">{escape(sentence)}</mark>'
-    return f'<span class="pale">{escape(before)}</span>{mark}<span class="pale">{escape(after)}</span>'
+    part = hits_in(text, searched_words())
+    mark = f'<mark class="clash" title="clashes with the sentence marked in the other answer">{part(*span)}</mark>'
+    return f'<span class="pale">{part(0, span.start)}</span>{mark}<span class="pale">{part(span.end, len(text))}</span>'
 
 
 def _badges_html(judgement: Judgement) -> str:
@@ -192,18 +194,18 @@ MARK_TITLES = {
 }
 
 
-def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind]) -> tuple[str, str]:
-    """HTML of both texts, with the differences of these kinds in `<mark>`."""
+def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind], words: Sequence[str] = ()) -> tuple[str, str]:
+    """HTML of both texts, with the differences of these kinds in `<mark>`, and the words of a search."""
     texts = (shortened(a), shortened(b))
     left, right = differences(*texts)
     marked = ([span for span in spans if span.kind in kinds] for spans in (left, right))
-    first, second = map(marked_html, texts, marked)
+    first, second = (marked_html(text, spans, words) for text, spans in zip(texts, marked, strict=True))
     return first, second
 
 
-def marked_html(text: str, spans: Iterable[DifferenceSpan]) -> str:
-    """The escaped text with the spans, which are in order and do not overlap, in `<mark>`."""
-    return "".join(_html_fragments(text, spans))
+def marked_html(text: str, spans: Iterable[DifferenceSpan], words: Sequence[str] = ()) -> str:
+    """The escaped text with the spans, which are in order and do not overlap, in `<mark>`, and the words of a search."""
+    return "".join(_html_fragments(text, spans, hits_in(text, words)))
 
 
 def shortened(text: str) -> str:
@@ -213,10 +215,10 @@ def shortened(text: str) -> str:
     return f"{text[:MAX_ANSWER_LENGTH]} ... (cut after {MAX_ANSWER_LENGTH:,} of {len(text):,} characters)"
 
 
-def _html_fragments(text: str, spans: Iterable[DifferenceSpan]) -> Iterator[str]:
+def _html_fragments(text: str, spans: Iterable[DifferenceSpan], part: Callable[[int, int], str]) -> Iterator[str]:
     done = 0
     for span in spans:
-        yield escape(text[done : span.start])
-        yield f'<mark class="{span.kind}" title="{MARK_TITLES[span.kind]}">{escape(text[span.start : span.end])}</mark>'
+        yield part(done, span.start)
+        yield f'<mark class="{span.kind}" title="{MARK_TITLES[span.kind]}">{part(span.start, span.end)}</mark>'
         done = span.end
-    yield escape(text[done:])
+    yield part(done, len(text))

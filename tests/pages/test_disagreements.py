@@ -89,7 +89,7 @@ def test_another_filter_opens_its_own_first_pair(run, open_page):
     assert "What about q1?" in html_on(at)
     at.text_input(key="words").input("q2").run()
     assert "question" not in at.query_params
-    assert "What about q2?" in html_on(at)
+    assert 'What about <mark class="hit">q2</mark>?' in html_on(at)
 
 
 def test_unscored_and_prescreened_pairs_are_described_in_words(run, open_page):
