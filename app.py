@@ -21,7 +21,7 @@ if __name__ == "__main__":  # a run of the script, for one visitor
     # So that browser tabs differ and a screen reader announces the page
     st.set_page_config(page_title=f"{page_title(script)} · {NAME}")
     tour_entry()
-    top_bar()
+    top_bar(script)
     tabs(script)
     page.run()
 else:  # the server, which imports this file once

@@ -1,116 +1,128 @@
-"""Overview: what this run is, how its pairs were labelled, and its headline figures."""
+"""Start: what is disputed and who says what, three figures in plain words, and how far the judge can be trusted."""
+
+from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from audit.charts.labels import two_step_bar
-from audit.charts.rates import AUDIT_RATES
-from audit.charts.style import LABEL_WORDS, interval, percent
-from audit.metrics.labels import labels
+from audit.charts.style import interval, percent
+from audit.metrics.disputed_questions import disputed_questions
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
-from audit.terms import RATE_MEANINGS, terms
-from audit.vocabulary import LABELS
+from audit.terms import terms
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
+from pages._shared.disputes import disputes
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.widgets import chart, counts, footer, link, say, table
+from pages._shared.people_on_judge import Confirmed, confirmations
+from pages._shared.rating_sources import headline_pair, rating_sources
+from pages._shared.search import search
+from pages._shared.widgets import counts, how_counted, link, say
 
-LEAD = "Each {handbook} was asked {patient} questions, and a judge then compared, in pairs, the answers to the same question."
+LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
 WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
-OUTCOMES = {"pre-screened": "absent, pre-screened (the judge was not asked)", "unscored": "unscored (no readable verdict)"}
+LISTED = 4
+FIGURES = {
+    "r_div": ("In **{share}** of pairs where both {handbooks} answer, the advice differs.", "present", "pairs"),
+    "pct_any_div": (
+        "On **{share}** of {questions}, at least two {handbooks} give different advice.", "questions_scored", "{questions}",
+    ),
+    "r_abs": ("In **{share}** of pairs, at least one of the two {handbooks} does not address the {question}.", "scored", "pairs"),
+}  # fmt: skip
+"""Rate -> its sentence, the count it is a share of, and what is counted."""
+CORRECTED = (
+    "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "
+    "{judge}."
+)
+CONFIRMED = "of {rated} {pairs} that the judge calls {label}, people say of {confirmed} that the advice differs{divided}"
+NOT_CHECKED = "No labels by people are known for this run yet, so these figures are the judge's alone."
 
 
-def run_facts(run: Run) -> None:
-    """When and with what this run was made; a fact that the manifest lacks is left out."""
-    facts = [
-        (word, run.manifest[key])
-        for key, word in (("date", "Date"), ("judge", "Judge"), ("generator", "Answers"), ("retriever", "Retrieval"))
-        if run.manifest.get(key)
-    ]
-    st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in facts))
+def figures(run: Run, total: pd.Series) -> None:
+    """Three rates of the whole run in plain words, each with its interval and its denominator."""
+    for rate, (sentence, of, unit) in FIGURES.items():
+        with st.container(gap="xsmall", key=f"figure_{rate}"):
+            st.markdown(say(run, sentence, share=percent(total[rate])))
+            if preview_notice(run.manifest):
+                st.markdown(f":orange-badge[{PRELIMINARY}]")
+            span = interval(total[f"{rate}_low"], total[f"{rate}_high"]) or "unknown"
+            counts(run, f"Of {{n}} {unit}; 95 % interval {{span}}.", n=f"{total[of]:,}", span=span)
+            if rate == "r_div":
+                corrected(run)
 
 
-def headline(run: Run, total: pd.Series) -> None:
-    """The four rates of the whole run, each with its interval and its denominator."""
-    with st.container(horizontal=True):
-        for rate in AUDIT_RATES:
-            with st.container(border=True, width=196, height="stretch"):
-                st.metric(rate.title, percent(total[rate.column]), help=say(run, RATE_MEANINGS[rate.column]))
-                if preview_notice(run.manifest):
-                    st.markdown(f":orange-badge[{PRELIMINARY}]")
-                span = interval(total[f"{rate.column}_low"], total[f"{rate.column}_high"])
-                st.caption(f"of {total[rate.of]:,} {rate.unit}  \n95 % interval {span or 'unknown'}")
+def corrected(run: Run) -> None:
+    """The same rate corrected by people's labels, where there are any of this run's pairs."""
+    if pair := headline_pair(run):
+        rate = pair.rate
+        span = interval(rate.low, rate.high) or "unknown"
+        note = "" if pair.final else ", labelling is not finished"
+        st.markdown(
+            say(run, CORRECTED, corrected=percent(rate.value), judge=percent(rate.judge), span=span, n=f"{rate.n:,}", note=note)
+        )
 
 
-def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the label metric, named so that pre-screened, judged absent and unscored stay three things."""
-    judged = outcomes["label"].map(lambda label: f"{LABEL_WORDS.get(label, label)}, by the judge")
-    return outcomes.assign(outcome=outcomes["how"].map(OUTCOMES).fillna(judged))
+def people_and_judge(run: Run) -> None:
+    """How far people agree with the judge, in a sentence."""
+    source = next(iter(rating_sources(run)), None)
+    sentences = [_in_words(run, label) for label in confirmations(source.ratings)] if source else []
+    said = ", and ".join(sentences)
+    st.markdown(f"{said[0].upper()}{said[1:]}." if said else NOT_CHECKED)
+    link("judge", "How far to trust the judge", run, icon=":material/balance:")
 
 
-def answering_systems(run: Run) -> None:
-    """How many systems answered, and what there is to tell their answers apart."""
-    loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
-    st.header("Answering systems", anchor=False)
-    counts(
+def _in_words(run: Run, label: Confirmed) -> str:
+    divided = f" (they are divided on {label.divided})" if label.divided else ""
+    return say(
         run,
-        "{systems} systems gave {answers} answers to {asked} questions. There are {judged} evaluations on the eight criteria, "
-        "and {preferences} comparisons of two answers.",
-        systems=loaded.get("system", "0"), answers=loaded.get("system_answer", "0"), asked=loaded.get("question", "0"),
-        judged=loaded.get("criteria", "0"), preferences=loaded.get("preference", "0"),
+        CONFIRMED,
+        **{**label._asdict(), "label": label.label.lower(), "divided": divided, "pairs": "pair" if label.rated == 1 else "pairs"},
+    )
+
+
+def most_disputed(run: Run) -> None:
+    """The gravest questions with their positions."""
+    questions = load(disputed_questions, run, limit=LISTED)
+    st.header("Most disputed", anchor=False)
+    if questions.empty:
+        st.markdown(say(run, "No two {handbooks} of this run give different advice on {a_question}."))
+        return
+    disputes(run, questions)
+    label = f"See all {questions['total'].iloc[0]:,} disputed questions"
+    link("disagreements", label.replace("questions", "{questions}"), run, icon=":material/call_split:")
+
+
+def what_the_data_are(run: Run) -> None:
+    """The data in one line."""
+    loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
+    made = "; ".join(str(run.manifest[fact]) for fact in ("date", "judge") if run.manifest.get(fact))
+    counts(
+        run, "{run}: {n} {handbooks}, {asked} {questions}, {pairs} pairs{made}.", n=loaded.get("handbook", "?"),
+        asked=loaded.get("question", "?"), pairs=loaded.get("pair", "0"), made=f" ({made})" if made else "",
     )  # fmt: skip
     with st.container(horizontal=True):
-        link("systems", "See which system answers better", run, icon=":material/balance:")
-        link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")
+        link("about", "About these data", run, icon=":material/dataset:")
+        how_counted("organs", "disputed_questions", "question_positions")
 
 
-def completeness(run: Run) -> None:
-    """What the load report concludes."""
-    st.header("Is the data complete?", anchor=False)
-    verdict = str(run.report.get("verdict", "This run has no load report."))
-    st.markdown(say(run, "{verdict}", verdict=verdict))
-    link("runs", "Read the load report", run, icon=":material/fact_check:")
-
-
-with page("{Run}", LEAD, without_pairs=WITHOUT_PAIRS) as run:
+with page("What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS) as run:
+    search(run, "search", large=True)
     tour(current_account(), terms(run))
     if not run.has_pairs:
-        run_facts(run)
-        answering_systems(run)
-        completeness(run)
+        link("systems", "See which system answers better", run, icon=":material/balance:")
+        link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")
+        what_the_data_are(run)
         st.stop()
-    # The last row of `organs` counts the whole run.
-    outcomes, total = load(labels, run), load(organs, run, scope=ALL_HANDBOOKS).iloc[-1]
-    run_facts(run)
-    headline(run, total)
-    with st.container(horizontal=True):
-        link("disagreements", "See where {handbooks} disagree", run, icon=":material/call_split:")
-        link("coverage", "See what each {handbook} does not address", run, icon=":material/grid_on:")
-        link("glossary", "Read what the words mean", run, icon=":material/menu_book:")
-
-    st.header("How the pairs were labelled", anchor=False)
-    pairs = outcomes.set_index(["how", "label"])["pairs"]
-    judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
-    figure = two_step_bar(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
-    chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored, and the labels of the judged pairs.")
-    counts(
-        run,
-        "{pairs} pairs from {asked} questions. The judge labelled {judged}; for {unscored} its verdict was not "
-        "readable. The rest are absent because at least one of the two {handbooks} does not address the question.",
-        pairs=f"{total['pairs']:,}", asked=f"{total['questions']:,}", judged=f"{sum(judged.values()):,}",
-        unscored=f"{total['unscored']:,}",
-    )  # fmt: skip
-    shown_table = with_outcome_names(outcomes)
-    table(
-        shown_table, "label_table",
-        {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs"},
-        shares=("share", "share_of_judged"), digits=2,
-    )  # fmt: skip
-    footer(shown_table, "labels", run, "labels", "organs")
-    if run.has_systems:
-        answering_systems(run)
-    completeness(run)
+    left, right = st.container(key="answers").columns([5, 3], gap="large")
+    with left:
+        most_disputed(run)
+    with right:
+        st.header("How often", anchor=False)
+        # The last row counts the whole run.
+        figures(run, load(organs, run, scope=ALL_HANDBOOKS).iloc[-1])
+        st.header("Can the judge be trusted?", anchor=False)
+        people_and_judge(run)
+    what_the_data_are(run)

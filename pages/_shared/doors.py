@@ -46,7 +46,7 @@ CLINICIAN_DOORS = (
         (Tab("topics", "topics"), Tab("organs", "organs"), Tab("centers", "centers", SHARED_CENTERS), Tab("themes", "Themes")),
     ),
     Door("handbooks", (Tab("coverage", "Coverage"),)),
-    Door("About", (Tab("glossary", "Glossary", ALWAYS), Tab("downloads", "Downloads", ALWAYS))),
+    Door("About", (Tab("about", "Data", ALWAYS), Tab("glossary", "Glossary", ALWAYS), Tab("downloads", "Downloads", ALWAYS))),
 )
 METHODS = Door(
     "Methods",

@@ -14,7 +14,7 @@ from audit.store.runs import Run
 from pages._blinded.access import current_account, may_browse, own_pages
 from pages._blinded.frame import explain
 from pages._shared import loaders
-from pages._shared.doors import SIGN_IN, SIGN_OUT
+from pages._shared.doors import SIGN_IN, SIGN_OUT, START
 from pages._shared.pickers import current_run, real_runs_first, remember_run, run_label
 from pages._shared.search import search
 
@@ -50,14 +50,14 @@ _bar = st.components.v2.component(
 )
 
 
-def top_bar() -> None:
-    """Draw the bar. Who may not browse runs gets nothing of them: no name, no picker, no search."""
+def top_bar(script: str) -> None:
+    """Draw the bar of a page. Who may not browse runs gets nothing of them: no name, no picker, no search."""
     st.html(STYLE)
     account = current_account()
     browses = may_browse(account)
     run = current_run() if browses else None
     with st.container(key="top_bar", horizontal=True):
-        if run:
+        if run and script != START.script:  # the start page has a larger one
             _draw_search(run)
         _draw_bar(account, run, browses=browses)
 

@@ -13,7 +13,7 @@ from tests.browser.conftest import Dashboard, overflow, server, settled
 pytestmark = pytest.mark.browser
 
 PAGES = (
-    "", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",
+    "", "about", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",
     "coverage", "handbook", "source", "systems", "system_answers", "sources", "sources?view=one", "stress", "stress?view=one",
     "judge", "rejudge",
 )  # fmt: skip
@@ -28,7 +28,7 @@ def answers(page: Page) -> list[str]:
 def test_a_clinician_finds_a_disagreement_and_hands_on_the_link(demo: Dashboard) -> None:
     page = demo.open()
     expect(page.get_by_text("Synthetic data").first).to_be_visible()
-    page.get_by_role("link", name="See where handbooks disagree").click()
+    page.get_by_role("link", name=re.compile("See all .* disputed questions")).click()
     expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
     match = page.get_by_text(re.compile(r"pairs match"))
     everything = match.inner_text()
@@ -141,8 +141,8 @@ def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: D
 
 def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:
     page = institutes.open()
-    expect(page.get_by_role("link", name="See where institutes disagree")).to_be_visible()
-    expect(page.get_by_text("8.9 %").first).to_be_visible()
+    expect(page.get_by_text("In 8.9 % of pairs where both institutes answer")).to_be_visible()
+    expect(page.get_by_text(re.compile("Corrected by people's labels of 148 pairs"))).to_be_visible()
     page = institutes.open("/disagreements")
     expect(page.get_by_text(re.compile("64 pairs match"))).to_be_visible()
     expect(page.get_by_text("Topic area").first).to_be_visible()

@@ -1,52 +1,103 @@
-"""Overview: figures that a reader can check by hand on the tiny run."""
+"""Start: who says what on the most disputed questions, and figures that a reader can check by hand on the tiny run."""
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
-from audit.charts.style import NO_VALUE
-from tests.pages.conftest import words_on
+from streamlit.testing.v1 import AppTest
+
+from audit.store.runs import Run
+from tests.pages.conftest import TABLE, words_on
+from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.loading import load
 from tests.support.systems import systems_release
 
 
-def test_the_headline_figures_are_those_of_the_whole_run_with_their_denominators(run, open_page):
-    at = open_page("start")
-    shown = {metric.label: metric.value for metric in at.metric}
+def html_on(at: AppTest) -> str:
+    return "\n".join(str(element.proto.body) for element in at.get("html"))
+
+
+def links_on(at: AppTest) -> list[tuple[str, str]]:
+    return [(element.proto.label, element.proto.query_string) for element in at.get("page_link")]
+
+
+def component(at: AppTest, name: str) -> dict[str, Any]:
+    (found,) = [c for c in at.get("bidi_component") if c.proto.component_name.endswith(name)]
+    data: dict[str, Any] = json.loads(found.proto.json)
+    return data
+
+
+def test_three_figures_of_the_whole_run_are_sentences_with_their_denominators(run, open_page):
+    words = words_on(open_page("start"))
+    # Both answer in 3 + 2 + 2 pairs, and two of them disagree; q1 and q2 of 3 questions have any.
+    assert "In **28.6 %** of pairs where both handbooks answer, the advice differs." in words
+    assert "Of 7 pairs; 95 % interval" in words
+    assert "On **66.7 %** of questions" in words
+    assert "Of 3 questions;" in words
     # 12 + 3 pairs, one unscored: 14 scored; absent: 3 + 3 with d, and one judged absent.
-    assert shown["Not addressed"] == "50.0 %"
-    # Both answer in 3 + 2 + 2 pairs; two of them disagree, one is consistent; q1 and q2 of 3 questions have any.
-    assert shown["Disagreement"] == "28.6 %"
-    assert shown["Same advice"] == "14.3 %"
-    assert shown["Disputed questions"] == "66.7 %"
-    assert "of 7 pairs in which both answer" in words_on(at)
+    assert "In **50.0 %** of pairs, at least one of the two handbooks does not address the question." in words
+    assert "Of 14 pairs;" in words
+    assert "No labels by people are known for this run yet" in words
 
 
-def test_prescreened_judged_absent_and_unscored_are_three_rows(run, open_page):
-    rows = open_page("start").dataframe[0].value.set_index("outcome")["pairs"]
-    assert rows["absent, pre-screened (the judge was not asked)"] == 6
-    assert rows["absent, by the judge"] == 1
-    assert rows["unscored (no readable verdict)"] == 1
+def test_the_gravest_question_comes_first_with_its_positions_and_a_link(run, open_page):
+    at = open_page("start")
+    questions = [query for _, query in links_on(at) if "question=" in query]
+    assert [re.search("question=(q.)", query)[1] for query in questions] == ["q1", "q2"]  # high, then low significance
+    first = html_on(at).split('class="dispute"')[1]
+    assert "divergent, high clinical significance · 1 pair of 2 handbooks disagree" in first
+    assert re.findall(r"<em>(.*?)</em>", first)
 
 
-def test_an_interval_has_as_many_decimals_as_its_share(run, open_page):
-    intervals = open_page("start").dataframe[0].value["share_interval"]
-    assert all(re.fullmatch(r"\d+\.\d\d to \d+\.\d\d %", interval) for interval in intervals if interval != NO_VALUE)
+def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_dir: Path, open_page):
+    second = ITEM | {
+        "item_id": "i2",
+        "handbook_a": "c",
+        "handbook_b": "a",
+        "stratum": "COMPLEMENTARY",
+        "annotator_a": "COMPLEMENTARY",
+    }
+    load(with_ratings(release, [ITEM, second | {"gold": "COMPLEMENTARY", "design_weight": "2"}]), data_dir)
+    words = words_on(open_page("start"))
+    assert "Corrected by people's labels of 2 pairs it is **42.9 %**" in words
+    assert re.search(r"Of 1 pair that the judge calls \w+, people say of 1 that the advice differs", words)
 
 
-def test_the_verdict_of_the_load_report_is_on_the_first_page(run, open_page):
-    assert run.report["verdict"] in words_on(open_page("start"))
+def test_texts_of_a_release_are_never_html(load_run, open_page):
+    load_run(TABLE.replace("q1", "<b>q1</b>"))
+    html = html_on(open_page("start"))
+    assert "<b>q1" not in html
+    assert "&lt;b&gt;q1" in html
 
 
-def test_a_run_of_answering_systems_alone_says_what_it_has(data_dir, tmp_path, open_page):
+def test_a_run_of_answering_systems_alone_leads_to_their_pages(data_dir, tmp_path, open_page):
     load(systems_release(tmp_path / "systems"), data_dir)
     at = open_page("start")
-    assert (
-        "2 systems gave 6 answers to 3 questions. There are 6 evaluations on the eight criteria, and 3 comparisons"
-        in words_on(at)
-    )
-    assert "How the pairs were labelled" not in words_on(at)
+    assert "See which system answers better" in [label for label, _ in links_on(at)]
+    assert component(at, "search")["kinds"] == [{"heading": "Questions", "page": "system_answers", "param": "question"}]
 
 
-def test_a_run_of_pairs_says_nothing_of_systems(run, open_page):
-    assert "Answering systems" not in words_on(open_page("start"))
+def test_a_run_without_disagreement_says_so(load_run, open_page):
+    load_run("q1 kidney ab=CONSISTENT")
+    assert "No two handbooks of this run give different advice on a question." in words_on(open_page("start"))
+
+
+def test_the_newest_real_run_opens_before_synthetic_ones_and_the_bar_lists_it_first(load_run, open_page):
+    real: Run = load_run(run_id="real")
+    load_run(run_id="newer", synthetic=True)
+    at = open_page("start")
+    assert at.query_params["run"] in (real.key, [real.key])
+    bar = component(at, "top_bar")
+    assert bar["runs"][0]["key"] == real.key
+    assert (bar["run"], bar["synthetic"]) == (real.key, False)
+
+
+def test_the_search_has_the_questions_handbooks_and_topics_of_the_run(run, open_page):
+    data = component(open_page("start"), "search")
+    by_param = {kind["param"]: entries for kind, entries in zip(data["kinds"], data["entries"], strict=True)}
+    assert [question for question, _ in by_param["question"]] == ["q1", "q2", "q3"]
+    assert ["work_and_money", "work and money"] in by_param["topic"]
+    assert [handbook for handbook, _ in by_param["handbook"]] == ["a", "b", "c", "d"]

@@ -19,7 +19,6 @@ PARAM, REQUESTS = "tour", "number of requests for the tour"
 PICTURE = (HERE / "picture.svg").read_text(encoding="utf-8")
 HTML = f"""
 <section class="tour" aria-label="Tour" hidden>
-<div class="head"><b>Welcome</b><span></span></div>
 <p class="lead"></p>
 <div class="picture">{PICTURE}</div>
 <ol></ol>
@@ -41,13 +40,13 @@ class Tour:
 
 INTRODUCTION = "Every {handbook} was asked the same {patient} questions, and a judge compared the answers in pairs. "
 VIEWER = Tour(
-    INTRODUCTION + "Here you see where they disagree, what each leaves out, and the evidence behind every figure.",
+    INTRODUCTION + "Here you see where they disagree, and who says what.",
     (
-        "Open Disagreements: filter by {organ}, topic or words, and read both answers side by side. N opens the next pair.",
-        "Open Question: see which answers agree on one question. Click a cell to read its pair.",
-        "Open Coverage: what each {handbook} leaves out. Click a row to see its gaps.",
+        "Search for your topic (press /), or open one of the questions below: it shows who says what, in their own words.",
+        "Open Disagreements to go through all of them by {organ}, topic or words, with both answers side by side.",
+        "Open Explore for where advice differs most, and {Handbooks} for what each one leaves out.",
     ),
-    "The link in the address bar contains every filter: copy it, and a colleague sees what you see.",
+    "Copy link hands on exactly what you see.",
 )
 TOURS: dict[Role | None, Tour] = {
     None: VIEWER,
@@ -76,11 +75,11 @@ TOURS: dict[Role | None, Tour] = {
     Role.PI: Tour(
         INTRODUCTION + "Here you see where they disagree, and let people check how far the judge can be trusted.",
         (
-            "Open Disagreements: filter, and read both answers side by side. N opens the next pair.",
+            "Search for a topic (press /), or open one of the questions below: it shows who says what.",
             "Open Studies: draw a sample for two annotators and watch their progress; Agreement and Prevalence show the results.",
-            "Open Downloads: every table and figure, and a report to share, in one click.",
+            "Open Methods to compare runs and judges, and About for every table and figure as files.",
         ),
-        "Compare shows two runs side by side. The link in the address bar contains every filter.",
+        "Copy link hands on exactly what you see.",
     ),
 }  # fmt: skip
 
