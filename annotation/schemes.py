@@ -5,7 +5,7 @@ Everything else is the same for every scheme: sampling, assignments, blinding, k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from audit.vocabulary import (
@@ -53,6 +53,10 @@ class Scheme:
     graded: tuple[str, ...] = ()
     mirrored: Mapping[str, str] = field(default_factory=dict)
     ordered: bool = False
+
+    def __reduce__(self) -> tuple[Callable[[str], Scheme], tuple[str]]:
+        # By name, so that a scheme that comes out of a page's cache is still the one that `is` compares with
+        return scheme_named, (self.name,)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -121,5 +125,12 @@ HEAD_TO_HEAD = Scheme(
     mirrored=dict(zip(map(str, SIDES), map(str, reversed(SIDES)), strict=True)),
 )
 SCHEMES = {scheme.name: scheme for scheme in (PAIRS, HEAD_TO_HEAD)}
+
+
+def scheme_named(name: str) -> Scheme:
+    """The scheme of that name; raises KeyError where there is none."""
+    return SCHEMES[name]
+
+
 WORDS = tuple(word for scheme in SCHEMES.values() for word in scheme.words)
 """Every word that a label can be, as the database allows it."""

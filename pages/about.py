@@ -1,33 +1,53 @@
-"""About these data: when and with what a run was made, how its pairs were labelled, and whether every record of it loaded."""
+"""About these data: what this run is, who answered what, how its pairs were labelled, and whether all of it is here."""
 
 import pandas as pd
 import streamlit as st
 
 from audit.charts.labels import two_step_bar
-from audit.charts.style import LABEL_WORDS
+from audit.charts.style import LABEL_WORDS, percent
 from audit.metrics.labels import labels
-from audit.metrics.questions import organs
-from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.queries.about_run import RunCounts, described_handbooks, run_counts
 from audit.store.runs import Run
+from audit.terms import INTENDED_USE, display_name, terms
 from audit.vocabulary import LABELS
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
-LEAD = "Each {handbook} was asked {patient} questions, and a judge compared, in pairs, the answers to the same question."
-WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
+LEAD = "What was asked of whom, how the answers were compared, and whether all of it is here."
+FACTS = {
+    "date": "Date", "generator": "Answers written by", "retriever": "Passages chosen by", "judge": "Pairs compared by",
+    "licence": "Licence",
+}  # fmt: skip
+ASKED = {
+    True: "Each {question} was put to the {handbooks} of its {organ}, and one that concerns every {organ} to all of them.",
+    False: "Each {question} was put to every {handbook}.",
+}
 OUTCOMES = {"pre-screened": "absent, pre-screened (the judge was not asked)", "unscored": "unscored (no readable verdict)"}
+WHERE_TO_READ = "The load report, file by file and record by record, is on *Runs*."
 
 
-def run_facts(run: Run) -> None:
-    """When and with what this run was made; a fact that the manifest lacks is left out."""
-    facts = [
-        (word, run.manifest[key])
-        for key, word in (("date", "Date"), ("judge", "Judge"), ("generator", "Answers"), ("retriever", "Retrieval"))
-        if run.manifest.get(key)
-    ]
-    st.markdown(say(run, "**Run**: {value} ({key})", value=run.title, key=run.key))
-    st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in facts))
+def what_it_is(run: Run, size: RunCounts) -> None:
+    """What was asked of whom, in sentences."""
+    counted = {"question": size.questions, "handbook": size.handbooks, "center": size.centers, "organ": size.organs}
+    numbers = {f"n_{word}": f"{n:,} {display_name(run.term(word, n))}" for word, n in counted.items()}
+    template = "**{run}**: {n_question}, {n_handbook} of {n_center}, {n_organ}. " + ASKED[run.asked_by_organ]
+    st.markdown(say(run, template, **numbers))
+    share = percent(size.absent / size.answers) if size.answers else ""
+    answers = {"n": f"{size.answers:,}", "absent": f"{size.absent:,}", "unread": f"{size.unread:,}", "share": share}
+    st.markdown(say(run, answers_sentence(size), **answers))
+    stated = [(words, run.manifest[key]) for key, words in FACTS.items() if run.manifest.get(key)]
+    stated.append(("Run", run.key))
+    st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in stated))
+    st.markdown(say(run, f"**Intended use**: {INTENDED_USE}"))
+
+
+def answers_sentence(size: RunCounts) -> str:
+    """What is known of the answers; a template of `say`."""
+    if not size.answers:
+        return "The release brings no answers, only their comparison, so what each {handbook} says is not known here."
+    unread = " {unread} could not be read, which is neither an answer nor its absence." if size.unread else ""
+    return "It has {n} answers; in {absent} of them ({share}) the {handbook} does not address the {question}." + unread
 
 
 def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
@@ -37,28 +57,42 @@ def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 def labelled_pairs(run: Run) -> None:
-    """How many pairs have which label, were pre-screened, or are unscored."""
-    # The last row of `organs` counts the whole run.
-    outcomes, total = load(labels, run), load(organs, run, scope=ALL_HANDBOOKS).iloc[-1]
+    """How many pairs were compared, and with what outcome."""
     st.header("How the pairs were labelled", anchor=False)
+    outcomes = load(labels, run)
     pairs = outcomes.set_index(["how", "label"])["pairs"]
     judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
-    figure = two_step_bar(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
+    prescreened, unscored = int(pairs["pre-screened"].sum()), int(pairs["unscored"].sum())
+    figure = two_step_bar(prescreened, judged, unscored)
     chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored, and the labels of the judged pairs.")
     counts(
         run,
-        "{pairs} pairs from {asked} questions. The judge labelled {judged}; for {unscored} its verdict was not "
-        "readable. The rest are absent because at least one of the two {handbooks} does not address the question.",
-        pairs=f"{total['pairs']:,}", asked=f"{total['questions']:,}", judged=f"{sum(judged.values()):,}",
-        unscored=f"{total['unscored']:,}",
+        "The answers of two {handbooks} to the same {question} are a pair. Of {all} pairs, {prescreened} are absent because at "
+        "least one of the two does not address the {question}. The judge labelled {judged}; for {unscored} its verdict was not "
+        "readable.",
+        all=f"{int(pairs.sum()):,}", prescreened=f"{prescreened:,}", judged=f"{sum(judged.values()):,}", unscored=f"{unscored:,}",
     )  # fmt: skip
-    shown_table = with_outcome_names(outcomes)
+    named = with_outcome_names(outcomes)
     table(
-        shown_table, "label_table",
+        named, "label_table",
         {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs"},
         shares=("share", "share_of_judged"), digits=2,
     )  # fmt: skip
-    footer(shown_table, "labels", run, "labels", "organs")
+    footer(named, "labels", run, "labels")
+    link("trust", "How far to trust these labels", run, icon=":material/balance:")
+
+
+def sources_section(run: Run) -> None:
+    """Every handbook with what is known of it."""
+    words = terms(run)
+    st.header(say(run, "The {handbooks}"), anchor=False)
+    listed = load(described_handbooks, run)
+    known = {name: heading for name, heading in (
+        ("title", words["Handbook"]), ("organ", words["Organ"]), ("center", words["Center"]), ("phase", words["Phase"]),
+        ("pages", "Pages"), ("language", "Language"), ("licence", "Licence"), ("url", "Address"),
+    ) if listed[name].notna().any()}  # fmt: skip
+    table(listed, "handbooks", known)
+    footer(listed, "handbooks", run)
 
 
 def answering_systems(run: Run) -> None:
@@ -78,17 +112,25 @@ def answering_systems(run: Run) -> None:
 
 
 def completeness(run: Run) -> None:
-    """What the load report concludes."""
-    st.header("Is the data complete?", anchor=False)
-    verdict = str(run.report.get("verdict", "This run has no load report."))
-    st.markdown(say(run, "{verdict}", verdict=verdict))
+    """What the load report concludes, in sentences."""
+    st.header("Is all of it here?", anchor=False)
+    report = run.report
+    st.markdown(say(run, "{verdict}", verdict=report.get("verdict", "This run has no load report.")))
+    set_aside = report.get("findings", {}).get("quarantined", 0)
+    if set_aside:
+        st.markdown(f"{set_aside:,} records were set aside with a reason and are counted nowhere.")
+    for check in report.get("checks", []):
+        if check["ok"] is False:
+            st.markdown(say(run, "- {message}", message=check["message"]))
+    st.caption(WHERE_TO_READ)
     link("runs", "Read the load report", run, icon=":material/fact_check:")
 
 
-with page("About these data", LEAD, without_pairs=WITHOUT_PAIRS) as run:
-    run_facts(run)
+with page("About these data", LEAD, without_pairs=LEAD) as run:
+    what_it_is(run, load(run_counts, run))
     if run.has_pairs:
         labelled_pairs(run)
+    sources_section(run)
     if run.has_systems:
         answering_systems(run)
     completeness(run)

@@ -6,8 +6,10 @@ from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS
 from audit.metrics import glossary
 from audit.store.runs import Run
-from audit.vocabulary import LABELS
+from audit.terms import fill
+from audit.vocabulary import LABELS, Label
 from pages._shared.page import page
+from pages._shared.pickers import type_words
 from pages._shared.widgets import say
 
 LEAD = "Each word has the same meaning on every page."
@@ -111,23 +113,36 @@ def sections() -> dict[str, dict[str, str]]:
     return {**known, MORE: more}
 
 
+def matching(run: Run, definitions: dict[str, str], wanted: str) -> dict[str, str]:
+    """The definitions whose word or meaning contains `wanted`, in the run's own terms and in any case."""
+    needle = wanted.strip().casefold()
+    return {word: meaning for word, meaning in definitions.items() if needle in fill(run, f"{word} {meaning}").casefold()}
+
+
 def define(run: Run, definitions: dict[str, str]) -> None:
     """One paragraph per word."""
     for word, meaning in definitions.items():
         st.markdown(say(run, f"**{word}**  \n{meaning}"))
 
 
-def define_labels(run: Run) -> None:
-    """The five labels, each next to its colour."""
-    for label in LABELS:
+def define_labels(run: Run, wanted: str) -> None:
+    """The labels that match, each next to its colour."""
+    shown = matching(run, {label.value: LABEL_MEANINGS[label] for label in LABELS}, wanted)
+    if shown:
+        st.header("The five labels", anchor=False)
+    for label in map(Label, shown):
         swatch, text = st.columns([1, 40], vertical_alignment="center", gap="small")
         swatch.html(f'<div style="width:18px;height:18px;border-radius:3px;background:{light_dark(LABEL_COLOURS[label])}"></div>')
         text.markdown(say(run, f"**{label.value.lower()}**: {LABEL_MEANINGS[label]}"))
 
 
-with page("Glossary", LEAD, without_pairs=LEAD) as run:
-    st.header("The five labels", anchor=False)
-    define_labels(run)
-    for heading, definitions in sections().items():
-        st.header(heading, anchor=False)
-        define(run, definitions)
+with page("Glossary", LEAD, without_pairs=LEAD, without_run=True) as run:
+    wanted = type_words("Search the glossary", "word", "A word, or part of its meaning")
+    define_labels(run, wanted)
+    found = {heading: matching(run, definitions, wanted) for heading, definitions in sections().items()}
+    for heading, definitions in found.items():
+        if definitions:
+            st.header(heading, anchor=False)
+            define(run, definitions)
+    if not any(found.values()):
+        st.markdown(say(run, "No other word contains {wanted}. Search for a shorter part of it.", wanted=f"“{wanted}”"))

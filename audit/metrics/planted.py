@@ -27,8 +27,8 @@ OUTCOME_WORDS = {
     "right": "as it must be", "lenient": "a disagreement, but not CONTRADICTORY", "wrong": "wrong",
     "untelling": "had this label before the change", "no label": "no label before or after",
 }  # fmt: skip
-BY_KIND, BY_VARIANT = "kind", "variant"
-ALL_VARIANTS = "(all)"
+BY_KIND, BY_VARIANT, BY_EFFECT = "kind", "variant", "effect"
+ALL_VARIANTS = ALL_KINDS = "(all)"
 SQL = """
 select judge, kind::varchar as kind, coalesce(variant, '') as variant, question, expected::varchar[] as expected,
        ordered::varchar as ordered, label_before::varchar as label_before, label::varchar as label, count(*) as pairs
@@ -112,11 +112,12 @@ def planted_changes(con: Connection, by: str = BY_KIND, judge: str | None = None
     label that must come out before the change already. obeyed: of planted instructions that ask for another label than the pair
     had, the share after which the judge gave that label.
 
-    by      kind: one row per judge and kind; variant: one per judge, kind and way of making the change, such as a wording
+    by      kind: one row per judge and kind; variant: one per judge, kind and way of making the change, such as a wording;
+            effect: one per judge and effect, all kinds together
     judge   only this judge's labels
 
     One row per judge and kind, kinds in the order above; no row without planted changes:
-        judge, kind, variant          str; variant is '(all)' where rows are by kind
+        judge, kind, variant          str; '(all)' where rows are not by kind, or not by variant
         effect                        str, 'must change' or 'must stay'
         count, of                     int, changes: as they must be, and those that can tell
         value, value_low, value_high  float in [0, 1], count / of with its 95 % interval: questions as clusters, each with all
@@ -129,14 +130,14 @@ def planted_changes(con: Connection, by: str = BY_KIND, judge: str | None = None
     Raises AuditError for another `by`.
     Source: minimal pairs as tests of a model's behaviour: Ribeiro et al. (2020), arXiv:2005.04118.
     """
-    if by not in (BY_KIND, BY_VARIANT):
-        raise AuditError(f"by must be {BY_KIND} or {BY_VARIANT}, not {by}. Nothing was computed.")
+    if by not in (BY_KIND, BY_VARIANT, BY_EFFECT):
+        raise AuditError(f"by must be {BY_KIND}, {BY_VARIANT} or {BY_EFFECT}, not {by}. Nothing was computed.")
     counts = _with_outcome(frame(con, SQL))
     if judge is not None:
         counts = counts[counts["judge"] == judge]
-    if by == BY_KIND:
+    if by != BY_VARIANT:
         counts = counts.assign(variant=ALL_VARIANTS)
-    return pd.DataFrame(_rows(counts), columns=list(COLUMNS))
+    return pd.DataFrame(_effect_rows(counts) if by == BY_EFFECT else _rows(counts), columns=list(COLUMNS))
 
 
 def _with_outcome(counts: pd.DataFrame) -> pd.DataFrame:
@@ -158,6 +159,15 @@ def _rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 group = own[own["variant"] == variant]
                 identity = {"judge": name, "kind": kind.value, "variant": variant}
                 yield {**identity, "effect": MOVES if kind in MUST_BECOME else STAYS, **_figures(group)}
+
+
+def _effect_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    effect = counts["kind"].map(lambda kind: MOVES if PlantedKind(kind) in MUST_BECOME else STAYS)
+    for name in counts["judge"].drop_duplicates():
+        for wanted in (MOVES, STAYS):
+            own = counts[(counts["judge"] == name) & (effect == wanted)]
+            if len(own):
+                yield {"judge": name, "kind": ALL_KINDS, "variant": ALL_VARIANTS, "effect": wanted, **_figures(own)}
 
 
 def _figures(group: pd.DataFrame) -> dict[str, Any]:

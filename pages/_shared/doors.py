@@ -46,7 +46,15 @@ CLINICIAN_DOORS = (
         (Tab("topics", "topics"), Tab("organs", "organs"), Tab("centers", "centers", SHARED_CENTERS), Tab("themes", "Themes")),
     ),
     Door("handbooks", (Tab("coverage", "Coverage"),)),
-    Door("About", (Tab("about", "Data", ALWAYS), Tab("glossary", "Glossary", ALWAYS), Tab("downloads", "Downloads", ALWAYS))),
+    Door(
+        "About",
+        (
+            Tab("about", "Data", ALWAYS),
+            Tab("trust", "Trust in the judge"),
+            Tab("glossary", "Glossary", ALWAYS),
+            Tab("downloads", "Downloads", ALWAYS),
+        ),
+    ),
 )
 METHODS = Door(
     "Methods",

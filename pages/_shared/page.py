@@ -32,19 +32,21 @@ NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default 
 
 
 @contextmanager
-def page(title: str, lead: str, *, without_pairs: str | None = None) -> Iterator[Run]:
+def page(title: str, lead: str, *, without_pairs: str | None = None, without_run: bool = False) -> Iterator[Run]:
     """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms. `without_pairs` is the
-    lead where the run has no pairs; left out, the page needs pairs, and says in a sentence that the run has none.
+    lead where the run has no pairs; left out, the page needs pairs, and says in a sentence that the run has none. `without_run`:
+    the page also works where no run is loaded; it gets one that has the default terms and nothing else.
     """
     _enter_through_menu()
     st.html(STYLE)
     rerun_on_theme_change()
-    run = _run_or_stop(title)
+    run = NO_RUN if without_run and not loaders.loaded_runs() else _run_or_stop(title)
     heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
-    notices = st.container(key="notices")
-    notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
+    if run is not NO_RUN:
+        notices = st.container(key="notices")
+        notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(st.container(), run)
     if not run.has_pairs and without_pairs is None:
         st.info(say(run, NO_PAIRS))

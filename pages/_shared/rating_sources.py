@@ -27,7 +27,7 @@ from pages._shared.loaders import load
 from pages._shared.study_figures import current_ratings, current_report, judge_is_known
 
 RELEASE_TITLE = "Ratings that the release brings"
-RATERS_UNKNOWN = "The release does not say who they are."
+RATERS_UNKNOWN = "who the raters are is not stated."
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RatingSource:
     """Ratings of pairs of a run, as plain text and numbers.
 
     title   the study's, or that of the ratings in the release
-    raters  a sentence on who they are
+    raters  who they are, in words that end in a full stop
     final   a study that is closed, or ratings in a release: they change no more
     """
 
@@ -113,7 +113,7 @@ def _study_source(study: Study) -> RatingSource | None:
     except AuditError:  # a study that was only just drawn has no items that count yet, which is not a fault
         return None
     count = len(ratings.annotators)
-    raters = f"{count} annotators, blinded to the judge and to each other, in the study {study.title}."
+    raters = f"{count} annotators, blinded to the judge and to each other."
     return RatingSource(f"Study {study.title}", raters, study.state is StudyState.CLOSED, ratings, report)
 
 
@@ -121,7 +121,7 @@ def _of_release(run: Run) -> Iterator[RatingSource]:
     if run.ratings_digest:
         ratings, report = _release_report(run.digest, run.ratings_digest, run.loaded_at, _run=run)
         stated = str(run.manifest.get("raters") or "").strip()
-        raters = f"They are, as the release states: {stated}." if stated else RATERS_UNKNOWN
+        raters = f"{stated}." if stated else RATERS_UNKNOWN
         yield RatingSource(RELEASE_TITLE, raters, True, ratings, report)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import pickle
 import random
 from collections import Counter
 from pathlib import Path
@@ -21,7 +22,7 @@ from annotation.label_store.ratings import NewRating, save_draft, submit_rating
 from annotation.label_store.reference_answers import open_reference
 from annotation.label_store.results import NewDecision, assignment_rows, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study
-from annotation.schemes import HEAD_TO_HEAD, PAIRS
+from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.adjudication import close_study, gold_labels, list_disputes
 from annotation.studies.backup import back_up
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
@@ -268,3 +269,7 @@ def test_a_packet_refuses_labels_of_pairs(lite: LabelStore) -> None:
     csv.writer(out).writerows([header, row])
     with pytest.raises(StudyError, match="'divergent' is not in the vocabulary"):
         import_packet(lite, "s", "ana", "p.csv", out.getvalue().encode(), NOW)
+
+
+def test_a_scheme_is_itself_after_a_page_has_cached_it() -> None:
+    assert all(pickle.loads(pickle.dumps(scheme)) is scheme for scheme in SCHEMES.values())

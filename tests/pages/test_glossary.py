@@ -18,3 +18,19 @@ def test_every_word_of_a_metric_is_defined_once_in_the_terms_of_the_run(load_run
             shown = shown.replace(name, term)
         assert words.count(shown.format(center="center")) == 1, word
     assert "handbook" not in words_on(at)
+
+
+def test_a_search_leaves_the_words_that_contain_it_and_works_without_a_run(data_dir, open_page):
+    at = open_page("glossary", word="quarantined")
+    assert not at.exception
+    words = [str(element.value).split("  \n")[0] for element in at.markdown]
+    assert "**quarantined**" in words
+    assert len(at.markdown) < 5
+    assert not at.header or [header.value for header in at.header] == ["Where the data comes from"]
+    assert "No other word contains" in words_on(open_page("glossary", word="xyzzy"))
+
+
+def test_a_search_for_a_label_shows_its_colour(run, open_page):
+    at = open_page("glossary", run=run.key, word="contradictory")
+    assert "**contradictory**: Both answer, and following one means going against the other." in words_on(at)
+    assert "**consistent**: Both give the same advice" not in words_on(at)

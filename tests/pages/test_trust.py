@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from audit.store.runs import Run
 from pages._shared import rating_sources
 from pages._shared.rating_sources import RATERS_UNKNOWN, RELEASE_TITLE, headline_pair
+from tests.pages.conftest import words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.loading import load
 
@@ -49,3 +51,34 @@ def test_without_ratings_or_without_their_design_there_is_no_corrected_rate(rele
     run = load(with_ratings(release, undesigned), data_dir).run
     assert headline_pair(run) is None
     assert [source.rated for source in rating_sources.rating_sources(run)] == [1]
+
+
+def test_the_page_says_in_sentences_what_raters_of_the_release_confirm(rated, open_page):
+    at = open_page("trust", run=rated.key)
+    assert not at.exception
+    assert not at.error
+    words = words_on(at)
+    assert "Of the pairs in which both handbooks answer, the judge calls **42.9 %** a disagreement. Corrected by 2 rated" in words
+    assert "**Divergent.** Of 1 pairs called divergent, the raters confirm 1 (100 %" in words
+    assert (
+        "**Contradictory.** The judge called none of the rated pairs contradictory. The raters called none contradictory" in words
+    )
+    assert "The judge gives the label of the raters after adjudication in 2 of 2 pairs" in words
+    assert "Annotator A and annotator B gave the same label to 1 of 2 pairs" in words
+    assert "Ratings that the release brings: who the raters are is not stated." in words
+    assert "Not measured: whether labels stay the same with answers in the other order, names of centers hidden" in words
+    assert at.dataframe[0].value.set_index("label").loc["disagrees", ["judge", "value"]].tolist() == pytest.approx([300 / 7] * 2)
+
+
+def test_what_is_not_known_is_said_once_with_its_reason(run, open_page):
+    words = words_on(open_page("trust", run=run.key))
+    assert words.count("Nobody has rated pairs of this run") == 1
+    assert words.count("Not measured") == 2
+    assert "Do people agree with the judge?" not in words
+
+
+def test_the_raters_are_whom_the_release_names(rated, release, data_dir, open_page):
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps(manifest | {"raters": "two <b>nurses</b>"}))
+    named = load(release, data_dir).run
+    assert "Ratings that the release brings: two <b>nurses</b>." in words_on(open_page("trust", run=named.key))

@@ -1,0 +1,54 @@
+"""What a run consists of: its handbooks by organ, its questions, its answers by whether they are absent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from audit.store.connection import Connection, frame, rows
+
+HANDBOOKS = """
+select coalesce(title, handbook_id) as title, organ, center, phase, pages, language, licence, url
+from handbooks order by organ, title, handbook
+"""
+COUNTS = """
+select (select count(*) from questions),
+       (select count(*) from handbooks),
+       (select count(distinct center) from handbooks),
+       (select count(distinct organ) from handbooks),
+       (select count(*) from answers),
+       (select count(*) from answers where absent),
+       (select count(*) from answers where absent is null),
+       (select count(*) from sections)
+"""
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """How much a run has of each thing.
+
+    answers  0 for a release of pairs only, whose answers are unknown
+    absent   answers that do not address their question
+    unread   answers that could not be read: neither absent nor present
+    """
+
+    questions: int
+    handbooks: int
+    centers: int
+    organs: int
+    answers: int
+    absent: int
+    unread: int
+    sections: int
+
+
+def run_counts(con: Connection) -> RunCounts:
+    """The counts of a run."""
+    (row,) = rows(con, COUNTS)
+    return RunCounts(*row)
+
+
+def described_handbooks(con: Connection) -> pd.DataFrame:
+    """Every handbook, by organ and title: title, organ, center, phase, pages, language, licence, url; None where not stated."""
+    return frame(con, HANDBOOKS)

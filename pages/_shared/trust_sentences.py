@@ -1,0 +1,167 @@
+"""What is known of a judge's labels, in sentences: plain text, each figure with its interval and its count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.agreement.report import AgreementReport
+from annotation.agreement.tables import rater_name
+from annotation.ratings.table import GOLD, JUDGE
+from audit.charts.style import coefficient, coefficient_interval, interval, percent
+from audit.metrics.judge import CHECK_WORDS
+from audit.metrics.planted import MOVES
+from audit.store.runs import Run
+from audit.terms import fill
+from audit.vocabulary import Label
+from pages._shared.rating_sources import RatingSource
+
+REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
+ORDER = (Label.CONTRADICTORY, Label.DIVERGENT, Label.COMPLEMENTARY, Label.CONSISTENT, Label.ABSENT)
+"""Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
+FEW = " Few pairs: read this with care."
+Row = Mapping[Any, Any]
+
+
+def figure(report: AgreementReport, first: str, second: str, name: str, label: str = "", scope: str = SAMPLE) -> Row:
+    """One figure on the label, or on one label; raises KeyError where the report has none of this name."""
+    rows = report.figures
+    wanted = {"about": "label", "first": first, "second": second, "name": name, "label": label, "scope": scope}
+    for column, value in wanted.items():
+        rows = rows[rows[column] == value]
+    if rows.empty:
+        raise KeyError(f"no figure {wanted}")
+    return dict(rows.iloc[0])
+
+
+def reference_of(source: RatingSource) -> str:
+    """What the judge is measured by: the adjudicated labels where there are any, else the label that raters agree on."""
+    return GOLD if GOLD in source.ratings.labels else MAJORITY
+
+
+def share_words(row: Row) -> str:
+    """`93 %, 95 % interval 87 to 96 %`."""
+    return f"{percent(row['value'], 0)}, 95 % interval {interval(row['low'], row['high'], 0) or 'unknown'}"
+
+
+def undefined(row: Row) -> str:
+    """Why a figure is undefined; "" where it is not."""
+    return str(row["note"]).removeprefix("undefined: ") if math.isnan(row["value"]) else ""
+
+
+# -- people --------------------------------------------------------------------------------------------------------------
+
+
+def people_sentences(source: RatingSource) -> Iterator[str]:
+    """How far raters agree with each other, and with themselves where they read pairs twice."""
+    report = source.report
+    for first, second in combinations(source.ratings.annotators, 2):
+        names = f"{capitalised(rater_name(first))} and {rater_name(second)}"
+        raw, kappa = (figure(report, first, second, name) for name in ("agreement", report.scheme.headline))
+        if reason := undefined(raw):
+            yield f"{names}: agreement is not known ({reason})."
+            continue
+        same = round(raw["value"] * raw["n"])
+        yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {chance_words(kappa)}"
+    for row in report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []:
+        if not undefined(row):
+            same = round(row["value"] * row["n"])
+            # Not by name: readers of a run need not know who rates
+            yield f"Shown the same pair again, one rater gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
+
+
+def capitalised(words: str) -> str:
+    """The words with a capital first letter; unlike `str.capitalize`, the other letters stay as they are."""
+    return words[:1].upper() + words[1:]
+
+
+def chance_words(kappa: Row) -> str:
+    """Agreement beyond chance, in a sentence."""
+    if reason := undefined(kappa):
+        return f"Agreement beyond chance is not defined ({reason})."
+    span = coefficient_interval(kappa["low"], kappa["high"])
+    return f"Beyond chance (weighted kappa) that is {coefficient(kappa['value'])} ({span}): {kappa['word']}."
+
+
+# -- the judge -------------------------------------------------------------------------------------------------------------
+
+
+def judge_sentence(source: RatingSource) -> str:
+    """How often the judge gives the raters' label, for the rated pairs and weighted to the run."""
+    by = reference_of(source)
+    accuracy = figure(source.report, by, JUDGE, "accuracy")
+    if reason := undefined(accuracy):
+        return f"How often the judge gives {REFERENCES[by]} is not known ({reason})."
+    right = round(accuracy["value"] * accuracy["n"])
+    words = f"The judge gives {REFERENCES[by]} in {right:,} of {accuracy['n']:,} pairs ({share_words(accuracy)})."
+    if source.ratings.design is not None:
+        weighted = figure(source.report, by, JUDGE, "accuracy", scope=POPULATION)
+        words += "" if undefined(weighted) else f" Weighted to the run, that is {share_words(weighted)}."
+    return f"{words} {chance_words(figure(source.report, by, JUDGE, source.report.scheme.headline))}"
+
+
+def counted_sentence(source: RatingSource) -> str:
+    """Which of the rated pairs the figures about the judge count."""
+    counted = figure(source.report, reference_of(source), JUDGE, "accuracy")["n"]
+    left_out = source.rated - counted
+    settled = "a label after adjudication" if reference_of(source) == GOLD else "a label on which the raters agree"
+    words = f"Counted: {counted:,} pairs that have {settled} and a verdict of the judge."
+    return f"{words} {left_out:,} other rated pairs lack one of the two." if left_out else words
+
+
+def label_sentence(source: RatingSource, label: Label) -> str:
+    """Of the pairs to which the judge gave a label, how many raters confirm; of those that raters give it, how many it finds."""
+    by, scope = reference_of(source), SAMPLE if source.ratings.design is None else POPULATION
+    precision, recall = (
+        figure(source.report, by, JUDGE, name, label.value, of) for name, of in (("precision", SAMPLE), ("recall", scope))
+    )
+    word = label.value.lower()
+    if undefined(precision):
+        confirmed = f"The judge called none of the rated pairs {word}."
+    else:
+        right = round(precision["value"] * precision["n"])
+        confirmed = f"Of {precision['n']:,} pairs called {word}, the raters confirm {right:,} ({share_words(precision)})."
+    if undefined(recall):
+        return f"{confirmed} The raters called none {word}, so how many the judge misses is not known."
+    weighted = "; weighted to the run" if scope == POPULATION else ""
+    care = FEW if "too small" in precision["note"] + recall["note"] else ""
+    span = interval(recall["low"], recall["high"], 0) or "unknown"
+    found = f"{percent(recall['value'], 0)} of those that the raters call {word} (95 % interval {span}{weighted})"
+    return f"{confirmed} It finds {found}.{care}"
+
+
+# -- asked again -------------------------------------------------------------------------------------------------------
+
+
+def check_sentences(run: Run, checks: pd.DataFrame) -> Iterator[str]:
+    """One sentence per kind of check that was made (rows of `judge_checks`)."""
+    figures: Mapping[Any, Row] = checks.set_index(["kind", "figure"]).to_dict("index")
+    for kind, words in CHECK_WORDS.items():
+        changed, crossed = (figures[kind, name] for name in ("changed", "crossed"))
+        if changed["of"]:
+            moved = f"{crossed['count']:,} moved between agreement and disagreement ({_check_share(crossed)})"
+            relabelled = f"{changed['count']:,} of {changed['of']:,} pairs got another label ({_check_share(changed)})"
+            yield f"Asked again with {fill(run, words)}: {relabelled}; {moved}."
+
+
+def unmeasured_checks(run: Run, checks: pd.DataFrame) -> list[str]:
+    """The kinds of check that were not made, in words."""
+    made = checks[checks["figure"] == "changed"].set_index("kind")["of"]
+    return [fill(run, words) for kind, words in CHECK_WORDS.items() if not made[kind]]
+
+
+def planted_sentences(effects: pd.DataFrame) -> Iterator[str]:
+    """One sentence for changes that must move the label and one for those that must not (rows by effect)."""
+    for row in effects.to_dict("records"):
+        if row["of"]:
+            must = "should change the label, it became what it should be" if row["effect"] == MOVES else "should not, it stayed"
+            yield f"After {row['of']:,} planted changes that {must} in {row['count']:,} ({_check_share(row)})."
+
+
+def _check_share(row: Row) -> str:
+    return f"{percent(row['value'])}, 95 % interval {interval(row['value_low'], row['value_high']) or 'unknown'}"
