@@ -31,11 +31,14 @@ def what_it_is(run: Run, size: RunCounts) -> None:
     """What was asked of whom, in sentences."""
     counted = {"question": size.questions, "handbook": size.handbooks, "center": size.centers, "organ": size.organs}
     numbers = {f"n_{word}": f"{n:,} {display_name(run.term(word, n))}" for word, n in counted.items()}
-    template = "**{run}**: {n_question}, {n_handbook} of {n_center}, {n_organ}. " + ASKED[run.asked_by_organ]
+    template = "**{run}**: {n_question}"
+    if size.handbooks:
+        template += ", {n_handbook} of {n_center}, {n_organ}. " + ASKED[run.asked_by_organ]
     st.markdown(say(run, template, **numbers))
     share = percent(size.absent / size.answers) if size.answers else ""
     answers = {"n": f"{size.answers:,}", "absent": f"{size.absent:,}", "unread": f"{size.unread:,}", "share": share}
-    st.markdown(say(run, answers_sentence(size), **answers))
+    if size.handbooks:
+        st.markdown(say(run, answers_sentence(size), **answers))
     stated = [(words, run.manifest[key]) for key, words in FACTS.items() if run.manifest.get(key)]
     stated.append(("Run", run.key))
     st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in stated))
@@ -119,18 +122,20 @@ def completeness(run: Run) -> None:
     set_aside = report.get("findings", {}).get("quarantined", 0)
     if set_aside:
         st.markdown(f"{set_aside:,} records were set aside with a reason and are counted nowhere.")
-    for check in report.get("checks", []):
-        if check["ok"] is False:
-            st.markdown(say(run, "- {message}", message=check["message"]))
+    differing = sum(check["ok"] is False for check in report.get("checks", []))
+    if differing:
+        st.markdown(f"{differing:,} counts differ from what was expected; the load report names each.")
     st.caption(WHERE_TO_READ)
     link("runs", "Read the load report", run, icon=":material/fact_check:")
 
 
 with page("About these data", LEAD, without_pairs=LEAD) as run:
-    what_it_is(run, load(run_counts, run))
+    size = load(run_counts, run)
+    what_it_is(run, size)
     if run.has_pairs:
         labelled_pairs(run)
-    sources_section(run)
+    if size.handbooks:
+        sources_section(run)
     if run.has_systems:
         answering_systems(run)
     completeness(run)

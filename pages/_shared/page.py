@@ -42,9 +42,9 @@ def page(title: str, lead: str, *, without_pairs: str | None = None, without_run
     _enter_through_menu()
     st.html(STYLE)
     rerun_on_theme_change()
-    run = NO_RUN if without_run and not loaders.loaded_runs() else _run_or_stop(title)
-    heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
+    run = _run_or_stop(title, without_run)
     if run is not NO_RUN:
+        heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(st.container(), run)
@@ -74,10 +74,12 @@ def leave_if_signed_out() -> None:
         st.rerun()
 
 
-def _run_or_stop(title: str) -> Run:
+def _run_or_stop(title: str, without_run: bool) -> Run:
     runs = loaders.loaded_runs()
     if not runs:
         _show_nothing_loaded(title)
+        if without_run:
+            return NO_RUN
         st.stop()
     run = current_run()
     if run is None:
