@@ -71,7 +71,7 @@ def people_and_judge(run: Run) -> None:
     sentences = [_in_words(run, label) for label in confirmations(source.ratings)] if source else []
     said = ", and ".join(sentences)
     st.markdown(f"{said[0].upper()}{said[1:]}." if said else NOT_CHECKED)
-    link("judge", "How far to trust the judge", run, icon=":material/balance:")
+    link("trust", "How far to trust the judge", run, icon=":material/balance:")
 
 
 def _in_words(run: Run, label: Confirmed) -> str:
