@@ -1,13 +1,13 @@
-"""Question: who agrees with whom on one question. The reordered label matrix, the position groups, one pair, every answer."""
+"""Question: who says what on one question. Its positions, the reordered label matrix, two answers, every answer."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from audit.charts.style import coefficient, coefficient_interval, handbook_names
+from audit.charts.style import handbook_names
+from audit.metrics.disagreements import Filters
 from audit.metrics.label_entropy import label_entropy
 from audit.metrics.position_groups import matrix, position_groups
-from audit.metrics.questions import questions
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
@@ -15,51 +15,25 @@ from audit.terms import fill
 from pages._shared.label_matrix import label_matrix
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pair_list import close_when_changed, link_for_a_pair, opened_on
+from pages._shared.pair_list import close_when_changed, linked_pair
 from pages._shared.pickers import pick_question
-from pages._shared.position_groups import all_answers, group_cards, summary
-from pages._shared.side_by_side import side_by_side
+from pages._shared.position_cards import most_differing, position_cards, positions_on
+from pages._shared.question_detail import all_answers, pairs_on, pick_two, summary, two_answers
 from pages._shared.widgets import counts, footer, say
 from pages._shared.widgets import table as draw_table
 
-LEAD = "Who agrees with whom on one question. {Handbooks} that agree are placed next to each other and form a position group."
-GROUPS = (
-    "Position groups follow from the judge's labels alone. Each group is named after words that its answers use "
-    "and others rarely do."
-)
+LEAD = "Who says what on one question, and who agrees with whom."
+PICK = "Click a cell of the matrix, or choose any two {handbooks} here. The pickers do by keyboard what the cells do by mouse."
 
 
-def two_answers(run: Run, question_id: str, opened: tuple[str, str], names: dict[str, str]) -> None:
-    """The opened pair: both answers next to each other."""
-    st.header("Two answers side by side", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        counts(run, "Click a cell of the matrix to read another pair.")
-        link_for_a_pair(run, question_id, *opened)
-    judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
-    side_by_side(run, judged, names, with_question=False)
-
-
-def label_variety(run: Run, question_id: str) -> None:
-    """How mixed the labels of this question are, and those of every question behind a click."""
-    row = load(label_entropy, run, question_id=question_id).iloc[0]
-    counts(
-        run,
-        "Label entropy: **{bits}** bits (95 % interval {span}) over {n} pairs in which both {handbooks} answer. "
-        "It is 0 when all these pairs have the same label, and 2 when four labels are equally common.",
-        bits=coefficient(row["entropy"]), span=coefficient_interval(row["entropy_low"], row["entropy_high"]),
-        n=f"{row['present']:,}",
-    )  # fmt: skip
+def label_variety(run: Run) -> None:
+    """How mixed the labels of every question are, behind a click."""
     every = st.expander(fill(run, "Label entropy of every {question}"), key="every_entropy", on_change="rerun")
     if every.open:  # only now, as every question is counted for it
         with every:
-            entropy_of_every_question(run)
-
-
-def entropy_of_every_question(run: Run) -> None:
-    """The label entropy of all questions as a table."""
-    frame = load(label_entropy, run)
-    draw_table(frame, "entropy_table", label_entropy.table.pick(run, "text", "present", "entropy", "evenness"))
-    footer(frame, "label-entropy", run, "label_entropy")
+            frame = load(label_entropy, run)
+            draw_table(frame, "entropy_table", label_entropy.table.pick(run, "text", "present", "entropy", "evenness"))
+            footer(frame, "label-entropy", run, "label_entropy")
 
 
 with page("Question", LEAD) as run:
@@ -67,19 +41,23 @@ with page("Question", LEAD) as run:
     question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
     table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
-    summary(run, table, load(questions, run, question_id=question_id).iloc[0])
-    answering = table[table["state"] == "answers"]
+    positions = positions_on(run, question_id)
+    summary(run, question_id, positions)
+    answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
     if len(answering) < 2:
         st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))
     else:
-        opened = opened_on(question_id, cells, answering["handbook_id"])
+        pairs = [two for two in pairs_on(run, question_id, Filters(labels=())) if {*two} <= {*answering}]
+        opened = linked_pair(question_id, cells.index) or most_differing(pairs or [(answering[0], answering[1])], positions)
         left, right = st.container(key="reading").columns([6, 5], gap="medium")
         with left:
             label_matrix(run, question_id, cells, table, names, opened)
+            counts(run, PICK)
+            pick_two(run, list(cells.index), opened, names)
         with right:
-            group_cards(run, answering, names)
-            counts(run, GROUPS)
-        two_answers(run, question_id, opened, names)
-    label_variety(run, question_id)
-    all_answers(run, question_id, table, names)
-    footer(table, "position-groups", run, "position_groups", "matrix", "questions")
+            position_cards(run, positions, names, cells)
+        judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
+        two_answers(run, judged, names, "Two answers side by side")
+    all_answers(run, question_id, table, positions, names)
+    label_variety(run)
+    footer(table, "position-groups", run, "question_positions", "position_groups", "matrix")

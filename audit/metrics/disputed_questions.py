@@ -6,8 +6,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics.disagreements import ORDERS, STEPS, TOPICS_ABOUT, WORDS_MATCH, Filters, paged
-from audit.queries.lookup import LABEL_CODE, SIGNIFICANCE_CODE, require_one_of
-from audit.store.connection import Connection
+from audit.metrics.position_groups import ANSWERS, GROUPS_SQL, NOT_ADDRESSED, NOT_ASKED, UNREAD
+from audit.queries.lookup import LABEL_CODE, SIGNIFICANCE_CODE, question_number, require_one_of
+from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, SIGNIFICANCES
 
@@ -90,3 +91,27 @@ def disputed_questions(
     """
     require_one_of(order, tuple(ORDERS), "Order")
     return paged(con, *filters.statement(grouped(order)), limit, offset)
+
+
+COUNTED = f"""
+with states as ({GROUPS_SQL.strip()}),
+labelled as (
+    select count(*) filter (label <> 'ABSENT') as present, count(*) filter (label is null) as unscored,
+           count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY')) as disagreeing
+    from pairs where question = $question
+)
+select count(*) filter (state <> '{NOT_ASKED}') as asked, count(*) filter (state = '{ANSWERS}') as answering,
+       count(*) filter (state = '{NOT_ADDRESSED}') as not_addressing, count(*) filter (state = '{UNREAD}') as unread,
+       any_value(present) as present, any_value(disagreeing) as disagreeing, any_value(unscored) as unscored
+from states cross join labelled
+"""
+
+
+def counts_on(con: Connection, question_id: str) -> dict[str, int]:
+    """Handbooks asked, answering, not_addressing and unread on one question; its pairs present, disagreeing and unscored.
+
+    asked = answering + not_addressing + unread. No rate has an interval here: one question is not a sample of anything.
+    Raises NotInRunError when the question is not in the run.
+    """
+    (row,) = frame(con, COUNTED, {"question": question_number(con, question_id)}).to_dict("records")
+    return {str(name): int(count) for name, count in row.items()}

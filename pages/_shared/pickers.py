@@ -81,12 +81,15 @@ def pick_one(
     default: str | None = None,
     format_func: Callable[[str], str] = display_name,
     placeholder: str = "All",
+    *,
+    show_label: bool = True,
 ) -> str | None:
     """One of `options`; without a default the picker may stay empty (None)."""
     st.session_state[param] = param_value(param, set(options), default)
     chosen: str | None = st.selectbox(
         escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
         index=None if default is None else 0, on_change=remember_choice, args=(param, default, options),
+        label_visibility="visible" if show_label else "collapsed",
     )  # fmt: skip
     return chosen
 

@@ -1,4 +1,4 @@
-"""One question in a sentence, its position groups as cards, and every answer group by group."""
+"""The position groups of one question as cards, and which handbooks gave no answer: for a question that no run has."""
 
 from __future__ import annotations
 
@@ -9,48 +9,17 @@ from types import MappingProxyType
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import interval, percent
-from audit.queries.citations import citations
 from audit.store.runs import Run
 from audit.terms import terms
-from pages._shared.loaders import load
+from pages._shared.position_cards import members_html
 from pages._shared.side_by_side import CSS, shortened
-from pages._shared.source_links import citation_links_html
-from pages._shared.widgets import link, listed, say
+from pages._shared.widgets import listed, say
 
-ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
-UNREAD = "The replies of **{unread}** could not be read. "
-DISPUTED = (
-    "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}; 95 % interval {span})"
-    "{unscored}. There {groups_are}."
-)
-NAMED_MEMBERS = 14  # visible at once; a click shows the other members of a group
 WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence below the answers
     "not addressed": "Not addressed ({n}): {who}.",
     "unread": "Reply not readable ({n}): {who}.",
     "not asked": "Not asked ({n}): {who}.",
 }
-
-
-def summary(run: Run, table: pd.DataFrame, rates: pd.Series) -> None:
-    """How many were asked, answer and disagree: the counts behind the rate, and its interval (a row of `questions`)."""
-    states = table["state"].value_counts().reindex(["answers", "not addressed", "unread"], fill_value=0)
-    answering, not_addressing, unread = states
-    groups = table["group"].nunique()
-    st.markdown(
-        say(
-            run, ASKED + (UNREAD if unread else "") + (DISPUTED if rates["present"] else ""),
-            asked=states.sum(), answering=answering, not_addressing=not_addressing, unread=unread,
-            disagreeing=f"{rates['disagreeing']:,}", present=f"{rates['present']:,}", share=percent(rates["r_div"]),
-            span=interval(rates["r_div_low"], rates["r_div_high"]) or "unknown",
-            unscored=_unscored_words(rates["unscored"]),
-            groups_are="is 1 position group" if groups == 1 else f"are {groups} position groups",
-        )
-    )  # fmt: skip
-
-
-def _unscored_words(pairs: int) -> str:
-    return "" if not pairs else "; 1 more pair is unscored" if pairs == 1 else f"; {pairs:,} more pairs are unscored"
 
 
 def group_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
@@ -64,17 +33,10 @@ def _card_html(run: Run, group: pd.DataFrame, names: dict[str, str]) -> str:
     size, words = len(group), terms(run)
     count = f"{size} {words['handbook' if size == 1 else 'handbooks']}"
     head = f'<div class="value">{escape(group["name"].iloc[0])} <span class="count">{escape(count)}</span></div>'
-    members = _members_html([escape(names.get(handbook, handbook)) for handbook in group["handbook_id"]])
+    members = members_html([names.get(handbook, handbook) for handbook in group["handbook_id"]])
     return (
         f'<div class="position-group">{head}<div class="members">{members}</div>{_inner_disagreement_html(group.iloc[0])}</div>'
     )
-
-
-def _members_html(names: list[str]) -> str:
-    if len(names) <= NAMED_MEMBERS + 2:  # a click for one or two more names is not worth it
-        return "; ".join(names)
-    first, others = names[:NAMED_MEMBERS], names[NAMED_MEMBERS:]
-    return f"{'; '.join(first)}<details><summary>and {len(others)} more</summary>{'; '.join(others)}</details>"
 
 
 def _inner_disagreement_html(group: pd.Series) -> str:
@@ -82,20 +44,6 @@ def _inner_disagreement_html(group: pd.Series) -> str:
     if not group["inside_disagreeing"]:
         return ""
     return f'<div class="count">{group["inside_disagreeing"]} of {group["inside"]} pairs within this group disagree</div>'
-
-
-def all_answers(run: Run, question_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:
-    """Every answer, group by group, behind a click; then which handbooks gave none, and why."""
-    answering = table[table["state"] == "answers"]
-    with st.expander(say(run, "All {n} answers", n=len(answering)), on_change="rerun", key="all_answers") as expander:
-        if expander.open:
-            st.html(CSS)
-            cited = load(citations, run, question_id=question_id)
-            for row in answering.itertuples():
-                links = citation_links_html(run, question_id, str(row.handbook_id), cited.get(str(row.handbook_id), ()))
-                st.html(f'<div class="answers">{answer_html(row, names, links)}</div>')
-                link("answer", "See the passages behind it", run, question=question_id, handbook=str(row.handbook_id))
-    without_answer(run, table, names)
 
 
 def without_answer(

@@ -20,7 +20,7 @@ from audit.store.runs import Run
 from audit.terms import display_name
 from pages._blinded.access import current_account, may_rejudge
 from pages._shared.loaders import load
-from pages._shared.pair_list import pick_filters
+from pages._shared.pair_filters import pick_filters
 from pages._shared.pickers import choose, pick_many
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import counts

@@ -1,7 +1,7 @@
 """The list of questions whose pairs match, the gravest first."""
 
 from audit.metrics.disagreements import Filters
-from audit.metrics.disputed_questions import disputed_questions
+from audit.metrics.disputed_questions import counts_on, disputed_questions
 from audit.queries.lookup import question_list
 from tests.support.tiny_store import store_from
 
@@ -41,3 +41,13 @@ def test_filters_choose_pairs_and_pages_carry_the_whole_count(tmp_path):
     assert second[["total", "total_pairs", "rank"]].values.tolist() == [[4, 7, 4]]
     assert disputed_questions(con, limit=3, offset=300)["rank"].tolist() == [4]
     assert disputed_questions(con, Filters(organs=("liver",))).empty
+
+
+def test_one_question_is_counted_without_a_rate(tmp_path):
+    con = store_from(tmp_path, TABLE + "    q6 general ab=DIVERGENT ac=UNSCORED bc=ABSENT d=notasked")
+    assert counts_on(con, "q1") == {
+        "asked": 4, "answering": 3, "not_addressing": 1, "unread": 0, "present": 3, "disagreeing": 2, "unscored": 0,
+    }  # fmt: skip
+    assert counts_on(con, "q6") == {
+        "asked": 3, "answering": 3, "not_addressing": 0, "unread": 0, "present": 1, "disagreeing": 1, "unscored": 1,
+    }  # fmt: skip

@@ -1,10 +1,14 @@
-"""Disagreements: the list, its filters in the address, and the opened pair."""
+"""Disagreements: the list by question and by pair, its filters in the address, and what is open."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from audit.store.connection import create_store
+from pages._shared import pair_downloads
+from pages._shared.pick_list import _picked
 from tests.pages.conftest import TABLE, words_on
 
 
@@ -13,25 +17,48 @@ def html_on(at):
     return "\n".join(str(element.proto.body) for element in at.get("html"))
 
 
+def shown_list(at):
+    """What the list of a page gets: its rows, which of them is open, its headings and name; None where it draws none."""
+    drawn = [part.proto for part in at.get("bidi_component") if part.proto.component_name.endswith("pick_list")]
+    return json.loads(drawn[0].json) if drawn else None
+
+
 def listed(at):
-    return at.dataframe[0].value["about"].tolist()
+    drawn = shown_list(at)
+    return [(row["about"], row["label"], row["significance"]) for row in drawn["rows"]] if drawn else []
 
 
-def test_the_most_serious_pair_is_first_and_open(run, open_page):
+def test_questions_are_listed_the_gravest_first_and_the_first_is_open(run, open_page):
     at = open_page("disagreements")
-    assert "2 pairs match" in words_on(at).replace("*", "")
-    assert listed(at) == ["topic of ab", "topic of ab"]
-    assert at.dataframe[0].value["label"].tolist() == ["divergent\nhigh", "contradictory\nlow"]
-    assert "What about q1?" in html_on(at)
-    assert "b against a" not in html_on(at)
-    assert "a against b" in html_on(at)
+    assert "2 questions with 2 pairs match" in words_on(at).replace("*", "")
+    assert listed(at) == [("What about q1?", "divergent", "high"), ("What about q2?", "contradictory", "low")]
+    assert [row["more"] for row in shown_list(at)["rows"]] == ["2 handbooks, 1 pair", "2 handbooks, 1 pair"]
+    assert shown_list(at)["opened"] == "q1"
+    html = html_on(at)
+    assert "a against b" in html  # what the judge says of the pair that differs most
+    assert html.count('class="position"') == 2
+    assert "question" not in at.query_params  # nothing is picked, so that a narrow window shows the list
+
+
+def test_the_reader_chooses_rows_and_order(run, open_page):
+    at = open_page("disagreements", list="pairs", sort="label")
+    assert [row[1] for row in listed(at)] == ["contradictory", "divergent"]
+    assert json.loads(shown_list(at)["opened"]) == ["q2", "a", "b"]
+    assert [row[1] for row in listed(open_page("disagreements", sort="label"))] == ["contradictory", "divergent"]
 
 
 def test_a_link_reopens_filters_and_pair(run, open_page):
-    at = open_page("disagreements", label=["COMPLEMENTARY"], organ=["lung"], question="q1", a="c", b="a")
-    assert at.dataframe[0].value["question"].tolist() == ["What about q3?", "What about q3?"]
+    at = open_page("disagreements", list="pairs", label=["COMPLEMENTARY"], organ=["lung"], question="q1", a="c", b="a")
+    assert [row["more"] for row in shown_list(at)["rows"]] == ["What about q3?", "What about q3?"]
     assert "What about q1?" in html_on(at)
-    assert html_on(at).index("Alder · pre") < html_on(at).rindex("Alder · pre")
+    assert html_on(at).index("Alder \N{MIDDLE DOT} pre") < html_on(at).rindex("Alder \N{MIDDLE DOT} pre")
+
+
+def test_a_linked_pair_is_open_in_the_list_of_questions_too(run, open_page):
+    html = html_on(open_page("disagreements", question="q1", a="c", b="a"))
+    assert "What about q1?" in html
+    assert "complementary" in html
+    assert "divergent" not in html
 
 
 @pytest.mark.parametrize(
@@ -56,17 +83,26 @@ def test_an_impossible_page_number_is_ignored(run, open_page):
     assert len(listed(at.run())) == 2
 
 
-def test_a_pair_that_is_not_in_the_run_is_explained_and_the_list_stays(run, open_page):
-    at = open_page("disagreements", question="q1", a="a", b="zeta")
+@pytest.mark.parametrize(("rows", "words"), [("pairs", "Handbook 'zeta' is not in this run"), ("questions", "Question 'q99'")])
+def test_what_is_not_in_the_run_is_explained_and_the_list_stays(run, open_page, rows, words):
+    at = open_page("disagreements", list=rows, question="q1" if rows == "pairs" else "q99", a="a", b="zeta")
     assert not at.exception
-    assert "Handbook 'zeta' is not in this run" in words_on(at)
+    assert words in words_on(at)
     assert len(listed(at)) == 2
 
 
 def test_without_a_match_the_page_says_what_to_do(run, open_page):
     at = open_page("disagreements", words="no such words anywhere")
     assert "No pair matches these filters" in words_on(at)
-    assert not at.dataframe
+    assert shown_list(at) is None
+
+
+def test_a_row_says_where_the_searched_words_are(run, open_page):
+    assert [row["found"] for row in shown_list(open_page("disagreements"))["rows"]] == ["", ""]
+    (row,) = shown_list(open_page("disagreements", words="q2"))["rows"]
+    assert row["found"] == "Found in the question and 2 answers"
+    (row,) = shown_list(open_page("disagreements", list="pairs", words="topic q1"))["rows"]
+    assert row["found"] == "Found in the question, 2 answers and the divergence topic"
 
 
 def test_typed_words_are_not_patterns(run, open_page):
@@ -77,14 +113,21 @@ def test_typed_words_are_not_patterns(run, open_page):
 def test_next_and_previous_step_through_the_list_and_update_the_address(run, open_page):
     at = open_page("disagreements")
     at.button(key="Next").click().run()
-    assert [at.query_params[name] for name in ("question", "a", "b")] == ["q2", "a", "b"]
-    assert "What about q2?" in html_on(at)
+    assert at.query_params["question"] == shown_list(at)["opened"] == "q2"
     assert at.button(key="Next").disabled
     at.button(key="Previous").click().run()
     assert at.query_params["question"] == "q1"
+    at.button(key="back").click().run()
+    assert "question" not in at.query_params
 
 
-def test_another_filter_opens_its_own_first_pair(run, open_page):
+def test_pairs_are_stepped_through_too(run, open_page):
+    at = open_page("disagreements", list="pairs")
+    at.button(key="Next").click().run()
+    assert [at.query_params[name] for name in ("question", "a", "b")] == ["q2", "a", "b"]
+
+
+def test_another_filter_opens_its_own_first_question(run, open_page):
     at = open_page("disagreements", question="q1", a="a", b="b")
     assert "What about q1?" in html_on(at)
     at.text_input(key="words").input("q2").run()
@@ -92,12 +135,29 @@ def test_another_filter_opens_its_own_first_pair(run, open_page):
     assert 'What about <mark class="hit">q2</mark>?' in html_on(at)
 
 
+def test_a_row_that_the_list_does_not_have_is_never_opened(monkeypatch):
+    picked = []
+    for key in ("q1", "q2", None):
+        monkeypatch.setattr("pages._shared.pick_list.st.session_state", {"pick_list": type("State", (), {"picked": key})})
+        _picked(picked.append, {"q1"})
+    assert picked == ["q1"]
+
+
+def test_every_match_can_be_downloaded_and_too_many_are_not_offered(run, open_page, monkeypatch):
+    at = open_page("disagreements", label=["COMPLEMENTARY"])
+    assert "4 pairs with both answers" in words_on(at)
+    assert {button.proto.label for button in at.get("download_button")} >= {"CSV", "XLSX", "Parquet"}
+    monkeypatch.setitem(pair_downloads.KINDS, ".xlsx", ("XLSX", "text/plain", 3))
+    words = words_on(at.run())
+    assert "4 pairs are too many for XLSX in a browser" in words
+
+
 def test_unscored_and_prescreened_pairs_are_described_in_words(run, open_page):
-    assert "no readable verdict" in html_on(open_page("disagreements", question="q3", a="a", b="b"))
-    prescreened = html_on(open_page("disagreements", question="q1", a="a", b="d"))
+    assert "no readable verdict" in html_on(open_page("disagreements", list="pairs", question="q3", a="a", b="b"))
+    prescreened = html_on(open_page("disagreements", list="pairs", question="q1", a="a", b="d"))
     assert "Pre-screened" in prescreened
     assert "Does not address the question" in prescreened
-    assert "not in the release" in html_on(open_page("disagreements", question="q3", a="a", b="d"))
+    assert "not in the release" in html_on(open_page("disagreements", list="pairs", question="q3", a="a", b="d"))
 
 
 def test_marks_can_be_turned_off(run, open_page):
@@ -119,7 +179,8 @@ def test_text_of_a_release_is_shown_literally(load_run, open_page):
     con.close()
     for page in ("disagreements", "question"):
         at = open_page(page)
-        assert not at.exception
+        at.session_state["all_answers"] = True
+        assert not at.run().exception
         html = html_on(at)
         assert "&lt;script&gt;" in html
         assert "<script" not in html

@@ -1,7 +1,9 @@
-"""Question: the sentence, the matrix, the position groups and the open pair."""
+"""Question: the sentence, the positions, the matrix, the open pair and the answers under their position."""
 
 from __future__ import annotations
 
+from audit.metrics.question_positions import Holder, Position
+from pages._shared.position_cards import different_positions, most_differing
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 
@@ -9,15 +11,50 @@ from tests.pages.test_disagreements import html_on
 def test_the_question_is_summarised_in_a_sentence_with_its_counts(run, open_page):
     words = words_on(open_page("question", question="q1")).replace("*", "")
     assert "4 handbooks were asked: 3 answered, 1 did not address the question." in words
-    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %; 95 % interval" in words
+    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %)." in words
+    assert "They hold 2 different positions." in words
+    assert "interval" not in words  # one question is a sample of nothing
 
 
-def test_position_groups_are_listed_with_their_members(run, open_page):
-    html = html_on(open_page("question", question="q1"))
-    assert html.count('class="position-group"') == 2
+def test_positions_are_cards_with_a_quote_and_the_answers_are_listed_under_them(run, open_page):
+    at = open_page("question", question="q1")
+    assert html_on(at).count('<div class="position">') == 2
+    assert html_on(at).count("<blockquote>Handbook ") >= 2
+    assert 'class="held-answers"' not in html_on(at)
+    at.session_state["all_answers"] = True
+    html = html_on(at.run())
+    assert html.count('class="held-answers"') == 2
+    assert html.count('<div class="answers">') == 3  # every answer once
+    assert "<mark>Handbook a on q1.</mark>" in html
 
 
-def test_the_most_serious_pair_is_open_unless_the_link_names_one(run, open_page):
+def held(*statements):
+    return [
+        Position("", " ".join(letters), None, tuple(Holder(letter, "", 0, 0) for letter in letters)) for letters in statements
+    ]
+
+
+def test_the_first_pair_opened_lies_across_positions():
+    positions = held("ab", "cd")
+    assert not different_positions(positions, "a", "b")
+    assert different_positions(positions, "a", "d")
+    # a against b is graver, and yet both say the same: a verdict that deserves a second look, and no example of the dispute
+    assert most_differing([("a", "b"), ("b", "c"), ("a", "c")], positions) == ("b", "c")
+    assert most_differing([("a", "b"), ("c", "d")], positions) == ("a", "b")
+    aspects = [*held("ab", "c"), *(Position("dose", "", None, position.holders) for position in held("a", "b"))]
+    assert different_positions(aspects, "a", "b")
+
+
+def test_two_handbooks_are_picked_without_a_mouse(run, open_page):
+    at = open_page("question", question="q1")
+    assert [at.selectbox(key=f"pick_{side}").value for side in "ab"] == ["a", "b"]
+    at.selectbox(key="pick_a").select("c").run()
+    assert [at.query_params[side] for side in "ab"] == ["c", "b"]
+    at.selectbox(key="pick_b").select("c").run()  # both the same: the other side gets what was here
+    assert [at.query_params[side] for side in "ab"] == ["b", "c"]
+
+
+def test_the_gravest_pair_is_open_unless_the_link_names_one(run, open_page):
     assert "divergent" in html_on(open_page("question", question="q1"))
     linked = html_on(open_page("question", question="q1", a="b", b="c"))
     assert "consistent" in linked
@@ -31,8 +68,8 @@ def test_another_question_forgets_the_opened_pair(run, open_page):
     assert "contradictory" in html_on(at)
 
 
-def test_the_most_disputed_question_opens_first(run, open_page):
-    assert open_page("question").selectbox(key="question").value in ("q1", "q2")
+def test_the_question_of_the_highest_significance_opens_first(run, open_page):
+    assert open_page("question").selectbox(key="question").value == "q1"  # q2 is contradictory, and of low significance
 
 
 def test_an_unknown_question_or_handbook_in_the_link_is_ignored(run, open_page):

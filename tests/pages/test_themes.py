@@ -102,7 +102,7 @@ def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_
     assert "100.0 % of all disagreement" in words
     tables = [table.value for table in at.dataframe]
     assert list(tables[0]["topic"]) == ["topic of ab"]
-    assert list(tables[1]["label"]) == ["contradictory", "divergent"]
+    assert list(tables[1]["label"]) == ["divergent", "contradictory"]
     assert list(tables[2]["name"]) == ["general", "kidney"]
 
 

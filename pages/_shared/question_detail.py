@@ -1,0 +1,150 @@
+"""One question: a sentence of counts, who says what, two answers side by side, and every answer under its position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.style import percent
+from audit.metrics.disagreements import Filters, matching
+from audit.metrics.disputed_questions import counts_on
+from audit.metrics.question_positions import Holder, Position
+from audit.queries.citations import citations
+from audit.queries.pair_view import Pair, pair
+from audit.store.runs import Run
+from pages._blinded.frame import escaped
+from pages._shared.loaders import load
+from pages._shared.pair_filters import link_for_a_pair
+from pages._shared.pair_list import linked_pair
+from pages._shared.pickers import named_by
+from pages._shared.position_cards import most_differing, position_cards, positions_on
+from pages._shared.position_groups import without_answer
+from pages._shared.search_hits import hits_html, searched_words
+from pages._shared.side_by_side import CSS as PAIR_CSS
+from pages._shared.side_by_side import shortened, side_by_side
+from pages._shared.source_links import citation_links_html
+from pages._shared.widgets import link, say, title_of
+
+ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
+UNREAD = "The replies of **{unread}** could not be read. "
+DISPUTED = "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}){unscored}. "
+POSITIONS = "They hold **{positions}** different positions."
+NO_POSITION = "No position on this"
+SIDES = ("a", "b")
+
+
+def summary(run: Run, question_id: str, positions: Sequence[Position]) -> None:
+    """How many were asked, answer and disagree, and how many positions there are."""
+    found = load(counts_on, run, question_id=question_id)
+    template = ASKED + (UNREAD if found["unread"] else "") + (DISPUTED if found["present"] else "")
+    template += POSITIONS if len(positions) > 1 else ""
+    st.markdown(
+        say(
+            run, template, **{**found, "unscored": _unscored_words(found["unscored"])},
+            positions=len(positions), share=percent(found["disagreeing"] / found["present"]) if found["present"] else "",
+        )
+    )  # fmt: skip
+
+
+def _unscored_words(pairs: int) -> str:
+    return "" if not pairs else "; 1 more pair is unscored" if pairs == 1 else f"; {pairs:,} more pairs are unscored"
+
+
+def question_view(run: Run, question_id: str, filters: Filters, names: dict[str, str]) -> None:
+    """The detail of a question in a list: who says what, then the pair that differs most among those that the filters select."""
+    positions = positions_on(run, question_id)
+    linked = linked_pair(question_id, pd.Index(list(names)))
+    opened = linked or most_differing(pairs_on(run, question_id, filters), positions)
+    judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
+    st.html(PAIR_CSS)
+    st.html(f'<div class="pair"><h2>{hits_html(judged.question.text, searched_words())}</h2></div>')
+    summary(run, question_id, positions)
+    position_cards(run, positions, names)
+    two_answers(run, judged, names, "Two answers side by side" if linked else "The pair that differs most")
+
+
+def two_answers(run: Run, judged: Pair, names: dict[str, str], heading: str) -> None:
+    """The opened pair: both answers next to each other."""
+    st.header(heading, anchor=False)
+    side_by_side(run, judged, names, with_question=False)
+    link_for_a_pair(run, judged.question.question_id, judged.a.handbook_id, judged.b.handbook_id)
+
+
+def pairs_on(run: Run, question_id: str, filters: Filters) -> list[tuple[str, str]]:
+    """The pairs on a question that the filters select, the gravest first; all of them where the filters select none."""
+    for chosen in (replace(filters, questions=(question_id,)), Filters(labels=(), questions=(question_id,))):
+        found = load(matching, run, filters=chosen, order="significance")
+        if len(found):
+            break
+    return list(found[["handbook_a", "handbook_b"]].itertuples(index=False, name=None))
+
+
+def pick_two(run: Run, handbooks: Sequence[str], opened: tuple[str, str], names: dict[str, str]) -> None:
+    """Two pickers, by which any two handbooks can be compared without a mouse."""
+    for column, side, current in zip(st.columns(2), SIDES, opened, strict=True):
+        st.session_state[f"pick_{side}"] = current
+        column.selectbox(
+            escaped(f"{title_of(run, 'handbook')} {side.upper()}"), handbooks, key=f"pick_{side}", format_func=named_by(names),
+            on_change=_open_two, args=(side, opened),
+        )  # fmt: skip
+
+
+def _open_two(side: str, opened: tuple[str, str]) -> None:
+    chosen = {name: st.session_state[f"pick_{name}"] for name in SIDES}
+    if chosen["a"] == chosen["b"]:  # the one that was chosen stays, and the other side gets what was there
+        other = "b" if side == "a" else "a"
+        chosen[other] = opened[SIDES.index(side)]
+    st.query_params.update(chosen)
+
+
+# -- every answer ------------------------------------------------------------------------------------------------------
+
+
+def all_answers(run: Run, question_id: str, table: pd.DataFrame, positions: Sequence[Position], names: dict[str, str]) -> None:
+    """Every answer under its position, behind a click; then which handbooks gave none, and why.
+
+    table  of `position_groups`
+    """
+    answers = dict(table.loc[table["state"] == "answers", ["handbook_id", "answer"]].itertuples(index=False, name=None))
+    with st.expander(say(run, "All {n} answers by position", n=len(answers)), on_change="rerun", key="all_answers") as expander:
+        if expander.open:
+            st.html(PAIR_CSS)
+            for heading, holders in _under_positions(answers, positions):
+                st.html(f'<div class="held-answers">{escape(heading)}</div>')
+                for handbook_id, holder in holders:
+                    _answer(run, question_id, handbook_id, answers[handbook_id], holder, names)
+    without_answer(run, table, names)
+
+
+def _under_positions(
+    answers: Mapping[str, object], positions: Sequence[Position]
+) -> Iterator[tuple[str, list[tuple[str, Holder | None]]]]:
+    """Heading -> the handbooks under it with their words, each handbook once: under the first of its positions."""
+    left = dict.fromkeys(answers)
+    for position in positions:
+        held = [(holder.handbook_id, holder) for holder in position.holders if holder.handbook_id in left]
+        for handbook_id, _ in held:
+            del left[handbook_id]
+        if held:
+            yield f"{position.value}: {position.statement}" if position.value else position.statement, list(held)
+    if left:
+        yield NO_POSITION, [(handbook_id, None) for handbook_id in left]
+
+
+def _answer(run: Run, question_id: str, handbook_id: str, answer: object, holder: Holder | None, names: dict[str, str]) -> None:
+    cited = load(citations, run, question_id=question_id).get(handbook_id, ())
+    links = citation_links_html(run, question_id, handbook_id, cited)
+    st.html(f'<div class="answers">{answer_html(names.get(handbook_id, handbook_id), answer, holder, links)}</div>')
+    link("answer", "See the passages behind it", run, question=question_id, handbook=handbook_id)
+
+
+def answer_html(name: str, answer: object, holder: Holder | None, links: str) -> str:
+    """One answer with the words by which it holds a position marked."""
+    text = shortened(answer) if isinstance(answer, str) else "This release came without answers."
+    start, end = (holder.start, holder.end) if holder else (0, 0)
+    marked = escape(text[:start]) + f"<mark>{escape(text[start:end])}</mark>" + escape(text[end:]) if end else escape(text)
+    return f'<div class="side"><div class="name">{escape(name)}</div><div class="answer-text">{marked}</div>{links}</div>'
