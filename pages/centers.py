@@ -1,16 +1,24 @@
-"""Centers: what each center's handbooks do not address, and how often they disagree with each other and with others."""
+"""Centers: what each center's handbooks do not address, and how often they disagree with each other and with others.
+
+Every dot and row opens its pairs.
+"""
+
+import streamlit as st
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.metrics.handbooks import centers
+from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.widgets import chart, counts, footer, table
+from pages._shared.widgets import counts, footer, say
 
 LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_ADDRESSED_RATE.colour)
 WITHIN = Rate("r_div_within", "Disagreement within", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 BETWEEN = Rate("r_div_between", "Disagreement with others", "between_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
 SHOWN = (LEAVES_OUT, BETWEEN, WITHIN)
+FEW = ("r_div_between", "disagreeing", "present", "handbooks")
+"""Columns that fit beside the name."""
 COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
 """Columns after the rates."""
 # The alphabet first: figures that differ in their questions are no ranking.
@@ -23,19 +31,29 @@ NO_RANKING = (
     "where to look."
 )
 
+ONE_EACH = (
+    "Each {center} of this run has one {handbook}, so this page says of {centers} what *Coverage* says of {handbooks}. "
+    "Nothing can be said about disagreement within {a_center}."
+)
+
 with page("By {center}", "Do the {handbooks} of {a_center} agree with each other, and with those of other {centers}?") as run:
     everything = load(centers, run)
     any_within = bool(everything["within_present"].sum())
+    if (everything["handbooks"] == 1).all():
+        st.info(say(run, ONE_EACH))
     orders = [order for order in ORDERS if any_within or order != WITHIN.column]
     order = choose("Order by", orders, "order", format_func=ORDERS.__getitem__)
     frame = everything.sort_values(order, ascending=order == "center", ignore_index=True)
     if order != "center":
         counts(run, NO_RANKING)
     drawn = SHOWN if any_within else (LEAVES_OUT, BETWEEN)
-    chart(rate_dots(frame, "center", drawn), "center_rates", "Rates per center with 95 % intervals.")
+    rows = RowFilter("center", "center")
+    figure = rate_dots(frame, "center", drawn, opens="center")
+    clickable_rates(run, figure, "center_rates", "Rates per center with 95 % intervals.", rows)
     counts(
         run,
-        "{n} {centers}. A pair of {handbooks} from two {centers} counts for both {centers}. Lines are 95 % intervals.",
+        "{n} {centers}. A pair of {handbooks} from two {centers} counts for both {centers}. Lines are 95 % intervals; click a "
+        "dot to read the pairs that it counts.",
         n=len(frame),
     )
     if not any_within:
@@ -44,5 +62,7 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "No two {handbooks} of the same {center} answer the same question, so disagreement within {a_center} is "
             "unknown, not zero.",
         )
-    table(frame, "center_table", centers.table.pick(run, "center", *(rate.column for rate in SHOWN), *COUNTS))
+    few = centers.table.pick(run, "center", *FEW)
+    every = centers.table.pick(run, "center", *(rate.column for rate in SHOWN), *COUNTS)
+    clickable_table(run, frame, "center", rows, few, every)
     footer(frame, "centers", run, "centers")

@@ -9,11 +9,12 @@ from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
 from audit.metrics.within_handbook import within_handbook, within_handbook_counts
 from audit.queries.citations import section_titles, source_file
-from audit.queries.handbook_view import handbook_text
+from audit.queries.handbook_view import disagreement_subjects, handbook_text
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name
 from audit.text.language import language_name
+from pages._shared.explore import listed_subjects
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
@@ -90,9 +91,12 @@ def gap_section(run: Run, handbook_id: str) -> None:
         st.info(say(run, "No question that most other {handbooks} answer is left unanswered here."))
         return
     number = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
-    counts(run, f"{number}. Click a row to see what all {{handbooks}} say on it.", n=len(frame))
-    columns = gaps.table.pick(run, "text", "share", "peers_answering", "peers_asked", "organ", "topics")
-    row = clicked_row(frame, "gap_table", columns)
+    counts(
+        run, f"{number}. {{Questions}} of another {{organ}} are no gap. Click a row to see what all {{handbooks}} say on it.",
+        n=len(frame),
+    )  # fmt: skip
+    columns = gaps.table.pick(run, "text", "topics", "peers_answering", "peers_asked")
+    row = clicked_row(frame, "gap_table", columns, rows=6, wrapped=True)
     footer(frame, "gaps", run, "gaps")
     if row is not None:
         go_to("question", run, question=row["question_id"])
@@ -100,7 +104,7 @@ def gap_section(run: Run, handbook_id: str) -> None:
 
 def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
     """The other handbooks, the most certain disagreement first; a click opens the disagreements."""
-    st.header("With whom it disagrees", anchor=False)
+    st.header("With whom it disagrees, and what about", anchor=False)
     frame = pairs_with_others(load(pairs, run), handbook_id, names)
     if frame.empty:
         st.info(say(run, "No other {handbook} answers any of the questions that this one answers."))
@@ -110,8 +114,11 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
         "Ranked by the lower end of the interval, so that few shared answers do not lead the list. Click a row to "
         "read the pairs.",
     )
-    columns = pairs.table.pick(run, "disagreeing", "present", "r_div")
-    row = clicked_row(frame, "other_table", (Column.text("name", title_of(run, "handbook")), *columns))
+    subjects = load(disagreement_subjects, run, handbook_id=handbook_id)
+    frame = frame.assign(about=[listed_subjects(subjects.get(other, ())) for other in frame["other"]])
+    columns = pairs.table.pick(run, "disagreeing", "present")
+    about = (Column.text("name", title_of(run, "handbook")), Column.text("about", "About, the gravest first"))
+    row = clicked_row(frame, "other_table", (*about, *columns), rows=6, wrapped=True)
     footer(frame, "disagrees-with", run, "pairs")
     if row is not None:
         go_to("disagreements", run, handbook=[handbook_id, row["other"]])

@@ -1,4 +1,4 @@
-"""Organs: label shares and the four rates, by the organ of the question."""
+"""Organs: label shares and the four rates, by the organ of the question. Every dot and row opens its pairs."""
 
 import streamlit as st
 
@@ -8,12 +8,15 @@ from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import RATE_TITLES, display_name, fill
 from audit.vocabulary import LABELS, Label
+from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.widgets import chart, counts, footer, say, table
+from pages._shared.widgets import chart, counts, footer, say
 
 ALL = "(all)"
+FEW = ("r_div", "disagreeing", "present", "questions")
+"""Columns that fit beside the name."""
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
@@ -29,14 +32,16 @@ with page(
     scope = choose("Pairs of", scopes, "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
     frame = load(organs, run, scope=scope)
     everything = f"all {run.term('organ', 2)}"
-    shown_frame = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
+    shown_frame = frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, everything).map(display_name))
 
     st.header(say(run, "How often {handbooks} disagree"), anchor=False)
-    figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything)
-    chart(figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."))
+    rows = RowFilter("organ_id", "organ", whole=ALL)
+    figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything, opens="organ_id")
+    clickable_rates(run, figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."), rows)
     counts(
         run,
-        "Dots are shares, lines are their 95 % intervals, and the dashed line marks the whole run. Each panel has its own scale.",
+        "Dots are shares, lines are their 95 % intervals, and the dashed line marks the whole run. Each panel has its own scale. "
+        "Click a dot to read the pairs that it counts.",
     )
 
     st.header("How the judge labelled them", anchor=False)
@@ -54,5 +59,6 @@ with page(
     )  # fmt: skip
 
     st.caption(say(run, SCOPE_NOTE))
-    table(frame, "organ_table", organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS), rows=20)
+    few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS)
+    clickable_table(run, frame, "organ", RowFilter("organ", "organ", whole=ALL), few, every)
     footer(frame, "organs", run, "organs")

@@ -1,4 +1,4 @@
-"""Themes: what the handbooks disagree about, as areas, as a map and as a ranked list. A click opens a theme."""
+"""Themes: what the handbooks disagree about, the gravest first: as bars, areas, a map and a list. A click opens pairs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import percent
-from audit.charts.themes import SEVERITY, SHARE, map_data, theme_treemap
+from audit.charts.theme_bars import theme_bars
+from audit.charts.themes import SEVERITY, map_data, theme_treemap
 from audit.metrics.theme import theme_search
 from audit.metrics.themes import themes
 from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
+from pages._shared.explore import RowFilter, clickable_table
 from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import leave_if_signed_out, page
 from pages._shared.pickers import choose, named_by, type_words
+from pages._shared.theme_building import how_made
 from pages._shared.theme_edits import edit_list
 from pages._shared.themes import (
     ThemeView,
@@ -23,66 +26,78 @@ from pages._shared.themes import (
     meaning_search_available,
     moved_section,
     theme_map,
+    theme_names,
     themes_or_stop,
     with_shown_names,
     with_top,
 )
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to
+from pages._shared.widgets import chart, clicked_point, counts, footer, go_to
 
-LEAD = (
-    "What do the {handbooks} disagree about? What the judge wrote about each pair is grouped into themes. "
-    "Click a theme to see who says what."
-)
-AREAS, MAP = "areas", "map"
-VIEWS = {AREAS: "Areas", MAP: "Map"}
+LEAD = "What do the {handbooks} disagree about? The gravest themes first."
+ROWS = RowFilter("theme_id", "theme")
+BARS, AREAS, MAP = "bars", "areas", "map"
+VIEWS = {BARS: "List", AREAS: "Areas", MAP: "Map"}
+MAX_DRAWN = 20
 MEANING = "meaning"
 SEARCH_MODES = {"words": "By words", MEANING: "By meaning"}
-COLOURS = {SEVERITY: "severity per pair", SHARE: "share that disagrees"}
-COLUMNS = (
-    "rank", "burden", "share", "severity", "r_div", "contradictory", "high", "pairs", "disagreeing", "questions", "handbooks",
-    "centers", "parent",
-)  # fmt: skip
+FEW = ("disagreeing", "high", "medium", "low", "questions")
+"""Columns that fit beside the name."""
+MORE = ("rank", "parent", "share", "contradictory", "unstated", "burden", "handbooks", "centers", "organs")
+NOT_ALL_DISAGREE = ("pairs", "r_div", "severity")
+"""Columns that say something only where a theme has pairs that do not disagree; built themes have none."""
 FOUND = {
     "found": Column.count("found", "Found in", "divergence topics"),
     "similarity": Column.decimal("similarity", "Similarity"),
 }
 HOVERED = "phrase under the pointer"
 MAP_ALT = "Every divergence topic as a point, close to topics with similar wording, coloured by the group of its theme."
+BARS_ALT = "Themes as bars: their disagreeing pairs of high, medium and low clinical significance, the gravest theme first."
 
 MAP_NOTE = (
     "{n} different divergence topics. Rest the pointer on a point to read what the judge wrote; drag to move, scroll to zoom, "
     "click to open the theme."
 )
+ORDER_NOTE = (
+    "Themes with most disagreements of high clinical significance come first, then those with most of medium significance: many "
+    "trifles do not outrank one grave matter. A theme on a single question tells little about others."
+)
 
 
-def summary(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
-    """How much is grouped, and how much has no theme."""
+def summary(run: Run, frame: pd.DataFrame) -> None:
+    """How much is grouped, and how much is like no other disagreement."""
     rest = frame[frame["theme_id"] == NO_THEME]
-    without = int(rest["pairs"].sum())
-    named = frame["theme_id"].map(is_theme)
+    alone, disagreeing = int(rest["disagreeing"].sum()), int(frame["disagreeing"].sum())
     counts(
         run,
-        "**{themes}** themes in **{parents}** groups, from {pairs} pairs with a divergence topic; {disagreeing} of them "
-        "disagree. **{without}** of the pairs ({share}) have no theme; they are counted and listed last.",
-        themes=f"{named.sum():,}", parents=f"{parents['theme_id'].map(is_theme).sum():,}", pairs=f"{frame['pairs'].sum():,}",
-        disagreeing=f"{frame['disagreeing'].sum():,}", without=f"{without:,}",
-        share=percent(without / frame["pairs"].sum() if frame["pairs"].sum() else None),
+        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) are like no other; "
+        "they are counted and listed last, as *no theme*.",
+        themes=f"{frame['theme_id'].map(is_theme).sum():,}", disagreeing=f"{disagreeing:,}", alone=f"{alone:,}",
+        share=percent(alone / disagreeing if disagreeing else None),
     )  # fmt: skip
+
+
+def bars(run: Run, frame: pd.DataFrame) -> None:
+    """The gravest themes; a click on a bar opens its disagreements."""
+    drawn = frame[frame["theme_id"].map(is_theme) & (frame["disagreeing"] > 0)].head(MAX_DRAWN)
+    if drawn.empty:
+        return
+    if (clicked := clicked_point(theme_bars(drawn), "theme_bars", BARS_ALT)) is not None:
+        ROWS.open(run, str(clicked))
+    counts(run, "The {n} gravest themes. Click a bar to read its disagreements.", n=len(drawn))
 
 
 def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     """The treemap."""
-    colour = choose("Colour", tuple(COLOURS), "colour", format_func=COLOURS.__getitem__, show_label=False)
+    named, groups = (part[part["theme_id"].map(is_theme)] for part in (frame, parents))
     chart(
-        theme_treemap(frame, parents, colour),
-        f"areas_{colour}",
+        theme_treemap(named, groups, SEVERITY),
+        "areas",
         "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
     )
     counts(
-        run,
-        "Area is the number of pairs, colour the {colour}. Click a group to zoom in; open a theme in the table below.",
-        colour=COLOURS[colour],
-    )
+        run, "Area is the number of pairs; the darker, the higher their clinical significance (low, medium, high). Click a group "
+        "to zoom in; the list below opens the disagreements."
+    )  # fmt: skip
 
 
 @st.fragment  # so that moving the pointer does not redraw the page
@@ -91,7 +106,7 @@ def point_map(run: Run, view: ThemeView, frame: pd.DataFrame) -> None:
     leave_if_signed_out()
     points = theme_map_points(run)
     if points.empty:
-        counts(run, "These themes came without a map. Themes that are built here have one: `audit themes build`.")
+        counts(run, "These themes came without a map.")
         return
     theme_of = view.taxonomy.theme_of()
     named = frame[frame["theme_id"].map(is_theme)]
@@ -132,29 +147,43 @@ def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str
     return current[["theme_id", "similarity"]].drop_duplicates("theme_id").merge(frame, on="theme_id")
 
 
+def theme_list(run: Run, matches: pd.DataFrame) -> None:
+    """The few columns that fit, with all of them one click away; and the way to the page of one theme."""
+    found = [column for column in FOUND.values() if column.name in matches]
+    name, *few = themes.table.pick(run, "name", *FEW)
+    some_agree = bool((matches["pairs"] > matches["disagreeing"]).any())
+    every = themes.table.pick(run, *FEW, *MORE, *(NOT_ALL_DISAGREE if some_agree else ()))
+    clickable_table(run, matches, "theme", ROWS, (name, *found, *few), (name, *found, *every))
+    counts(run, ORDER_NOTE)
+
+
+def open_theme(run: Run, view: ThemeView, matches: pd.DataFrame) -> None:
+    """The page of one theme, which says who says what."""
+    names = theme_names(view.taxonomy)
+    ids = [theme_id for theme_id in matches["theme_id"] if theme_id in names]
+    picked = st.selectbox(
+        "Open one theme: who says what", ids, index=None, format_func=named_by(names), key="to_open", placeholder="Choose a theme"
+    )
+    if picked:
+        go_to("theme", run, theme=str(picked))
+
+
 with page("Themes", LEAD) as run:
     view = themes_or_stop(run)
     taxonomy = view.taxonomy
     frame = with_top(with_shown_names(load(themes, run, taxonomy=taxonomy), view.curated.set_aside), taxonomy)
-    parents = load(themes, run, taxonomy=taxonomy, level="parent")
-    summary(run, frame, parents)
+    summary(run, frame)
     drawing = choose("View", tuple(VIEWS), "view", format_func=named_by(VIEWS), show_label=False)
     if drawing == MAP:
         point_map(run, view, frame)
+    elif drawing == AREAS:
+        areas(run, frame, load(themes, run, taxonomy=taxonomy, level="parent"))
     else:
-        areas(run, frame, parents)
-    st.header("Themes, the most serious first", anchor=False)
+        bars(run, frame)
     matches = search(run, view, frame)
-    name, *others = themes.table.pick(run, "name", *COLUMNS)
-    found_columns = [column for column in FOUND.values() if column.name in matches]
-    picked = clicked_row(matches, "theme_table", (name, *found_columns, *others))
-    if picked is not None and picked["theme_id"]:
-        go_to("theme", run, theme=str(picked["theme_id"]))
-    counts(
-        run, "Click a row to open the theme. Weight adds 1, 2 or 3 for each disagreeing pair, by its clinical significance (low, "
-        "medium, high). Intervals speak of other {questions} and other {handbooks}; a theme on a single question tells "
-        "little about others.",
-    )  # fmt: skip
+    theme_list(run, matches)
+    open_theme(run, view, matches)
     footer(frame.drop(columns=["top", "top_name"]), "themes", run, "themes")
+    how_made(run, view.built)
     moved_section(run, taxonomy)
     edit_list(run, view)

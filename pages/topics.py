@@ -1,22 +1,25 @@
-"""Topics: rates per topic or subtopic, and whether severity changes the ranking."""
+"""Topics: rates per topic or subtopic, and whether severity changes the ranking. Every dot and row opens its pairs."""
 
 from dataclasses import replace
 
 import streamlit as st
 
-from audit.charts.rates import ANY_DISAGREEMENT_RATE, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, rate_dots
+from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.charts.style import coefficient
 from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
 from audit.store.runs import Run
 from audit.terms import RATE_TITLES
+from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.widgets import chart, counts, footer, table, title_of
+from pages._shared.widgets import counts, footer, table, title_of
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
 MAX_DRAWN = 60
+FEW = ("r_div", "disagreeing", "present", "questions")
+"""Columns that fit beside the name."""
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 
@@ -43,17 +46,18 @@ with page("By {topic}", "On which {topics} does advice differ, and which do {han
     with right:
         order = choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__)
     frame = load(topics, run, level=level).sort_values(order, ascending=order == "topic", ignore_index=True)
-    chart(
-        rate_dots(frame.head(MAX_DRAWN), "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE)),
-        "topic_rates",
-        "Three rates per topic, with 95 % intervals.",
-    )
+    rows = RowFilter("topic", level)
+    figure = rate_dots(frame.head(MAX_DRAWN), "topic", AUDIT_RATES, opens="topic")
+    clickable_rates(run, figure, "topic_rates", "The four rates per topic, with 95 % intervals.", rows)
     counts(
         run,
-        "{n} {topics}, {drawn} of them drawn. Lines are 95 % intervals. A question on two {topics} counts in both.",
+        "{n} {topics}, {drawn} of them drawn. Lines are 95 % intervals; click a dot to read the pairs that it counts. "
+        "A question on two {topics} counts in both.",
         n=len(frame), drawn=min(len(frame), MAX_DRAWN),
     )  # fmt: skip
-    columns = topics.table.pick(run, "topic", *RATE_TITLES, *COUNTS)
-    table(frame, "topic_table", (replace(columns[0], heading=title_of(run, level)), *columns[1:]))
+    name, *few = topics.table.pick(run, "topic", *FEW)
+    name = replace(name, heading=title_of(run, level))
+    every = topics.table.pick(run, *RATE_TITLES, *COUNTS)
+    clickable_table(run, frame, "topic", rows, (name, *few), (name, *every))
     footer(frame, level, run, "topics")
     severity_section(run)

@@ -27,11 +27,10 @@ from annotation.theme_edits.record import (
 )
 from annotation.theme_edits.replay import apply_edits
 from audit.cli.conventions import FINDINGS, OK, add_json, add_run, note, print_result
-from audit.cli.themes import TOPICS
 from audit.errors import describe_error
 from audit.exports.context import CurationPart
 from audit.exports.text_writers import csv_bytes
-from audit.queries.themes import map_points, require_taxonomy, taxonomy_of
+from audit.queries.themes import TOPIC_COUNTS, map_points, require_taxonomy, taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
@@ -189,7 +188,7 @@ def _keep(
 def _edited_map(taxonomy: Taxonomy, run: Run, positions: pd.DataFrame) -> pd.DataFrame:
     """The map of an edited taxonomy: the positions unchanged, the themes as they are now."""
     with open_store(run.path) as con:
-        counts: dict[str, int] = dict(rows(con, TOPICS))
+        counts: dict[str, int] = dict(rows(con, TOPIC_COUNTS))
     phrases = pd.DataFrame(taxonomy.theme_of().items(), columns=["phrase", "theme_id"], dtype="str")
     phrases["count"] = [counts.get(phrase, 0) for phrase in phrases["phrase"]]
     return phrases.merge(positions, how="left", on="phrase")

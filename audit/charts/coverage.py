@@ -36,6 +36,8 @@ from audit.terms import display_name
 ROW_HEIGHT = 18
 # Plotly draws the lines of a hatched bar in the marker's own colour.
 HATCHING = "#aab1ba"
+# A cell of another organ's questions: few expect a heart handbook to answer them, so it must not look like a gap.
+MUTED, MUTED_TEXT = "#f3f4f6", FAINT
 Trace = dict[str, Any]
 BAR: Trace = {
     "type": "bar", "orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
@@ -44,6 +46,7 @@ BAR: Trace = {
     "unselected": {"marker": {"opacity": 1}},
 }  # fmt: skip
 PERCENTAGES = [i / 100 for i in range(101)]
+GENERAL = "general"
 ORDERS = ("organ", "absence", "center", "name")
 # Column heads with more letters in total are slanted, because they would overlap on a narrow screen.
 MAX_HEAD_LETTERS = 40
@@ -81,7 +84,9 @@ def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
 
 
 def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "handbook") -> go.Figure:
-    """Handbooks as rows, question organs as columns; each cell has the percentage of questions not addressed.
+    """Handbooks as rows, question organs as columns; each cell has the percentage of questions left out, the darker the more.
+
+    Cells of another organ's questions are muted: leaving those out is no gap. Questions for everybody belong to every handbook.
 
     rows      from `coverage_rows`
     cells     handbook_id, question_organ, asked, absent, absence (with _low, _high); asked 0 is drawn hatched
@@ -94,7 +99,9 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     traces = [_strip(rows), _column(rows, 0.0, "all questions", handbook)]
     for i, organ in enumerate(organs):
         own = cells[cells["question_organ"] == organ]
-        column = rows[["handbook_id", "name", "place"]].merge(own, on="handbook_id", how="left")
+        of_handbook = rows[["handbook_id", "name", "place", "organ"]].rename(columns={"organ": "own_organ"})
+        column = of_handbook.merge(own, on="handbook_id", how="left")
+        column["muted"] = ~column["own_organ"].isin((organ, GENERAL)) & (organ != GENERAL)
         traces.append(_column(column, FIRST_ORGAN + i, f"{display_name(organ)} questions", handbook))
     figure = go.Figure(traces)
     _head_columns(figure, organs)
@@ -117,11 +124,15 @@ def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Tr
     asked = column["asked"].fillna(0) > 0
     cells = list(zip(column["absence"], asked, strict=True))
     hatching = {"shape": ["" if known else LABEL_PATTERNS[NOT_ASKED] for known in asked], "bgcolor": "#ffffff"}
-    colours = [SHADES[round(100 * share)] if known else HATCHING for share, known in cells]
+    muted = column.get("muted", pd.Series(False, index=column.index)).fillna(False)
+    colours = [
+        HATCHING if not known else MUTED if aside else SHADES[round(100 * share)]
+        for (share, known), aside in zip(cells, muted, strict=True)
+    ]
     return BAR | {
         "y": column["place"], "x": [0.98] * len(column), "base": start - 0.24, "width": 0.94,
         "marker": {"color": colours, "pattern": hatching, "line": {"width": 0}},
-        "insidetextfont": {"size": 12, "color": [ink_on(colour) for colour in colours]},
+        "insidetextfont": {"size": 12, "color": [MUTED_TEXT if colour == MUTED else ink_on(colour) for colour in colours]},
         "text": [fixed(100 * share, 0) if known else "" for share, known in cells],
         "customdata": column["handbook_id"], "hovertext": [_hover(row, title, handbook) for row in column.to_dict("records")],
     }  # fmt: skip

@@ -59,17 +59,21 @@ class Rate:
         return interval(low, high) if not self.index else "" if pd.isna(low) else coefficient_interval(low, high)
 
 
-def rate_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None) -> go.Figure:
+def rate_dots(
+    frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None, opens: str | None = None
+) -> go.Figure:
     """One panel per rate and one row per `by`, in the order of the frame; a dashed line marks the row `overall`.
 
     Each panel has its own scale from 0: read along a row for one group, and down a panel to compare groups. An index has the
     scale from 0 to 1.
+
+    opens  the column with the id of each row: a dot's `customdata` is then that id and the column of its rate, for a click
     """
     # Two short lines: one long line would run into the title of the next panel.
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
     figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_panel_gap(len(rates)), subplot_titles=titles)
     for column, rate in enumerate(rates, start=1):
-        figure.add_trace(_dots(frame, by, rate), row=1, col=column)
+        figure.add_trace(_dots(frame, by, rate, opens), row=1, col=column)
         _mark_overall(figure, frame, by, rate, overall, column)
         figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=column)
     return with_rows(figure, frame[by], overall)
@@ -93,13 +97,16 @@ def _panel_gap(panels: int) -> float:
     return 0.08 if panels < MAX_SPACED_PANELS else 0.1 if panels == MAX_SPACED_PANELS else 0.07
 
 
-def _dots(frame: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
+def _dots(frame: pd.DataFrame, by: str, rate: Rate, opens: str | None) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
         # Not clipped, so that a dot at 0 is drawn whole.
         x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": DOT},
         error_x=interval_bars(share, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",
+        customdata=None if opens is None else [[name, rate.column] for name in frame[opens]],
+        # Plotly fades whatever was not clicked; here a click opens another page and selects nothing.
+        unselected={"marker": {"opacity": 1}},
     )  # fmt: skip
 
 

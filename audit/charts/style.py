@@ -47,7 +47,7 @@ LABEL_WORDS: dict[str, str] = {
 LABEL_ORDER: tuple[str, ...] = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED)
 SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": "#a3210f"}
 # Dark where a handbook answers many questions, paper-coloured where it answers none.
-ABSENCE_SCALE = ((0.0, "#0b4f6c"), (0.5, "#8fb8c9"), (1.0, "#f3ece0"))
+ABSENCE_SCALE = ((0.0, "#f3ece0"), (0.5, "#8fb8c9"), (1.0, "#0b4f6c"))
 
 NO_VALUE = "\N{EN DASH}"
 INK = "#31333f"

@@ -17,9 +17,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
-from audit.charts.style import BLACK, INK, NO_VALUE, QUALITATIVE, clipped, html, ink_on, interval, percent, percent_ticks, styled
-from audit.formatting import fixed
+from audit.charts.style import BLACK, INK, QUALITATIVE, clipped, html, ink_on, interval, percent, percent_ticks, styled
 from audit.terms import display_name
+from audit.vocabulary import SIGNIFICANCES
 
 HEIGHT = 560
 LINE_LENGTH = 15
@@ -27,6 +27,7 @@ LINE_LENGTH = 15
 EVERYTHING = "all"
 SEVERITY, SHARE = "severity", "r_div"
 SCALES = {SEVERITY: (0.0, 3.0), SHARE: (0.0, 1.0)}
+GRADES = tuple(SIGNIFICANCES)
 PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, "#a3210f"))
 
 
@@ -85,20 +86,27 @@ def _bar(colour: str) -> dict[str, object]:
         return {**common, "title": {"text": "Share that<br>disagrees"}, **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
     return {
         **common,
-        "title": {"text": "Severity<br>per pair"},
-        "tickvals": [0, 1, 2, 3],
-        "ticktext": ["0", "1 low", "2 medium", "3 high"],
+        "title": {"text": "Clinical<br>significance"},
+        "tickvals": [1, 2, 3],
+        "ticktext": ["low", "medium", "high"],
     }
 
 
 def _hover(row: dict[Any, Any]) -> str:
     share = interval(row["share_low"], row["share_high"])
     within = f" (95 % interval {share})" if share else ""
-    severity = fixed(row["severity"], 2) if pd.notna(row["severity"]) else NO_VALUE
+    severity = _grade(row["severity"])
     return (
         f"<b>{html(row['name'])}</b><br>{row['pairs']:,} pairs, {row['disagreeing']:,} of them disagree<br>"
-        f"{percent(row['share'])} of all disagreement{within}<br>severity {severity} per pair, out of 3"
+        f"{percent(row['share'])} of all disagreement{within}<br>{severity}"
     )
+
+
+def _grade(severity: Any) -> str:
+    """The mean significance of a theme's pairs, in words."""
+    if pd.isna(severity):
+        return "clinical significance unknown"
+    return f"mostly of {GRADES[min(2, max(0, round(severity) - 1))]} clinical significance"
 
 
 # Positions are sent as 16-bit numbers, finer than a screen at sixtyfold zoom. As the index of a theme it means no theme.

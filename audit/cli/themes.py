@@ -8,25 +8,27 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
 from audit.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
+from audit.embedding.vectors import Progress
 from audit.errors import AuditError, ThemesError, describe_error
+from audit.jobs.judging import Progress as JobProgress
 from audit.llm.calls import Call, Reply
 from audit.llm.runner import run_calls
-from audit.queries.themes import release_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
 from audit.settings import Settings
-from audit.store.connection import open_store, rows
+from audit.store.connection import open_store
 from audit.store.runs import Run, find_run
 from audit.themes.assign import assign, words_encoder_of
 from audit.themes.build import PRINCIPAL, build_taxonomy
-from audit.themes.clusters import METHODS, ThemeBuildOptions
+from audit.themes.clusters import CUT, METHODS, WORDS_CUT, ThemeBuildOptions
 from audit.themes.naming import Card, Namer, naming_call, naming_prompt, parse_name
 from audit.themes.taxonomy import Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
 
-TOPICS = "select divergence_topic, count(*) from pairs where trim(divergence_topic) <> '' group by 1"
 BAR_WIDTH = 30
 ABOUT = """The taxonomy is one file, FILE.json, and its map another, FILE.parquet; each has its sha256 next to it. The same
 phrases, options, seed, threads and versions give the same bytes.
@@ -44,8 +46,8 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--target-themes", type=count, metavar="N", help="make as close to N themes as possible")
     size.add_argument(
-        "--cut", type=distance, default=ThemeBuildOptions.cut, metavar="D",
-        help="for --method average: largest mean cosine distance within a theme (default: %(default)s)",
+        "--cut", type=distance, metavar="D",
+        help=f"for --method average: largest mean cosine distance within a theme (default: {CUT}, by words {WORDS_CUT})",
     )  # fmt: skip
     parser.add_argument(
         "--seed", type=int, default=ThemeBuildOptions.seed, metavar="N", help="seed of the map (default: %(default)s)"
@@ -83,14 +85,17 @@ def _add_phrase_options(parser: argparse.ArgumentParser) -> None:
 
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes build`"""
-    counts, out = _read_phrases(arguments, settings)
+    counts, groups, out = _read_phrases(arguments, settings)
     options = ThemeBuildOptions(
         arguments.method, arguments.target_themes, arguments.cut, arguments.seed, arguments.threads, arguments.layout
     )
     earlier = read_taxonomy(arguments.previous) if arguments.previous else None
     encoder = _encoder(arguments, settings, counts)
     namer, named_by = model_namer(settings) if arguments.llm_names else (None, {})
-    taxonomy, points = build_taxonomy(counts, encoder, options, namer=namer, earlier=earlier, progress=show_progress)
+    progress = progress_of(arguments)
+    taxonomy, points = build_taxonomy(
+        counts, encoder, options, groups=groups, namer=namer, earlier=earlier, progress=progress
+    )  # fmt: skip
     taxonomy = replace(taxonomy, built=taxonomy.built | named_by)
     return _finish(arguments, settings, write_taxonomy(taxonomy, points, out), out)
 
@@ -99,7 +104,7 @@ def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit themes assign TAXONOMY`"""
     taxonomy = read_taxonomy(arguments.taxonomy)
     points = read_map(taxonomy, arguments.taxonomy)
-    counts, out = _read_phrases(arguments, settings)
+    counts, _, out = _read_phrases(arguments, settings)
     if out.exists() and out.samefile(arguments.taxonomy):
         raise ThemesError(f"{out} is the taxonomy itself. Nothing was written. Name another file with --out.")
     # Vectors of two models cannot be compared, so the model that built the taxonomy is the default
@@ -121,27 +126,28 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
     if taxonomy_of(run, settings.themes_dir) is not None:
         return
     with open_store(run.path) as con:
-        counts = dict(rows(con, TOPICS))
+        counts, groups = disagreement_topics(con)
     if counts:
         earlier = taxonomy_of(like, settings.themes_dir) if like else None
         built = build_taxonomy(
-            counts, words_encoder(list(by_plain_phrase(counts))), ThemeBuildOptions(layout=PRINCIPAL), earlier=earlier
-        )
+            counts, words_encoder(list(by_plain_phrase(counts))), ThemeBuildOptions(layout=PRINCIPAL), groups=groups,
+            earlier=earlier,
+        )  # fmt: skip
         write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
 
 
 # -- input and output ----------------------------------------------------------------------------------------------------
 
 
-def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[dict[str, int], Path]:
-    """Phrase -> how often it occurs, and the file for the taxonomy."""
+def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[dict[str, int], dict[str, str], Path]:
+    """Phrase -> how often it occurs, phrase -> the topic of its questions, and the file for the taxonomy."""
     if arguments.topics:
         if arguments.out is None:
             raise ThemesError("No output file is named. Nothing was done. Name one with --out FILE.json")
-        return _phrases_in(arguments.topics), arguments.out
+        return _phrases_in(arguments.topics), {}, arguments.out
     run = find_run(settings.store_dir, arguments.run)
     with open_store(run.path) as con:
-        return dict(rows(con, TOPICS)), arguments.out or taxonomy_path(run, settings.themes_dir)
+        return *disagreement_topics(con), arguments.out or taxonomy_path(run, settings.themes_dir)
 
 
 def _phrases_in(path: Path) -> dict[str, int]:
@@ -160,6 +166,16 @@ def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[
     if model in (None, LEXICAL):
         return words_encoder(list(by_plain_phrase(counts)))
     return cached_encoder(sentence_encoder(model, arguments.threads), settings.themes_dir / "vectors")
+
+
+def progress_of(arguments: argparse.Namespace) -> Progress:
+    """Where progress goes: to the job that carries out the command, else to the terminal."""
+    job = getattr(arguments, "progress", None)
+    return show_progress if job is None else partial(_report, job)
+
+
+def _report(job: JobProgress, step: str, done: int, total: int) -> None:
+    job.update(phase=step, done=done, total=total)
 
 
 def show_progress(step: str, done: int, total: int) -> None:

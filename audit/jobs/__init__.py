@@ -1,1 +1,4 @@
-"""Background work: one row per job in a SQLite table, one process per running job, and judging the pairs of a run again."""
+"""Background work: one row per job in a SQLite table, one process per running job.
+
+Two kinds of work: judging the pairs of a run again, and building its themes.
+"""

@@ -57,7 +57,9 @@ class JobRequest:
 
 
 def request_of(job: Job) -> JobRequest:
-    """What was requested of a job."""
+    """What was requested of a job. Raises AuditError for a job of another kind."""
+    if job.kind != KIND:
+        raise AuditError(f"{job.name} is a job that does not judge pairs. Nothing was done.")
     pair = job.request["pair"]
     return JobRequest(**{**job.request, "pair": tuple(pair) if pair else None})
 

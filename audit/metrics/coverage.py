@@ -61,7 +61,9 @@ with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
 ),
 left_out as (
-    select question from answers join own using (handbook) where absent
+    select question
+    from answers join own using (handbook) join questions q using (question)
+    where absent and (q.organ in (own.organ, 'general') or own.organ = 'general')
 ),
 others as (
     select a.question, not a.absent as answers, h.organ = own.organ as same_organ
@@ -120,7 +122,11 @@ GAPS_TABLE = TableSpec(
         Column.count("peers_answering", "Peers that answer", "{handbooks}"),
         Column.count("peers_asked", "Peers asked", "{handbooks}"), Column.share("share", "Peers that answer", "share"),
     ),
-    ("Peers: the other {handbooks} of the same {organ}; all other {handbooks} where fewer than three were asked.", WILSON),
+    (
+        "{Questions} of another {organ} are left out.",
+        "Peers: the other {handbooks} of the same {organ}; all other {handbooks} where fewer than three were asked.",
+        WILSON,
+    ),
     printed_rows=30,
 )  # fmt: skip
 
@@ -180,11 +186,15 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
 @metric(
     sql=GAPS_SQL,
     table=GAPS_TABLE,
-    glossary={"gap": "{A_question} that one {handbook} does not address and most of its peers do."},
+    glossary={
+        "gap": "{A_question} of its own {organ}, or a general one, that one {handbook} does not address and most of its peers do."
+    },
 )
 def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
     """Questions that a handbook does not address and most of its peers do, the surest gap first.
 
+    Only questions of the handbook's own organ and general ones: a heart handbook that says nothing about a kidney has no gap.
+    A handbook for every organ ('general') may have gaps in all.
     Peers are the other handbooks of the same organ that were asked the question; where fewer than three were, all other
     handbooks that were asked. Most means more than half.
 

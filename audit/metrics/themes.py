@@ -1,4 +1,4 @@
-"""What the sources disagree about: pairs, questions, handbooks and severity of each theme, worst first."""
+"""What the sources disagree about: pairs, questions, handbooks and severity of each theme, the gravest first."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ select theme_id, topics, questions, handbooks, centers, organs, pairs, consisten
        disagreeing, low, medium, high, unstated, {WEIGHT} as burden, ({WEIGHT}) / pairs as severity,
        disagreeing / nullif(sum(disagreeing) over (), 0) as share, disagreeing / pairs as r_div
 from counted join involved using (theme_id) join concerned using (theme_id)
-order by burden desc, pairs desc, theme_id
+order by high desc, medium desc, pairs desc, theme_id
 """
 PAIRS_SQL = f"with {THEME_PAIRS} select question, handbook_a, handbook_b, theme_id, disagrees from theme_pairs"
 COUNTS = (
@@ -69,13 +69,16 @@ TABLE = TableSpec(
         Column.count("topics", "Divergence topics"), QUESTIONS, PAIRS, DISAGREEING,
         Column.share("share", "Share", "of all disagreement"), Column.share("r_div", "Disagreement", "of its pairs"),
         Column.decimal("severity", "Severity", "per pair"), Column.count("burden", "Weight"),
-        Column.count("contradictory", "Contradictory", "pairs"), Column.count("high", "High significance", "pairs"),
+        Column.count("contradictory", "Contradictory", "pairs"), Column.count("high", "High significance"),
+        Column.count("medium", "Medium significance"), Column.count("low", "Low significance"),
+        Column.count("unstated", "Significance not stated"),
         Column.count("handbooks", "{Handbooks}"), Column.count("centers", "{Centers}"), Column.named("organs", "{Organs}"),
     ),
     (
         THEME,
-        "Rank by weight: 1, 2 or 3 for each disagreeing pair by its clinical significance, 1 where it was not stated. "
-        "Severity: weight per pair.",
+        "Rank: the theme with most disagreeing pairs of high clinical significance first, then of medium, then the others; so "
+        "many trifles do not outrank one grave matter. Weight: 1, 2 or 3 for each disagreeing pair by its significance (low, "
+        "medium, high), 1 where it was not stated. Severity: weight per pair.",
         TWO_WAY,
     ),
 )  # fmt: skip
@@ -94,14 +97,16 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
     A theme groups divergence topics: the judge's few words on what two answers differ about. Its pairs are those in which both
     handbooks address the question (present pairs) and whose divergence topic belongs to it. burden adds 1 for every pair that
     disagrees (is divergent or contradictory) with low clinical significance, 2 with medium, 3 with high, and 1 where it was not
-    stated; themes are ranked by it. severity is the burden per pair. share: of all disagreeing pairs of the run, those that
+    stated; severity is the burden per pair. Themes are ranked by their disagreements of high significance, then of medium, then
+    by the others, so that many trifles do not outrank one grave matter. share: of all disagreeing pairs of the run, those that
     disagree about this theme. r_div: of the theme's own pairs, those that disagree. A divergence topic that belongs to no theme
     counts in the row 'no theme', and a disagreement without a divergence topic in a row of its own: none is left out.
 
     `level` is 'theme', or 'parent': themes that have one are then counted under the theme at their top. One row per theme:
         theme_id                              str; '-1' no theme, '' no divergence topic stated
         name, parent_id, parent               str; the latter two missing for a topmost theme
-        rank                                  Int64 from 1 by burden, equal burdens share the better rank; <NA> where no theme
+        rank                                  Int64 from 1 by (high, medium, the other disagreeing pairs); equal ones share the
+                                              better rank; <NA> where no theme
         topics                                int, distinct divergence topics in this run
         questions, handbooks, centers         int, that its pairs involve
         organs                                str, of its questions, with commas
@@ -170,7 +175,9 @@ def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:
     # The rows that are not themes have no rank and go last, however many pairs they have.
     rest = table["theme_id"].isin(REST)
-    rank = table["burden"].mask(rest).rank(ascending=False, method="min").astype("Int64")
-    table.insert(4, "rank", rank)
+    gravity = pd.Series(zip(table["high"], table["medium"], table["low"] + table["unstated"], strict=True), index=table.index)
+    # Read from the last to the first, so that equal ones keep the better rank.
+    ranks = {own: rank for rank, own in reversed([*enumerate(sorted(gravity[~rest], reverse=True), start=1)])}
+    table.insert(4, "rank", gravity.map(ranks).mask(rest).astype("Int64"))
     ordered = table.assign(rest=rest).sort_values(["rest", "rank", "pairs", "name"], ascending=[True, True, False, True])
     return ordered.drop(columns="rest").reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""The text that a run has of one handbook: how much of it could be read, and in which language."""
+"""One handbook: how much of its text could be read and in which language, and what others disagree with it about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from audit.queries.lookup import handbook_number
 from audit.store.connection import Connection, rows
+from audit.themes.taxonomy import plain_phrase, shown_phrase
 
 TEXT = """
 select pages, silent_pages, unreadable, language,
@@ -19,6 +20,16 @@ from answers
 where handbook = $handbook and unread_reason is not null
 group by unread_reason
 order by 2 desc, 1
+"""
+SUBJECTS = """
+select case when a.handbook = $handbook then b.handbook_id else a.handbook_id end as other,
+       divergence_topic, max(significance) as gravest, count(*) as pairs
+from pairs
+join handbooks a on a.handbook = handbook_a
+join handbooks b on b.handbook = handbook_b
+where label in ('DIVERGENT', 'CONTRADICTORY') and $handbook in (handbook_a, handbook_b) and trim(divergence_topic) <> ''
+group by all
+order by other, gravest desc nulls last, pairs desc, divergence_topic
 """
 # Single words that cannot be read change no answer
 MIN_UNREADABLE = 0.01
@@ -57,3 +68,15 @@ def handbook_text(con: Connection, handbook_id: str) -> HandbookText:
     ((pages, silent, unreadable, language, usual),) = rows(con, TEXT, handbook)
     unread = tuple((reason, count) for reason, count in rows(con, UNREAD, handbook))
     return HandbookText(pages, silent, unreadable, language, usual, unread)
+
+
+def disagreement_subjects(con: Connection, handbook_id: str) -> dict[str, list[str]]:
+    """Handbook id of each other handbook that disagrees with this one -> what about, the gravest first, in the judge's words.
+
+    Phrases that differ only in words such as "different advice on" are listed once. A couple whose disagreements have no
+    divergence topic is not listed. Raises NotInRunError when the handbook is unknown.
+    """
+    subjects: dict[str, dict[str, str]] = {}
+    for other, phrase, _, _ in rows(con, SUBJECTS, {"handbook": handbook_number(con, handbook_id)}):
+        subjects.setdefault(other, {}).setdefault(plain_phrase(phrase), shown_phrase(phrase))
+    return {other: list(phrases.values()) for other, phrases in subjects.items()}

@@ -16,6 +16,18 @@ from audit.themes.taxonomy import Taxonomy, Theme, read_map, read_taxonomy
 THEMES = "select theme_id, name, parent_id, terms, medoid, exemplars, named_by from themes order by rowid"
 TOPICS = "select topic, theme_id from theme_topics order by rowid"
 RELEASE_POINTS = "select topic as phrase, x, y from theme_topics where x is not null and y is not null order by rowid"
+# The topic of most pairs of a divergence topic comes first.
+DISAGREEMENT_TOPICS = """
+select divergence_topic, topic, count(*) as pairs
+from pairs join topics using (question)
+where label in ('DIVERGENT', 'CONTRADICTORY') and trim(divergence_topic) <> ''
+group by all
+order by pairs desc, topic
+"""
+TOPIC_COUNTS = """
+select divergence_topic, count(*) from pairs
+where label in ('DIVERGENT', 'CONTRADICTORY') and trim(divergence_topic) <> '' group by 1
+"""
 POINT_COLUMNS = ["phrase", "x", "y"]
 NOT_BUILT = (
     "Run {key} has no themes yet: its release has none, and none were built. Nothing was counted. "
@@ -81,6 +93,17 @@ def release_taxonomy(con: Connection, run: Run) -> Taxonomy | None:
     return Taxonomy(themes, tuple(topics.get(None, ())), json.loads(built[0][0]), sha256=run.digest)
 
 
+def disagreement_topics(con: Connection) -> tuple[dict[str, int], dict[str, str]]:
+    """What handbooks disagree about: divergence topic -> its disagreeing pairs, and -> the commonest topic of its questions.
+
+    Only pairs that disagree: a judge may also write what two answers that agree differ in, which is no disagreement.
+    """
+    topic_of: dict[str, str] = {}
+    for divergence_topic, topic, _ in rows(con, DISAGREEMENT_TOPICS):
+        topic_of.setdefault(divergence_topic, topic)
+    return dict(rows(con, TOPIC_COUNTS)), topic_of
+
+
 NO_THEME, NO_TOPIC = "-1", ""
 """The ids of two rows that are not themes: pairs whose divergence topic belongs to no theme, and those without a topic."""
 REST = {NO_THEME: "no theme", NO_TOPIC: "no divergence topic stated"}
@@ -98,9 +121,12 @@ theme_pairs as (
            label in ('DIVERGENT', 'CONTRADICTORY') as disagrees,
            {THEME_OF_PAIR}
     from pairs left join grouping using (divergence_topic)
-    where label <> 'ABSENT' and (trim(divergence_topic) <> '' or label in ('DIVERGENT', 'CONTRADICTORY'))
+    where label in ('DIVERGENT', 'CONTRADICTORY') or (label <> 'ABSENT' and grouping.theme_id is not null)
 )"""
-"""Present pairs that have a divergence topic, and disagreeing ones without, each in one theme."""
+"""Every pair that disagrees, in one theme, none, or without a divergence topic; and what else a theme's own topics were said of.
+
+Themes are built from disagreements alone, but a release may bring themes whose topics other pairs have too.
+"""
 
 
 def require_theme(taxonomy: Taxonomy, theme_id: str) -> Theme | None:

@@ -17,10 +17,21 @@ from audit import __version__
 from audit.embedding.encoders import LEXICAL, Encoder
 from audit.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.errors import ThemesError
-from audit.themes.clusters import METHODS, ThemeBuildOptions, parents_of, principal_layout, umap_layout
+from audit.themes.clusters import (
+    CUT,
+    METHODS,
+    MIN_PHRASES,
+    WORDS_CUT,
+    ThemeBuildOptions,
+    given_parents,
+    parents_of,
+    principal_layout,
+    umap_layout,
+)
 from audit.themes.draft import Draft
-from audit.themes.linkage import NO_THEME
+from audit.themes.linkage import NO_THEME, Labels
 from audit.themes.naming import Namer, near_duplicates
+from audit.themes.phrases import sharing_a_phrase
 from audit.themes.taxonomy import Taxonomy, Theme, by_plain_phrase
 
 UMAP, PRINCIPAL = "umap", "principal"
@@ -35,6 +46,7 @@ def build_taxonomy(
     encoder: Encoder,
     options: ThemeBuildOptions | None = None,
     *,
+    groups: Mapping[str, str] | None = None,
     namer: Namer | None = None,
     earlier: Taxonomy | None = None,
     progress: Progress = no_progress,
@@ -43,17 +55,19 @@ def build_taxonomy(
 
     counts   phrase, as the release has it -> how often it occurs there
     encoder  called once, with every distinct plain phrase (see `audit.themes.taxonomy`)
-    namer    names themes and parents; without one a theme is called by its medoid, a parent by its terms
+    groups   phrase -> a subject that people know, such as the topic of its questions: parents are those, unless they tell little
+    namer    names themes and parents; without one they are called by what their phrases share, or by one of these
     earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
 
     Phrases without a theme are listed and counted, not hidden. Raises ThemesError when there are no phrases, the
     method is unknown, or a library it needs is missing.
     """
-    options = _resolved(counts, options or ThemeBuildOptions())
+    options = _resolved(counts, encoder, options or ThemeBuildOptions())
     written = by_plain_phrase(counts)
     with fixed_threads(options.threads):
         vectors = unit_rows(encoder.encode(list(written), progress))
-        draft = _draft(written, vectors, options, progress)
+        labels = _labels(written, vectors, encoder, options, progress)
+        draft = _draft(written, vectors, labels, groups or {})
         positions = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
         themes = draft.themes(namer, earlier)
         provenance = _provenance(counts, encoder, options) | {"reach": draft.reach()}
@@ -62,7 +76,7 @@ def build_taxonomy(
     return Taxonomy(themes, no_theme, provenance, summary(points, themes)), points
 
 
-def _resolved(counts: Mapping[str, int], options: ThemeBuildOptions) -> ThemeBuildOptions:
+def _resolved(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> ThemeBuildOptions:
     """The options with every choice made, so that the artefact shows what was used."""
     if not counts:
         raise ThemesError(
@@ -71,13 +85,28 @@ def _resolved(counts: Mapping[str, int], options: ThemeBuildOptions) -> ThemeBui
     if options.method not in METHODS:
         raise ThemesError(f"Method '{options.method}' is unknown. Nothing was built. Allowed: {', '.join(METHODS)}.")
     installed = UMAP if find_spec("umap") and find_spec("faiss") else PRINCIPAL
-    return replace(options, layout=options.layout or installed)
+    cut = options.cut if options.cut is not None else WORDS_CUT if encoder.name == LEXICAL else CUT
+    return replace(options, layout=options.layout or installed, cut=cut)
 
 
-def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, options: ThemeBuildOptions, progress: Progress) -> Draft:
-    no_themes = np.full(len(vectors), NO_THEME, dtype=np.int64)
-    labels = METHODS[options.method](vectors, options, progress) if len(vectors) > 1 else no_themes
-    return Draft(written, vectors, labels, parents_of(vectors, labels))
+def _labels(
+    written: Mapping[str, Sequence[str]], vectors: Vectors, encoder: Encoder, options: ThemeBuildOptions, progress: Progress
+) -> Labels:
+    if len(vectors) < MIN_PHRASES:
+        return np.full(len(vectors), NO_THEME, dtype=np.int64)
+    labels = METHODS[options.method](vectors, options, progress)
+    # A model knows that two phrases mean the same without a word in common; without one, nothing else is evidence.
+    return sharing_a_phrase(list(written), labels) if encoder.name == LEXICAL else labels
+
+
+def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, labels: Labels, groups: Mapping[str, str]) -> Draft:
+    subjects = [_commonest([groups[topic] for topic in topics if topic in groups]) for topics in written.values()]
+    parents, names = given_parents(subjects, labels)
+    return Draft(written, vectors, labels, parents if names else parents_of(vectors, labels), names)
+
+
+def _commonest(names: Sequence[str]) -> str | None:
+    return min(names, key=lambda name: (-names.count(name), name)) if names else None
 
 
 def _points(draft: Draft, themes: Sequence[Theme], positions: Vectors, counts: Mapping[str, int]) -> pd.DataFrame:

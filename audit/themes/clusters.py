@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -84,6 +85,8 @@ def umap_layout(
 MIN_PHRASES = 2
 # Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo.
 CUT = 0.4
+# The same where phrases are compared by their words: what shares no word is taken out afterwards, so the cut may be generous.
+WORDS_CUT = 0.5
 SMOOTHING_NEIGHBOURS, SMOOTHING, SHARPNESS = 10, 0.5, 8
 BLOCK = 1024
 # Those of BERTopic (Grootendorst 2022, arXiv:2203.05794).
@@ -96,7 +99,7 @@ class ThemeBuildOptions:
 
     method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in BERTopic)
     target   number of themes to come closest to; None: what `cut` gives
-    cut      mean cosine distance (after smoothing) up to which phrases form one theme
+    cut      mean cosine distance (after smoothing) up to which phrases form one theme; None: CUT, or WORDS_CUT without a model
     seed     of UMAP
     threads  of every library; the same seed and threads give the same bytes
     layout   umap, or principal (components), which needs no extra; None: umap where it is installed
@@ -104,7 +107,7 @@ class ThemeBuildOptions:
 
     method: str = "average"
     target: int | None = None
-    cut: float = CUT
+    cut: float | None = None
     seed: int = 1
     threads: int = 1
     layout: str | None = None
@@ -132,7 +135,11 @@ def smoothed(vectors: Vectors) -> Vectors:
 def by_average(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes."""
     tree = average_linkage(smoothed(vectors), progress)
-    merges = tree.merges_below(options.cut) if options.target is None else tree.merges_for(options.target, MIN_PHRASES)
+    merges = (
+        tree.merges_below(CUT if options.cut is None else options.cut)
+        if options.target is None
+        else tree.merges_for(options.target, MIN_PHRASES)
+    )
     return tree.labels(merges, MIN_PHRASES)
 
 
@@ -174,14 +181,33 @@ def sums_by(vectors: Vectors, labels: Labels) -> Vectors:
     return total
 
 
+# Fewer themes are read in one list, and need no groups.
+MIN_THEMES_IN_GROUPS = 12
+# A group that has more of the themes than this tells little about any of them.
+LARGEST_GROUP = 0.5
+
+
 def parents_of(vectors: Vectors, labels: Labels) -> Labels:
     """A parent per theme: Ward's method on the themes' directions, as many parents as the square root of the themes.
 
     Ward gives parents of similar size, so that a treemap is readable; average linkage would leave one giant and many crumbs.
+    Too few themes have no parent.
     """
     directions = unit_rows(sums_by(vectors, labels))
-    # The square root of two themes is one parent anyway.
-    if len(directions) < 3:
-        return np.zeros(len(directions), dtype=np.int64)
+    if len(directions) < MIN_THEMES_IN_GROUPS:
+        return np.full(len(directions), NO_THEME, dtype=np.int64)
     tree = linkage(directions.astype(np.float64), "ward")
     return renumbered(fcluster(tree, isqrt(len(directions)), "maxclust").astype(np.int64))
+
+
+def given_parents(groups: Sequence[str | None], labels: Labels) -> tuple[Labels, list[str]]:
+    """A parent per theme from the group of each phrase, and the parents' names; no names where the groups tell little.
+
+    groups  per phrase; a theme belongs to the commonest group of its phrases
+    """
+    themes = [Counter(groups[int(row)] for row in np.flatnonzero(labels == theme)) for theme in range(_theme_count(labels))]
+    chosen = [min(counter, key=lambda name: (-counter[name], str(name))) for counter in themes]
+    if len(themes) < MIN_THEMES_IN_GROUPS or max(Counter(chosen).values()) > LARGEST_GROUP * len(chosen):
+        return np.zeros(0, dtype=np.int64), []
+    names = sorted({name for name in chosen if name is not None})
+    return np.array([NO_THEME if name is None else names.index(name) for name in chosen], dtype=np.int64), names

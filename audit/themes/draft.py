@@ -14,6 +14,7 @@ from audit.embedding.vectors import Vectors
 from audit.themes.clusters import sums_by
 from audit.themes.linkage import Labels
 from audit.themes.naming import Card, Namer, exemplars_by, named, terms_by
+from audit.themes.phrases import shared_phrase
 from audit.themes.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
 
 THEME_PREFIX, PARENT_PREFIX = "t-", "p-"
@@ -24,15 +25,17 @@ REACH_QUANTILE = 0.95
 
 @dataclass(frozen=True)
 class Draft:
-    """Plain phrases with their vectors and theme numbers, and a parent number per theme.
+    """Plain phrases with their vectors and theme numbers, and a parent number per theme (-1: none).
 
     written  plain phrase -> the phrases, as the release has them, that have this plain form
+    given    the names of the parents by number, where they were given and not made
     """
 
     written: Mapping[str, Sequence[str]]
     vectors: Vectors
     labels: Labels
     parents: Labels
+    given: Sequence[str] = ()
 
     @cached_property
     def plain(self) -> list[str]:
@@ -58,14 +61,25 @@ class Draft:
         """What each theme can be named by."""
         terms = terms_by(self.plain, self.labels.tolist(), len(self.groups))
         phrases = [tuple(self._display(row) for row in rows) for rows in self.exemplars]
-        return [Card(words, exemplars[0], exemplars) for words, exemplars in zip(terms, phrases, strict=True)]
+        shared = [
+            shared_phrase([exemplars[0], *self._other_phrases(rows)])
+            for exemplars, rows in zip(phrases, self.exemplars, strict=True)
+        ]
+        return [
+            Card(words, exemplars[0], exemplars, common) for words, exemplars, common in zip(terms, phrases, shared, strict=True)
+        ]
+
+    def _other_phrases(self, exemplars: Sequence[int]) -> list[str]:
+        """All phrases of a theme but its medoid, as people read them."""
+        members = np.flatnonzero(self.labels == self.labels[exemplars[0]])
+        return [self._display(int(row)) for row in members if row != exemplars[0]]
 
     def _display(self, row: int) -> str:
         """A plain phrase as people read it: spelled as the shortest of its wordings."""
         return shown_phrase(min(self.written[self.plain[row]], key=lambda phrase: (len(phrase), phrase)))
 
     def parent_cards(self, cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
-        """What each parent can be named by; its medoid is that of the theme nearest to the parent's mean."""
+        """What each parent can be named by; its medoid is the name of the theme nearest to the parent's mean."""
         family_of = [int(self.parents[label]) if label >= 0 else -1 for label in self.labels]
         terms = terms_by(self.plain, family_of, len(self.families))
         sums = sums_by(self.vectors, self.labels)
@@ -73,7 +87,8 @@ class Draft:
         for words, family in zip(terms, self.families, strict=True):
             medoids = [cards[theme].medoid for theme in family]
             middle = int((sums[family] @ sums[family].sum(axis=0) / np.linalg.norm(sums[family], axis=1)).argmax())
-            parent_cards.append(Card(words, medoids[middle], tuple(medoids), tuple(names[theme] for theme in family)))
+            below = tuple(names[theme] for theme in family)
+            parent_cards.append(Card(words, below[middle], tuple(medoids), shared_phrase(below), below))
         return parent_cards
 
     def themes(self, namer: Namer | None, earlier: Taxonomy | None) -> tuple[Theme, ...]:
@@ -86,13 +101,19 @@ class Draft:
         parent_ids = kept_ids(members, _phrases_of_parents(earlier), PARENT_PREFIX)
         parents = [
             Theme(own_id, name, None, (), card.terms, card.medoid, (), source)
-            for own_id, card, (name, source) in zip(parent_ids, parent_cards, named(parent_cards, namer), strict=True)
+            for own_id, card, (name, source) in zip(
+                parent_ids, parent_cards, self._parent_names(parent_cards, namer), strict=True
+            )
         ]
+        above = dict(enumerate(parent_ids))
         leaves = [
-            Theme(own_id, name, parent_ids[parent], self._topics(group), card.terms, card.medoid, card.exemplars, source)
+            Theme(own_id, name, above.get(int(parent)), self._topics(group), card.terms, card.medoid, card.exemplars, source)
             for own_id, parent, group, card, (name, source) in zip(ids, self.parents, self.groups, cards, names, strict=True)
         ]
         return (*parents, *leaves)
+
+    def _parent_names(self, cards: Sequence[Card], namer: Namer | None) -> list[tuple[str, str]]:
+        return [(name, "given") for name in self.given] if self.given else named(cards, namer)
 
     def _topics(self, group: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted(topic for phrase in group for topic in self.written[phrase]))

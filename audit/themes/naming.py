@@ -1,4 +1,4 @@
-"""Names of themes: the words that distinguish a theme, the phrase at its centre, and the name that a language model gives."""
+"""Names of themes: the words that set a theme apart, a phrase quoted from it, and the name that a language model gives."""
 
 from __future__ import annotations
 
@@ -25,17 +25,21 @@ MAX_TERMS, MAX_EXEMPLARS = 5, 8
 MEDOID_TOLERANCE = 0.02
 # Words of nearly every divergence topic, which say nothing about a theme.
 COMPARISON_WORDS = frozenset(map(stem, ("vs", "versus", "against")))
+MIN_CHILDREN = 2
 # Share of words in common from which two names count as near-duplicates.
 NEAR_DUPLICATE = 0.75
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a namer sees of one theme: its terms, its medoid, its exemplars, and, for a parent, the names below it."""
+    """What a namer sees of one theme: its terms, its medoid, its exemplars, what its phrases share, and, for a parent, the names
+    below it.
+    """
 
     terms: tuple[str, ...]
     medoid: str
     exemplars: tuple[str, ...]
+    shared: str = ""
     children: tuple[str, ...] = ()
 
 
@@ -44,8 +48,10 @@ Namer = Callable[[Sequence[Card]], Sequence[str | None]]
 
 
 def plain_name(card: Card) -> str:
-    """The medoid of a theme; the first terms of a parent."""
-    return ", ".join(card.terms[:3]) if card.children and card.terms else card.medoid
+    """What its phrases share, else a phrase of its own, quoted; a list of words ("time, tests, medicine") says nothing."""
+    if card.shared or len(card.children) < MIN_CHILDREN:
+        return card.shared or card.medoid
+    return f"{card.medoid}, and {len(card.children) - 1:,} more"
 
 
 def named(cards: Sequence[Card], namer: Namer | None) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.judging import LOADING, WRITING
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
-from audit.jobs.rejudging import JobRequest, estimate_judging, job_journal, request_of, start_judging
+from audit.jobs.rejudging import KIND, JobRequest, estimate_judging, job_journal, request_of, start_judging
 from audit.jobs.table import Job, JobState
 from audit.judging import baseline
 from audit.llm.journal import count_answered_calls
@@ -59,7 +59,7 @@ def job_view(job: Job) -> None:
 
 def earlier_jobs(run: Run) -> None:
     """The jobs so far, newest first; a click opens one."""
-    jobs = list_jobs(Settings())
+    jobs = [job for job in list_jobs(Settings()) if job.kind == KIND]
     if not jobs:
         return
     st.header("Earlier", anchor=False)

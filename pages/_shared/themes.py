@@ -27,14 +27,10 @@ from audit.themes.taxonomy import Taxonomy
 from pages._blinded.access import accounts_exist, label_store
 from pages._shared.loaders import built_taxonomy, load_two, loaded_runs
 from pages._shared.pickers import choose, pick_one, run_label
-from pages._shared.widgets import counts, footer, say, table
+from pages._shared.theme_building import explain_no_themes
+from pages._shared.widgets import counts, footer, table
 
-NO_THEMES = (
-    "This run has no themes yet. To group what its {handbooks} disagree about, run the following command in a "
-    "terminal and reload this page."
-)
 CURATED, AS_BUILT = "curated", "as built"
-BUILD_COMMAND = "audit themes build --run {key}"
 
 
 @dataclass(frozen=True)
@@ -92,11 +88,10 @@ def _cached_curation(cache_key: tuple[str, str, int, str], _built: Taxonomy, _ed
 
 
 def themes_or_stop(run: Run) -> ThemeView:
-    """The themes of a run; without any, the page explains how to build them, and stops."""
+    """The themes of a run; without any, the page explains why, offers to build them to those who may, and stops."""
     built = built_taxonomy(run)
     if built is None:
-        st.info(say(run, NO_THEMES))
-        st.code(BUILD_COMMAND.format(key=run.key), language="bash")
+        explain_no_themes(run)
         st.stop()
     return theme_view(run, built)
 

@@ -133,6 +133,7 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 ROW, HEADER = 35, 38  # pixels
+WRAPPED_ROW = 70  # Streamlit wraps texts in rows that are higher than 4 rem
 MAX_IN_SIGHT = 6  # a wider table scrolls sideways; its first column then stays in sight
 DECIMALS = 2  # of what is neither a share nor a count, unless a table asks for more
 Columns = Sequence[Column] | Mapping[str, str]
@@ -152,9 +153,12 @@ def table(
     _dataframe(frame, key, _specified(frame, columns, shares), rows, digits, decimals)
 
 
-def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = 12) -> pd.Series | None:
-    """The same, returning the row of `frame` that was clicked, None when none was."""
-    event = _dataframe(frame, key, _specified(frame, columns, ()), rows, on_select="rerun", selection_mode="single-row")
+def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = 12, *, wrapped: bool = False) -> pd.Series | None:
+    """The same, returning the row of `frame` that was clicked, None when none was; `wrapped` rows have room for long texts."""
+    tall = {"row_height": WRAPPED_ROW} if wrapped else {}
+    event = _dataframe(
+        frame, key, _specified(frame, columns, ()), rows, on_select="rerun", selection_mode="single-row", **tall
+    )  # fmt: skip
     picked = event["selection"]["rows"]
     # A selection outlives the rows: with another filter the table may have become shorter.
     return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
@@ -170,7 +174,7 @@ def _dataframe(
     **selection: Any,
 ) -> Any:
     options = _options(frame, columns, digits, decimals)
-    height = HEADER + ROW * max(1, min(len(frame), rows))
+    height = HEADER + selection.get("row_height", ROW) * max(1, min(len(frame), rows))
     return st.dataframe(_readable(frame, columns, digits, decimals), key=key, **options, height=height, **selection)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from audit.charts.coverage import coverage_figure, coverage_rows
+from audit.charts.coverage import MUTED, coverage_figure, coverage_rows
 
 OVERALL = pd.DataFrame(
     {
@@ -41,6 +41,20 @@ def test_not_asked_is_hatched_without_a_number_while_zero_and_one_have_one():
 def test_the_three_have_three_colours():
     bars = column(coverage_figure(coverage_rows(OVERALL, "organ"), CELLS), 2)
     assert len(set(bars.marker.color)) == 3
+
+
+def test_the_darker_a_cell_the_larger_its_number():
+    bars = column(coverage_figure(coverage_rows(OVERALL, "organ"), CELLS), 1)
+    colours = zip(bars.text, bars.marker.color, strict=True)
+    brightness = {text: sum(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for text, colour in colours}
+    assert brightness["100"] < brightness["50"] < brightness["0"]
+
+
+def test_a_cell_of_another_organ_is_muted_and_a_question_for_everybody_is_not():
+    figure = coverage_figure(coverage_rows(OVERALL, "organ"), CELLS)
+    kidney, general = (dict(zip(column(figure, n).customdata, column(figure, n).marker.color, strict=True)) for n in (2, 3))
+    assert kidney["h1"] == MUTED
+    assert MUTED not in (kidney["k1"], *general.values())
 
 
 def test_hover_says_not_asked_in_words():

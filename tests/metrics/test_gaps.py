@@ -37,7 +37,7 @@ def test_peers_are_of_the_same_organ_where_there_are_three(store):
 
 def test_all_handbooks_are_peers_where_fewer_than_three_share_the_organ(store):
     mixed = [handbook("a", "heart"), handbook("b", "heart"), handbook("c"), handbook("d")]
-    every = gaps(store("q1 kidney a=absent b=absent cd=CONSISTENT", mixed), "a").iloc[0]
+    every = gaps(store("q1 general a=absent b=absent cd=CONSISTENT", mixed), "a").iloc[0]
     assert (every["peers"], every["peers_answering"], every["peers_asked"]) == ("all", 2, 3)
 
 
@@ -56,3 +56,12 @@ def test_an_unknown_handbook_is_named_with_the_nearest(store):
 def test_a_release_without_answers_is_told_so(store):
     with pytest.raises(NotInRunError, match="Load a release with answers"):
         gaps(store(TABLE, KIDNEYS, answers=False), "a")
+
+
+def test_a_question_of_another_organ_is_no_gap(store):
+    table = "\n".join(
+        f"q{n} {organ} a=absent bc=CONSISTENT bd=CONSISTENT" for n, organ in enumerate(("kidney", "heart", "general"))
+    )
+    assert set(gaps(store(table, KIDNEYS), "a")["question_id"]) == {"q0", "q2"}
+    for_everybody = [{**KIDNEYS[0], "organ": "general"}, *KIDNEYS[1:]]
+    assert set(gaps(store(table, for_everybody), "a")["question_id"]) == {"q0", "q1", "q2"}

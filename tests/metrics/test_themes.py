@@ -80,7 +80,23 @@ def test_what_has_no_theme_is_a_row_of_its_own_without_a_rank_and_last(store):
 
 def test_a_topic_that_the_taxonomy_does_not_know_has_no_theme(store):
     found = themes(store(TABLE), Taxonomy((theme("t1", "topic of ab"),))).set_index("theme_id")
-    assert found.loc[NO_THEME, ["topics", "pairs", "disagreeing"]].tolist() == [2, 3, 2]
+    # The complementary pair of a and c is no disagreement, so that it has no theme is nothing to report.
+    assert found.loc[NO_THEME, ["topics", "pairs", "disagreeing"]].tolist() == [2, 2, 2]
+
+
+def test_one_grave_disagreement_ranks_before_many_trifles(store):
+    found = themes(
+        store("""
+        q1 kidney ab=DIVERGENT/low ac=DIVERGENT/high bc=DIVERGENT/medium
+        q2 kidney ab=DIVERGENT/low ac=COMPLEMENTARY  bc=DIVERGENT/medium
+        q3 kidney ab=DIVERGENT/low ac=COMPLEMENTARY  bc=COMPLEMENTARY
+        q4 kidney ab=DIVERGENT/low ac=COMPLEMENTARY  bc=COMPLEMENTARY
+        """),
+        Taxonomy((theme("low", "topic of ab"), theme("high", "topic of ac"), theme("medium", "topic of bc"))),
+    )
+    assert list(found["theme_id"]) == ["high", "medium", "low"]
+    assert list(found["rank"]) == [1, 2, 3]
+    assert found.set_index("theme_id")["burden"].to_dict() == {"high": 3, "medium": 4, "low": 4}
 
 
 def test_a_disagreement_without_a_divergence_topic_is_counted_apart(store):

@@ -81,11 +81,11 @@ def manifest(package: Path) -> dict:
 def test_the_package_has_the_curated_and_the_original_themes(themed: Run, store: LabelStore, open_page: Open, tmp_path: Path):
     curate(store, themed, rename("t1", FORMULA), merge("t2", "t1"))
     package = exported(themed, tmp_path / "out")
-    assert table(package, "themes")["Theme"].tolist() == ["Salt", "Fluids", "no theme"]
+    assert table(package, "themes")["Theme"].tolist() == ["Salt", "Fluids"]
     curated = table(package, "themes_curated")
-    shown = open_page("themes").dataframe[0].value
-    assert curated["Theme"].tolist() == ["'" + FORMULA, "no theme"]
-    assert shown["name"].tolist() == [FORMULA, "no theme"]
+    shown = open_page("themes").dataframe[1].value
+    assert curated["Theme"].tolist() == ["'" + FORMULA]
+    assert shown["name"].tolist() == [FORMULA]
     for column, name in {"Pairs": "pairs", "Questions": "questions", "Disagreeing (pairs)": "disagreeing"}.items():
         assert curated[column].tolist() == shown[name].tolist()
     assert curated["Share (of all disagreement)"].tolist() == pytest.approx((shown["share"] / 100).tolist())
@@ -115,7 +115,7 @@ def test_the_manifest_counts_the_edits_and_has_the_digest_of_the_exported_ledger
     edits = table(package, "themes_acts")
     assert edits["Status"].tolist() == ["undone by edit 3", "in effect", "in effect"]
     assert "vera" not in (package / "tables" / "csv" / "themes_acts.csv").read_text()
-    assert table(package, "themes_curated")["Set aside"].tolist() == ["", "yes", ""]
+    assert table(package, "themes_curated")["Set aside"].tolist() == ["", "yes"]
 
 
 def test_no_name_or_reason_of_an_edit_runs_as_a_formula(themed: Run, store: LabelStore, tmp_path: Path):

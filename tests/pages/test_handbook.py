@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from pages._shared.explore import listed_subjects
 from tests.pages.conftest import words_on
 
 
@@ -29,8 +30,9 @@ def test_an_unknown_handbook_is_ignored_with_a_warning(run, open_page):
 def test_gaps_are_questions_that_most_peers_answer_and_this_handbook_does_not_address(run, open_page):
     at = open_page("handbook", handbook="d")
     gaps = next(table.value for table in at.dataframe if "peers_answering" in table.value)
-    assert list(gaps["text"]) == ["What about q1?", "What about q2?"]
-    assert list(gaps["peers_answering"]) == [3, 3]
+    # q1 is about the kidney and d is about the lung, so that one is no gap.
+    assert list(gaps["text"]) == ["What about q2?"]
+    assert list(gaps["peers_answering"]) == [3]
 
 
 def test_the_handbooks_with_which_it_disagrees_are_ranked_without_those_that_share_no_answer(run, open_page):
@@ -38,6 +40,13 @@ def test_the_handbooks_with_which_it_disagrees_are_ranked_without_those_that_sha
     others = next(table.value for table in at.dataframe if "disagreeing" in table.value)
     assert list(others["disagreeing"]) == [2, 0]  # b in q1 and q2 (q3 is unscored); c in none of q1 and q3
     assert list(others["present"]) == [2, 2]
+
+
+def test_what_it_disagrees_with_another_handbook_about_is_said_the_gravest_first(run, open_page):
+    at = open_page("handbook", handbook="a")
+    others = next(table.value for table in at.dataframe if "about" in table.value)
+    assert list(others["about"]) == ["topic of ab", ""]
+    assert listed_subjects(["raw fish", "salt", "alcohol", "masks", "pets"]) == "raw fish; salt; alcohol; 2 more"
 
 
 def test_a_run_without_answers_is_shown_as_unknown_not_as_zero(data_dir, tmp_path, open_page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from pages._blinded.access import now
 from pages._blinded.session_cookie import NAME
+from pages._shared.theme_building import progress_text
 from tests.browser.conftest import server
 from tests.pages.conftest import ROOT, words_on
 from tests.support.studies import people
@@ -48,22 +50,62 @@ def themed(run: Run, data_dir: Path) -> Run:
     return run
 
 
+def test_the_owner_of_a_run_without_themes_has_a_button_that_builds_them(run, data_dir, open_page, monkeypatch):
+    started = []
+    monkeypatch.setattr("pages._shared.theme_building.start_themes", lambda *arguments: started.append(arguments))
+    at = open_page("themes")
+    assert "disagreements of this run are not grouped into themes yet" in words_on(at)
+    at.button(key="build_themes").click().run()
+    assert [(wanted.digest, person) for _, wanted, person in started] == [(run.digest, "")]
+    assert "audit " not in words_on(at), "nobody is sent to a terminal"
+
+
 @pytest.mark.parametrize("page", ["themes", "theme"])
-def test_a_run_without_themes_says_how_to_build_them(page, run, open_page):
+def test_a_clinician_reads_that_an_investigator_can_group_the_disagreements(page, run, open_page, monkeypatch):
+    monkeypatch.setattr("pages._shared.theme_building.may_rejudge", lambda account: False)
     at = open_page(page)
-    assert "no themes yet" in words_on(at)
-    assert f"audit themes build --run {run.key}" in words_on(at)
+    assert "An investigator can do that on this page" in words_on(at)
+    assert not [button for button in at.button if button.key == "build_themes"]
 
 
-def test_the_list_has_every_theme_and_ends_with_no_theme(themed, open_page):
+def test_a_run_without_disagreements_has_nothing_to_group(load_run, open_page):
+    load_run("q1 kidney ab=CONSISTENT ac=COMPLEMENTARY bc=CONSISTENT", handbooks=None)
+    at = open_page("themes")
+    assert "so there are no themes" in words_on(at)
+    assert not [button for button in at.button if button.key == "build_themes"]
+
+
+def test_the_progress_of_a_job_is_said_in_words(run, data_dir, open_page):
+    from audit.jobs.processes import create_job
+
+    settings = Settings(data_dir=data_dir)
+    job = create_job(settings, "themes", "themes", {"run": run.digest})
+    assert progress_text(job) == "Starting ..."
+    clustering = replace(job, progress={"phase": "cluster", "done": 40, "total": 1055})
+    assert progress_text(clustering) == "Grouping what is about the same thing: 40 of 1,055"
+
+
+def test_the_list_has_every_theme_with_its_disagreements_by_significance(themed, open_page):
     at = open_page("themes")
     assert not at.exception
     shown = at.dataframe[0].value
-    assert list(shown["name"]) == ["Salt", "Fluids", "no theme"]
-    assert list(shown["disagreeing"]) == [2, 0, 0]
-    assert list(shown["share"]) == [100.0, 0.0, 0.0]
-    assert "2** themes in **1** groups, from 6 pairs" in words_on(at)
-    assert "2** of the pairs (33.3 %) have no theme" in words_on(at)
+    assert list(shown["name"]) == ["Salt", "Fluids"]
+    assert list(shown["disagreeing"]) == [2, 0]
+    assert list(shown[["high", "medium", "low"]].iloc[0]) == [1, 0, 1]
+    assert "2** themes from 2 pairs that disagree. **0** of these pairs" in words_on(at)
+    every = at.dataframe[1].value
+    assert list(every["share"]) == [100.0, 0.0]
+    assert "r_div" in every, "a theme of this release has pairs that do not disagree"
+
+
+def test_where_every_pair_of_a_theme_disagrees_its_disagreement_is_no_column(load_run, data_dir, open_page):
+    run = load_run("q1 kidney topics=diet ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT", handbooks=None)
+    themes_path = taxonomy_path(run, Settings(data_dir=data_dir).themes_dir)
+    write_taxonomy(Taxonomy((Theme("t1", "Salt", None, ("topic of ab",)),), (), {"model": "words"}), POINTS, themes_path)
+    at = open_page("themes")
+    assert not at.exception
+    assert not {"r_div", "severity", "pairs"} & set(at.dataframe[1].value)
+    assert "grouped by the words that they share" in words_on(at)
 
 
 def test_a_theme_of_too_few_handbooks_says_why_its_shares_have_no_interval(themed, open_page):
@@ -75,12 +117,10 @@ def test_a_taxonomy_that_is_built_while_the_dashboard_runs_appears(run, data_dir
     at = open_page("themes")
     assert not at.dataframe
     write_taxonomy(TAXONOMY, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
-    assert list(at.run().dataframe[0].value["name"]) == ["Salt", "Fluids", "no theme"]
+    assert list(at.run().dataframe[0].value["name"]) == ["Salt", "Fluids"]
 
 
-@pytest.mark.parametrize(
-    ("words", "names"), [("sodium", ["Salt"]), ("TOPIC of", ["Salt", "Fluids", "no theme"]), ("of bc", ["no theme"]), ("%", [])]
-)
+@pytest.mark.parametrize(("words", "names"), [("sodium", ["Salt"]), ("TOPIC of", ["Salt", "Fluids"]), ("of bc", []), ("%", [])])
 def test_themes_are_found_by_words_of_names_terms_and_divergence_topics(words, names, themed, open_page):
     at = open_page("themes", find=words)
     assert list(at.dataframe[0].value["name"]) == names
@@ -113,7 +153,10 @@ def test_a_parent_counts_and_lists_the_themes_below_it(themed, open_page):
     assert list(at.dataframe[0].value["name"]) == ["Salt", "Fluids"]
 
 
-def test_phrases_without_a_theme_can_be_opened_too(themed, open_page):
+def test_disagreements_like_no_other_can_be_opened_too(run, data_dir, open_page):
+    taxonomy = Taxonomy(TAXONOMY.themes[2:], ("topic of ab",))
+    without_parent = replace(taxonomy, themes=(replace(taxonomy.themes[0], parent_id=None),))
+    write_taxonomy(without_parent, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
     at = open_page("theme", theme="-1")
     assert not at.exception
     assert "2** pairs with 1 divergence topics" in words_on(at)
@@ -144,7 +187,7 @@ def test_another_run_with_the_same_themes_can_be_compared_with_this_one(themed, 
     write_taxonomy(TAXONOMY, POINTS, taxonomy_path(other, Settings(data_dir=data_dir).themes_dir))
     at = open_page("themes", run=themed.key, against=other.key)
     assert not at.exception
-    moved = at.dataframe[1].value
+    moved = at.dataframe[2].value
     assert set(moved["moves"]) == {"too few questions"}
     assert dict(zip(moved["name"], moved["change"], strict=True))["Salt"] == 0
 

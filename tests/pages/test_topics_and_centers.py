@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pages._shared.explore import LABELS_OF_RATE, RowFilter
+
 
 def test_names_are_shown_without_underscores(run, open_page):
     assert "work and money" in list(open_page("topics").dataframe[0].value["topic"])
@@ -21,6 +23,34 @@ def test_topics_are_ordered_as_the_link_says(run, open_page):
 def test_a_question_with_two_topics_counts_in_both(run, open_page):
     table = open_page("topics", order="topic").dataframe[0].value
     assert list(table["questions"]) == [2, 2]
+
+
+def test_a_click_on_a_row_opens_its_disagreements(run, open_page):
+    for page, row, param, value in (
+        ("topics", 1, "topic", "work_and_money"), ("centers", 0, "center", "Alder"), ("organs", 0, "organ", "kidney"),
+    ):  # fmt: skip
+        at = open_page(page, order="topic" if page == "topics" else "center")
+        name = page.removesuffix("s")
+        at.session_state[f"{name}_table"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+        at.run()
+        assert not at.exception
+        assert at.query_params[param] in (value, [value]), page
+        assert at.query_params["run"]
+
+
+def test_a_row_of_the_whole_run_and_a_dot_of_another_rate_open_what_they_count(run, monkeypatch):
+    opened = []
+    monkeypatch.setattr("pages._shared.explore.go_to", lambda script, run, **params: opened.append((script, params)))
+    RowFilter("organ", "organ", whole="(all)").open(run, "(all)")
+    RowFilter("topic", "subtopic").open(run, "salt", LABELS_OF_RATE["r_abs"])
+    assert opened == [("disagreements", {}), ("disagreements", {"subtopic": "salt", "label": "ABSENT"})]
+
+
+def test_where_each_center_has_one_handbook_the_page_says_so(load_run, open_page):
+    from tests.support.tiny import handbook
+
+    load_run("q1 kidney topics=diet ab=DIVERGENT/high", [handbook("a", "kidney", "Oak"), handbook("b", "kidney", "Elm")])
+    assert "Each center of this run has one handbook" in " ".join(info.value for info in open_page("centers").info)
 
 
 def test_disagreement_within_a_center_is_unknown_where_no_two_of_its_handbooks_answer(load_run, open_page):

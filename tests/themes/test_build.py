@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.embedding.encoders import Encoder, cached_encoder
+from audit.embedding.encoders import Encoder, cached_encoder, words_encoder
 from audit.embedding.vectors import Progress, Vectors, no_progress
 from audit.errors import ThemesError
 from audit.themes.build import build_taxonomy
@@ -44,7 +44,7 @@ def test_phrases_that_mean_the_like_make_a_theme_and_the_rest_is_counted() -> No
     }
     assert taxonomy.no_theme == ("alcohol",)
     assert taxonomy.counts == {
-        "phrases": 17, "topics": 7, "themes": 2, "parents": 1, "no_theme_phrases": 4, "no_theme_topics": 1,
+        "phrases": 17, "topics": 7, "themes": 2, "parents": 0, "no_theme_phrases": 4, "no_theme_topics": 1,
         "near_duplicate_names": 0,
     }  # fmt: skip
     assert points["count"].sum() == 17
@@ -93,6 +93,31 @@ def test_a_theme_keeps_its_id_when_it_is_built_again_on_an_earlier_taxonomy() ->
     (fever,) = (theme for theme in later.leaves if "fever" in theme.topics)
     assert fever.theme_id == ids["fever"]
     assert {theme.parent_id for theme in later.leaves} == {theme.parent_id for theme in earlier.leaves}
+
+
+FOOD, TRIPS = (
+    ("fluids", "salt", "sugar", "fish", "coffee", "cheese"),
+    ("visas", "vaccines", "luggage", "cruises", "maps", "tents"),
+)
+MANY = {f"{noun} {word}": 1 for noun in (*FOOD, *TRIPS) for word in ("limit", "again")}
+
+
+def test_many_themes_are_grouped_by_the_topics_of_their_questions() -> None:
+    topic_of = {phrase: "nutrition" if phrase.split()[0] in FOOD else "travel" for phrase in MANY}
+    taxonomy, _ = build_taxonomy(MANY, words_encoder(list(MANY)), PLAIN, groups=topic_of)
+    names = {parent.theme_id: parent.name for parent in taxonomy.parents}
+    assert sorted(names.values()) == ["nutrition", "travel"]
+    assert {(topic_of[theme.topics[0]], names[str(theme.parent_id)]) for theme in taxonomy.leaves} == {
+        ("nutrition", "nutrition"), ("travel", "travel"),
+    }  # fmt: skip
+
+
+def test_a_topic_of_nearly_all_themes_is_no_group() -> None:
+    """Themes are then grouped by their phrases, and a group is called after one of them and not by a list of words."""
+    taxonomy, _ = build_taxonomy(MANY, words_encoder(list(MANY)), PLAIN, groups=dict.fromkeys(MANY, "information"))
+    leaves = {theme.name for theme in taxonomy.leaves}
+    assert taxonomy.parents
+    assert {parent.name.partition(", and ")[0] for parent in taxonomy.parents} <= leaves
 
 
 def test_a_target_steers_how_fine_themes_are() -> None:

@@ -1,9 +1,11 @@
 """What a theme is called."""
 
 import numpy as np
+import pytest
 
 from audit.embedding.vectors import unit_rows
 from audit.themes.naming import Card, exemplars_by, named, near_duplicates, terms_by
+from audit.themes.phrases import shared_phrase, sharing_a_phrase
 
 DENTAL = ["time before dental work", "dental cleaning", "dental work"]
 FEVER = ["time before calling about fever", "fever threshold"]
@@ -35,9 +37,33 @@ def test_a_namer_names_and_where_it_has_no_name_the_medoid_does() -> None:
     ]
 
 
-def test_a_parent_is_called_by_its_terms() -> None:
-    card = Card(("teeth", "gums", "floss", "jaw"), "dental work", (), children=("a", "b"))
-    assert named([card], None) == [("teeth, gums, floss", "terms")]
+def test_a_parent_is_called_by_what_its_themes_share_else_after_one_of_them_and_never_by_a_list_of_words() -> None:
+    terms, children = ("teeth", "gums", "floss", "jaw"), ("fever", "dental work", "raw fish")
+    assert named([Card(terms, "dental work", (), "routine dental work", children)], None) == [("routine dental work", "terms")]
+    assert named([Card(terms, "dental work", (), "", children)], None) == [("dental work, and 2 more", "terms")]
+
+
+@pytest.mark.parametrize(
+    ("phrases", "shared"),
+    [
+        (["time before dental work", "time before routine dental work", "wait before dental work"], "time before dental work"),
+        (["number of lupus types", "number of Gaucher types (at birth)", "number of porphyria types"], "number of … types"),
+        (["prevalence at birth", "prevalence in children"], "prevalence"),
+        (["first-line drug (chelator vs zinc)", "first-line drug: aspirin"], "first-line drug"),
+        (["dental cleaning", "dental fillings"], ""),
+        (["length of remissions", "transmission of infections"], ""),
+        (["time between dose and draw", "time between dose and blood draw, nurse", "time between dose and draw"],
+         "time between dose and draw"),
+        (["fever"], "fever"),
+    ],
+)  # fmt: skip
+def test_a_name_has_the_words_that_more_than_half_of_the_phrases_share_in_their_order(phrases: list[str], shared: str) -> None:
+    assert shared_phrase(phrases) == shared
+
+
+def test_by_words_a_theme_loses_what_shares_no_word_with_it_and_is_dissolved_where_nothing_is_shared() -> None:
+    plain = ["age at onset", "age at onset of symptoms", "packages", "length of remissions", "transmission of infections"]
+    assert sharing_a_phrase(plain, np.array([0, 0, 0, 1, 1])).tolist() == [0, 0, -1, -1, -1]
 
 
 def test_near_duplicates_share_three_quarters_of_their_words() -> None:

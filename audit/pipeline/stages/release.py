@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from audit.store.load import load_release
 from audit.themes.build import PRINCIPAL, build_taxonomy
 from audit.themes.clusters import ThemeBuildOptions
 from audit.themes.taxonomy import by_plain_phrase, write_taxonomy
+from audit.vocabulary import DISAGREEING
 
 JUDGE_CODE = ("judging", "release", "text", "pipeline/judging_input.py")
 RELEASE_FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
@@ -92,7 +94,8 @@ class ThemesStage(TaskByTask):
 
     def carry(self, task: Task) -> Figures:
         """Build the taxonomy. Where nothing disagrees there are no themes, and the file records that."""
-        counts, config = self._topics(), self.context.config.themes
+        counts, topic_of = self._disagreements()
+        config = self.context.config.themes
         if not counts:
             write_atomic(task.outputs[0], '{"themes": []}\n')
             return {"themes": 0}
@@ -101,17 +104,26 @@ class ThemesStage(TaskByTask):
         options = ThemeBuildOptions(target=config.target or None, layout=PRINCIPAL if config.model == LEXICAL else None)
         # The encoder of words learns from the phrases which words are rare.
         encoder = encoder_of(list(by_plain_phrase(counts)))
-        taxonomy, points = build_taxonomy(counts, encoder, options, progress=self.context.progress)
+        taxonomy, points = build_taxonomy(counts, encoder, options, groups=topic_of, progress=self.context.progress)
         write_taxonomy(taxonomy, points, task.outputs[0])
         return {"themes": len(taxonomy.leaves), "topics": len(counts)}
 
-    def _topics(self) -> Counter[str]:
-        """Divergence topic -> the number of pairs that have it."""
-        counts: Counter[str] = Counter()
-        for path in sorted((self.context.workspace.release / "comparisons").glob("*.json")):
-            pairs = json.loads(path.read_text(encoding="utf-8"))["pairs"]
-            counts.update(pair["divergence_topic"] for pair in pairs if (pair["divergence_topic"] or "").strip())
-        return counts
+    def _disagreements(self) -> tuple[Counter[str], dict[str, str]]:
+        """Divergence topic -> the number of disagreeing pairs that have it, and -> the commonest topic of their questions."""
+        release, counts, topics = self.context.workspace.release, Counter[str](), defaultdict[str, Counter[str]](Counter)
+        for path in sorted((release / "comparisons").glob("*.json")):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            for pair in record["pairs"]:
+                if pair["classification"] in DISAGREEING and (pair["divergence_topic"] or "").strip():
+                    counts[pair["divergence_topic"]] += 1
+                    topics[pair["divergence_topic"]].update(self._topics_of_questions.get(record["question_id"], ()))
+        return counts, {phrase: min(own, key=lambda topic: (-own[topic], topic)) for phrase, own in topics.items() if own}
+
+    @cached_property
+    def _topics_of_questions(self) -> dict[str, list[str]]:
+        lines = (self.context.workspace.release / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+        questions = [json.loads(line) for line in lines if line.strip()]
+        return {question["question_id"]: question.get("topics") or [] for question in questions}
 
 
 @dataclass

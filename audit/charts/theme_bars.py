@@ -1,0 +1,57 @@
+"""Themes as a ranked list of bars: the disagreements of each by clinical significance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.style import FAINT, INK, SIGNIFICANCE_COLOURS, clipped, html, styled
+from audit.terms import display_name
+from audit.vocabulary import SIGNIFICANCES
+
+ROW_HEIGHT = 26
+NOT_STATED = "unstated"
+GRADES = (*reversed(SIGNIFICANCES), NOT_STATED)
+"""The columns that are drawn, the gravest first."""
+GRADE_COLOURS = {**SIGNIFICANCE_COLOURS, NOT_STATED: FAINT}
+GRADE_WORDS = {NOT_STATED: "significance not stated"}
+
+
+def theme_bars(themes: pd.DataFrame) -> go.Figure:
+    """One bar a theme, in the order of the frame: its disagreeing pairs of high, medium, low and unstated significance.
+
+    themes  theme_id, name, disagreeing, high, medium, low, unstated (pairs)
+
+    Every bar's `customdata` is its theme_id. A grade that no theme has is not drawn.
+    """
+    rows = list(range(len(themes)))
+    traces = [_bars(themes, rows, grade) for grade in GRADES if themes[grade].sum()]
+    figure = go.Figure(traces)
+    figure.update_xaxes(title={"text": "disagreeing pairs"}, gridcolor="#e4e7eb", rangemode="tozero")
+    figure.update_yaxes(
+        tickmode="array", tickvals=rows, ticktext=[clipped(name, 52) for name in themes["name"]], ticklabelstandoff=6,
+        range=[len(rows) - 0.4, -0.6], showgrid=False,
+    )  # fmt: skip
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+    return styled(figure, 110 + ROW_HEIGHT * len(rows), barmode="stack", bargap=0.3, legend=legend)
+
+
+def _bars(themes: pd.DataFrame, rows: list[int], grade: str) -> go.Bar:
+    return go.Bar(
+        x=themes[grade], y=rows, orientation="h", name=GRADE_WORDS.get(grade, f"{grade} significance"),
+        marker={"color": GRADE_COLOURS[grade], "line": {"width": 0.5, "color": INK}}, customdata=themes["theme_id"],
+        hovertext=[_hover(row) for row in themes.to_dict("records")], hovertemplate="%{hovertext}<extra></extra>",
+        # Plotly fades whatever was not clicked; here a click opens the disagreements and selects nothing.
+        unselected={"marker": {"opacity": 1}},
+    )  # fmt: skip
+
+
+def _hover(row: dict[Any, Any]) -> str:
+    return f"<b>{html(display_name(row['name']))}</b><br>{row['disagreeing']:,} disagreeing pairs: {grades_text(row)}"
+
+
+def grades_text(row: Any) -> str:
+    """`2 high, 1 low`: how many of a theme's disagreements have which significance."""
+    return ", ".join(f"{row[grade]:,} {'not stated' if grade == NOT_STATED else grade}" for grade in GRADES if row[grade])
