@@ -23,6 +23,7 @@ from pages._shared.pair_downloads import download_all
 from pages._shared.pair_filters import link_for_a_pair, link_for_all, pick_filters
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.question_detail import question_view
+from pages._shared.saved_selections import saved_selections
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import counts, how_counted, link, say
 
@@ -121,7 +122,11 @@ with page("Disagreements", LEAD) as run:
     st.html(CSS)
     names = handbook_names(load(handbook_list, run))
     with st.container(key="filters"):
-        filters = pick_filters(run, names)
+        chosen, saved = st.columns([13, 2], vertical_alignment="bottom")
+        with chosen:
+            filters = pick_filters(run, names)
+        with saved:
+            saved_selections(run)
     left, right = panes()
     with left:
         listed, order = pick_rows(run)

@@ -81,6 +81,15 @@ sign_in_attempts = Table(
     Index("ix_attempts_address_at", "address", "at"),
 )
 
+saved_selections = Table(  # a name for the address of a list with its filters
+    "saved_selections",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("address", Text, nullable=False),  # its query without the run
+    Column("author", Text, ForeignKey("users.username"), nullable=False),
+    Column("saved_at", Text, nullable=False),
+)
+
 access_log = Table(  # append-only (triggers), but for entries older than an entry that says from when on they are kept
     "access_log",
     metadata,

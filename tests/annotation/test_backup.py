@@ -252,7 +252,8 @@ def test_a_damaged_database_in_place_is_replaced_and_kept_as_it_is(backup: Path,
 def made_older(store: LabelStore) -> None:
     with store.begin() as tx:
         tx.execute(text("delete from heads where ledger = 'study_events'"))
-        tx.execute(text("drop table study_events"))
+        for name in ("study_events", "saved_selections"):
+            tx.execute(text(f"drop table {name}"))
         # Columns that later versions add
         tx.execute(text("alter table studies drop column scheme"))
         tx.execute(text("alter table items drop column reference"))
