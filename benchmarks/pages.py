@@ -1,10 +1,12 @@
-"""Server time of a warm rerun of every page at paper scale, beside an empty Streamlit page in the same run.
+"""Server time of every page at paper scale: its first visit, and visits in which something is changed.
 
-    python -m benchmarks.pages [--data-dir DIR] [--runs N]
+    python -m benchmarks.pages [--data-dir DIR] [--runs N] [PAGE ...]
 
-DIR is an AUDIT_DATA_DIR with the run to look at (default: a fresh demo at paper scale). Each page is opened once cold and
-then rerun N times with nothing changed, in one process without a browser (Streamlit's AppTest), the pages in turn, so that
-a slow moment of the machine falls on all of them. Reported: CPU milliseconds of all threads, and of the cold first run.
+DIR is an AUDIT_DATA_DIR with the run to look at (default: a fresh demo at paper scale). Each page is opened once cold, in one
+process without a browser (Streamlit's AppTest), and then rerun N times, the pages in turn, so that a slow moment of the machine
+falls on all of them. Before each rerun the page's first choice is changed (another question, organ, topic, handbook, or a switch
+turned), so that what is shown must be counted and drawn again; a page without a choice is only rerun. Reported: CPU milliseconds
+of all threads. A page that shows an error ends the benchmark.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[1]
 EMPTY = "import streamlit as st\nst.title('Nothing')\n"
-MEDIAN_MS, P95_MS = 250, 600
+FIRST_MS, MEDIAN_MS, P95_MS = 500, 250, 600
+# On every page: choosing another run, account or page is not a use of the page itself.
+OF_EVERY_PAGE = ("run", "picked_run", "search", "account", "theme")
 
 
 def opened(page: str) -> tuple[AppTest, float]:
@@ -29,8 +33,30 @@ def opened(page: str) -> tuple[AppTest, float]:
     before = time.process_time()
     app = app.switch_page(f"pages/{page}.py").run()
     cold = (time.process_time() - before) * 1_000
-    assert not app.exception, app.exception
+    _require_sound(app, page)
     return app, cold
+
+
+def _require_sound(app: AppTest, page: str) -> None:
+    # A page that cannot read its run is quick.
+    if app.exception or app.error:
+        raise SystemExit(f"{page}: {[element.value for element in (*app.exception, *app.error)]}")
+
+
+def change(app: AppTest, number: int) -> str:
+    """Change the first choice of a page; returns its label, or an empty text where it has none."""
+    for box in app.selectbox:
+        if box.key not in OF_EVERY_PAGE and len(box.options) > 1:
+            box.select_index(number % len(box.options))
+            return str(box.label)
+    for several in app.multiselect:
+        if several.options:
+            several.set_value([several.options[number % len(several.options)]])
+            return str(several.label)
+    for switch in (*app.toggle, *app.checkbox):
+        switch.set_value(not switch.value)
+        return str(switch.label)
+    return ""
 
 
 def rerun(app: AppTest) -> float:
@@ -40,20 +66,23 @@ def rerun(app: AppTest) -> float:
     return (time.process_time() - before) * 1_000
 
 
-def measure(runs: int) -> None:
+def measure(pages: list[str], runs: int) -> None:
     """Print a table of every page."""
-    apps = {path.stem: opened(path.stem) for path in sorted((ROOT / "pages").glob("*.py")) if path.stem != "__init__"}
-    apps["(empty page)"] = (AppTest.from_string(EMPTY).run(), 0.0)
+    apps = {name: opened(name) for name in pages}
+    apps[""] = (AppTest.from_string(EMPTY).run(), 0.0)
     times: dict[str, list[float]] = {name: [] for name in apps}
-    for _ in range(runs):
+    changed: dict[str, str] = {}
+    for number in range(1, runs + 1):
         for name, (app, _) in apps.items():
+            changed[name] = change(app, number)
             times[name].append(rerun(app))
-    empty = statistics.median(times["(empty page)"])
-    print(f"{'page':<16}{'cold ms':>9}{'median ms':>11}{'p95 ms':>9}{'/ empty':>9}  target: median {MEDIAN_MS}, p95 {P95_MS}")
+            _require_sound(app, name)
+    print(f"{'page':<16}{'first ms':>9}{'median ms':>11}{'p95 ms':>9}  changed; targets: {FIRST_MS}, {MEDIAN_MS}, {P95_MS} ms")
     for name, values in times.items():
         middle, high = statistics.median(values), statistics.quantiles(values, n=20)[-1]
-        verdict = "" if middle <= MEDIAN_MS and high <= P95_MS else "  MISSED"
-        print(f"{name:<16}{apps[name][1]:>9.0f}{middle:>11.0f}{high:>9.0f}{middle / empty:>9.1f}{verdict}")
+        missed = apps[name][1] > FIRST_MS or middle > MEDIAN_MS or high > P95_MS
+        shown = f"{changed[name]}{'  MISSED' if missed else ''}"
+        print(f"{name or '(empty page)':<16}{apps[name][1]:>9.0f}{middle:>11.0f}{high:>9.0f}  {shown}")
 
 
 def main() -> None:
@@ -61,6 +90,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, help="an AUDIT_DATA_DIR with a loaded run")
     parser.add_argument("--runs", type=int, default=20)
+    every = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__")
+    parser.add_argument("pages", nargs="*", default=every, metavar="PAGE")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["AUDIT_DATA_DIR"] = str(arguments.data_dir or scratch)
@@ -68,7 +99,7 @@ def main() -> None:
             from audit.cli.main import main as audit
 
             audit(["demo", "--scale", "paper", "--no-serve"])
-        measure(arguments.runs)
+        measure(arguments.pages, arguments.runs)
 
 
 if __name__ == "__main__":

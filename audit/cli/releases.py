@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
+from audit.kept_results import keep_results
 from audit.release.report import report_as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
@@ -40,6 +41,8 @@ def load_options(parser: argparse.ArgumentParser) -> None:
 def load(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit load PATH`"""
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
+    if loaded.fresh:
+        keep_results(loaded.run)
     code = _print_report(arguments, loaded)
     if not arguments.json:
         print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. View it with: audit serve")

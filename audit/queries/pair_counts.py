@@ -5,6 +5,9 @@ Each metric's statement is put together from these fragments when its module is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -95,7 +98,6 @@ select question,
        case when prescreened then {PRESCREENED} when label is null then {UNSCORED}
             else enum_code(label) end::utinyint                       as outcome
 from {{pairs}}
-order by question, handbook_a, handbook_b
 """
 
 
@@ -112,10 +114,15 @@ def read_pairs(con: Connection, question: int | None = None, scope: str = ALL_HA
     """The pairs of a run in a scope (about 9 bytes each), or all of one question."""
     if question is None:
         scoped = {"scoped": f"with {IN_SCOPE}", "pairs": "in_scope"} if scope == MATCHING else {"scoped": "", "pairs": "pairs"}
-        columns = arrays(con, PAIRS_SQL.format(**scoped), {"scope": scope} if scope == MATCHING else None)
-        return Pairs(columns["question"], columns["couple"], columns["outcome"])
-    columns = arrays(con, PAIRS_SQL.format(scoped="", pairs="pairs where question = $question"), {"question": question})
-    return Pairs(columns["question"], columns["couple"], columns["outcome"])
+        return _by_question(arrays(con, PAIRS_SQL.format(**scoped), {"scope": scope} if scope == MATCHING else None))
+    statement = PAIRS_SQL.format(scoped="", pairs="pairs where question = $question")
+    return _by_question(arrays(con, statement, {"question": question}))
+
+
+def _by_question(columns: Mapping[str, Any]) -> Pairs:
+    # They are stored nearly in order, which numpy sorts several times as fast as DuckDB sorts rows.
+    order = np.argsort(columns["question"], kind="stable")
+    return Pairs(*(columns[name][order] for name in ("question", "couple", "outcome")))
 
 
 def question_groups(pairs: Pairs, questions: pd.Series, groups: pd.Series, names: pd.Series) -> Floats:

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.errors import AuditError
+from audit.kept_results import kept_or_computed
 from audit.queries.themes import map_points, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
@@ -156,4 +157,4 @@ def _connection(path: str, loaded_at: str) -> Connection:
 def _cached_metric(
     digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path
 ) -> pd.DataFrame | Any:
-    return _metric(_connection(str(_path), loaded_at), **arguments)
+    return kept_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments)

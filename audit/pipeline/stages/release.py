@@ -14,6 +14,7 @@ from audit.atomic_io import write_atomic
 from audit.embedding.encoders import LEXICAL, encoder_factory
 from audit.judging.corpus import Corpus
 from audit.judging.verdict_sources import JudgingSummary
+from audit.kept_results import keep_results
 from audit.pipeline.build_cache import Task, code_digest, digest_of
 from audit.pipeline.config import MODEL
 from audit.pipeline.context import Figures, RunContext, TaskByTask
@@ -148,4 +149,5 @@ class LoadStage(TaskByTask):
     def carry(self, task: Task) -> Figures:
         """Load it, as `audit load` does."""
         run = load_release(self.context.workspace.release, self.context.settings).run
+        keep_results(run)
         return {"run": run.key, "path": str(run.path.resolve()), "message": f"Run {run.key}: {run.report['verdict']}"}
