@@ -67,9 +67,12 @@ def address_exists(account: Account) -> bool:
 
 
 def script_of(page: StreamlitPage) -> str:
-    """The script of a page of the menu in `pages/`, without `.py`."""
-    name = page.url_path.removeprefix(FIRST) or PurePosixPath(home(current_account())).name
-    return f"studies/{name}" if name in STUDY_PAGES else MOVED.get(name, name)
+    """The script of a page of the menu in `pages/`, without `.py`: for a visitor, an address that needs an account signs in."""
+    account = current_account()
+    name = page.url_path.removeprefix(FIRST) or PurePosixPath(home(account)).name
+    script = f"studies/{name}" if name in STUDY_PAGES else MOVED.get(name, name)
+    is_open = account is not None or (may_browse(account) and script in BROWSING and _is_open_to(BROWSING[script], account))
+    return script if is_open else SIGN_IN.script
 
 
 def page_title(script: str) -> str:

@@ -36,7 +36,7 @@ FORWARD, BACK = "forward", "back"
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """Two runs, compared from the first to the second; `run` is the one chosen in the sidebar, whose terms the page uses."""
+    """Two runs, compared from the first to the second; `run` is the one chosen in the bar, whose terms the page uses."""
 
     run: Run
     first: Run

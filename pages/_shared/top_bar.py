@@ -34,8 +34,9 @@ STYLE = """<style>
 .st-key-top_bar { flex-wrap: nowrap; align-items: center; gap: 0.6rem; padding-right: 2.4rem; min-height: 2.1rem; }
 .st-key-top_bar > div:has(.st-key-search), .st-key-top_bar > .st-key-search { flex: 1 1 16rem; max-width: 34rem; }
 .st-key-top_bar > .st-key-bar { margin-left: auto; width: auto; flex: 0 1 auto; min-width: 0; }
-[data-testid="stHeader"] { pointer-events: none; background: none; height: 3rem; min-height: 3rem; }
-[data-testid="stHeader"] :is(button, a, [role="button"]) { pointer-events: auto; }
+.stApp [data-testid="stHeader"] { background: none; height: 3rem; min-height: 3rem; }
+.stApp [data-testid="stHeader"], .stApp [data-testid="stHeader"] * { pointer-events: none; }
+.stApp [data-testid="stHeader"] :is(button, button *, a, [role="button"]) { pointer-events: auto; }
 @media (max-width: 640px) {
   .st-key-top_bar { flex-wrap: wrap; padding: 2.2rem 0 0; }
   .st-key-top_bar > .st-key-search { flex-basis: 100%; max-width: none; }

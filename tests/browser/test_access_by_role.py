@@ -303,6 +303,7 @@ def open_every_address(deployment: Deployment, name: str, page: Page, recorder: 
     recorder.record(page)
     if name == NOBODY:
         expect(page.get_by_label("Password", exact=True)).to_be_visible()
+        expect(page).to_have_title("Sign in · Handbook audit")
     else:
         assert page.get_by_text(NO_SUCH_PAGE).count() == (SCRIPTS[0] not in OWN_SCRIPTS[name])
     page.goto(f"{address}/?{query}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,8 +28,9 @@ def tenancy(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboard) -> None:
     page = tenancy.open()
-    expect(page.get_by_role("heading", name="Tenancy rules of five fictional states")).to_be_visible()
-    page.get_by_role("link", name="See where state codes disagree").click()
+    expect(page.get_by_role("heading", name="What state codes disagree about")).to_be_visible()
+    expect(page.get_by_label("Run", exact=True)).to_contain_text("Tenancy rules of five fictional states")
+    page.get_by_role("link", name=re.compile("See all .* disputed")).click()
     expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
     expect(page.locator(".pair .side")).to_have_count(2)
     settled(page)
