@@ -6,6 +6,7 @@ import re
 import string
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import streamlit as st
 
@@ -42,7 +43,10 @@ def explain(error: AuditError) -> None:
 # Corrections to Streamlit's own style, and the colours of our HTML in both themes. The wide layout leaves 5 rem on each side,
 # which a narrow screen cannot spare. Captions and shortcut names have a contrast of 3.7 to 1, and WCAG asks for 4.5; the outline
 # of a focused link has 1.1 to 1. `light-dark` follows Streamlit's color-scheme.
-STYLE = """<style>
+PRINT_CSS = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
+STYLE = (
+    f"<style>{PRINT_CSS}</style>"
+    """<style>
 .stMainBlockContainer { padding: 0.45rem 2.5rem 3rem; max-width: 1500px; }
 .stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: 0.75rem; }
 .st-key-heading { column-gap: 0.9rem; row-gap: 0; align-items: baseline; }
@@ -58,6 +62,7 @@ STYLE = """<style>
 .stApp { --letters: light-dark(#31333f, #e6e8ec); --quiet: light-dark(#5b6270, #a3aab5); --line: light-dark(#dfe2e6, #343a43);
   --edge: light-dark(#c9ced4, #4a515c); --sheet: light-dark(#fff, #181c23); }
 </style>"""
+)
 
 SCRIPT = """
 export default function (component) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -28,6 +29,7 @@ COMMANDS = """\
 audit demo          # load a synthetic release to explore
 audit load PATH     # load your own release: a folder, .zip or .tar.gz"""
 NO_PAIRS = "This run has no pairs of {handbooks} to compare, and this page is about such pairs. *Runs* lists what the run has."
+PRINTED = "{title} ({key}), from the handbook audit."
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default terms
 
 
@@ -45,6 +47,7 @@ def page(title: str, lead: str, *, without_pairs: str | None = None, without_run
     run = _run_or_stop(title, without_run)
     if run is not NO_RUN:
         heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
+        st.html(f'<p class="printed">{escape(PRINTED.format(title=run.title, key=run.key))}</p>')
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(st.container(), run)

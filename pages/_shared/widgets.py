@@ -21,6 +21,7 @@ from audit.terms import terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark
 from pages._shared.previews import current_notice
+from pages._shared.printed_table import printed_table
 
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
 
@@ -175,7 +176,11 @@ def _dataframe(
 ) -> Any:
     options = _options(frame, columns, digits, decimals)
     height = HEADER + selection.get("row_height", ROW) * max(1, min(len(frame), rows))
-    return st.dataframe(_readable(frame, columns, digits, decimals), key=key, **options, height=height, **selection)
+    readable = _readable(frame, columns, digits, decimals)
+    event = st.dataframe(readable, key=key, **options, height=height, **selection)
+    if len(frame) > rows or len(readable.columns) > MAX_IN_SIGHT:  # the screen shows a part of it, which scrolls
+        st.html(printed_table(readable, columns, digits, decimals))
+    return event
 
 
 def _specified(frame: pd.DataFrame, columns: Columns, shares: Sequence[str]) -> list[Column]:

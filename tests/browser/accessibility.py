@@ -1,8 +1,10 @@
-"""What a screen reader gets from a page: Chromium's own accessibility tree."""
+"""What a screen reader gets from a page, by Chromium's own accessibility tree and by the rules of axe-core."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import resources
+from importlib.util import find_spec
 from typing import Any
 
 from playwright.sync_api import Page
@@ -58,3 +60,26 @@ def _outer_html(session: Any, node: Node) -> str:
     function = "function () { return this.outerHTML?.slice(0, 200) ?? '' }"
     call = {"objectId": object_id, "functionDeclaration": function, "returnByValue": True}
     return str(session.send("Runtime.callFunctionOn", call)["result"]["value"])
+
+
+# -- axe-core ----------------------------------------------------------------------------------------------------------
+
+AXE_IS_INSTALLED = find_spec("axe_playwright_python") is not None
+WITHOUT_AXE = "axe-playwright-python is not installed (it is in the group `test`)"
+# Contrast is measured by low_contrast.js, in light and in dark mode, and takes axe four times as long as everything else.
+AXE_RUN = """async grave => {
+  const options = { resultTypes: ["violations"], rules: { "color-contrast": { enabled: false } } }
+  const { violations } = await axe.run(document, options)
+  return violations.filter(({ impact }) => grave.includes(impact)).flatMap(
+    ({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+}"""
+GRAVE = ["serious", "critical"]
+
+
+def axe_violations(page: Page) -> list[str]:
+    """What axe-core finds that is serious or critical: the rule, and the HTML that breaks it; empty without axe."""
+    if not AXE_IS_INSTALLED:
+        return []
+    page.evaluate(resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(AXE_RUN, GRAVE)
+    return found

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from pypdfium2 import PdfDocument
 
+from tests.browser.accessibility import AXE_IS_INSTALLED, WITHOUT_AXE, axe_violations
 from tests.browser.conftest import Dashboard, overflow, server, settled
 
 pytestmark = pytest.mark.browser
@@ -15,7 +18,7 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "", "about", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",
     "coverage", "handbook", "source", "systems", "system_answers", "sources", "sources?view=one", "stress", "stress?view=one",
-    "judge", "rejudge",
+    "judge", "rejudge", "trust", "downloads", "themes", "ask",
 )  # fmt: skip
 
 
@@ -130,6 +133,7 @@ def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: D
         assert overflow(settled(visitor)) <= 0, width
         assert visitor.get_by_test_id("stException").count() == 0
         assert visitor.locator("h1").count() == 1
+    assert axe_violations(visitor) == []
     # Streamlit's own download of a table would write formulas as they are.
     for table in visitor.get_by_test_id("stDataFrame").all():
         if table.is_visible():
@@ -137,6 +141,27 @@ def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: D
             expect(table.get_by_role("button", name="Search")).to_be_visible()
             expect(table.get_by_role("button", name="Download as CSV")).to_have_count(0)
     assert (demo.foreign_requests, demo.page_errors) == ([], [])
+
+
+@pytest.mark.skipif(not AXE_IS_INSTALLED, reason=WITHOUT_AXE)
+def test_axe_finds_a_button_without_a_name(demo: Dashboard) -> None:
+    page = demo.open("/about")
+    page.evaluate("document.querySelector('.stMainBlockContainer').insertAdjacentHTML('beforeend', '<button></button>')")
+    assert axe_violations(page) == ["button-name: <button></button>"]
+
+
+def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
+    page = demo.open("/about")
+    expect(page.get_by_role("heading", name="Is all of it here?")).to_be_visible()
+    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
+        sheets = [sheet.get_textpage().get_text_bounded() for sheet in document]
+    words = " ".join("\n".join(sheets).split())
+    assert 2 <= len(sheets) <= 4
+    # The last row of a table that shows twelve of its 24 rows on the screen, and what follows it
+    for printed in ("Catalpa Pancreas Transplant Handbook: A guide for patients and families", "Is all of it here?", "demo@"):
+        assert printed in words
+    for left_out in ("Copy link", "Disagreements", "Download CSV", "Glossary"):
+        assert left_out not in words
 
 
 def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:
