@@ -157,15 +157,17 @@ def _pages(account: Account | None) -> Iterator[StreamlitPage]:
         account, browses=browses, owner=may_rejudge(account), has_pairs=run is None or run.has_pairs, own=own,
     )  # fmt: skip
     in_menu = dict(_menu_entries(shown, run, first, account))
-    known = [Tab(f"studies/{script}", STUDY_PAGES[script], ALWAYS) for script in own]
-    known += [*(BROWSING.values() if browses else ()), *(tab for door in shown for tab in door.tabs)]
-    for script, tab in {tab.script: tab for tab in known}.items():
+    own_tabs = [Tab(f"studies/{script}", STUDY_PAGES[script], ALWAYS) for script in own]
+    known: dict[str, Tab] = {}  # in the order of the menu
+    for tab in (*(tab for door in shown for tab in door.tabs), *(BROWSING.values() if browses else ()), *own_tabs):
+        known.setdefault(tab.script, tab)
+    for script, tab in known.items():
         if _is_open_to(tab, account):
             yield from _both(script, in_menu.get(script), _in_own_terms(tab.title), first)
     if browses:
         yield from (_redirect(address, script) for address, script in MOVED.items())
     if account is None and own:
-        exists = {PurePosixPath(tab.script).name for tab in known} | set(MOVED if browses else ())
+        exists = {PurePosixPath(script).name for script in known} | set(MOVED if browses else ())
         yield from _sign_in_entries(exists)
 
 
