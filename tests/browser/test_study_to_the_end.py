@@ -128,7 +128,7 @@ def label_side_by_side(clinic: Clinic, pi: Page) -> None:
 
 
 def advance(pi: Page, button: str) -> None:
-    pi.get_by_role("link", name="Studies", exact=True).click()
+    open_tab(pi, "Studies", "Progress")
     pi.get_by_role("button", name=button).click()
     expect(pi.get_by_text("The study was advanced to its next state.")).to_be_visible()
 
