@@ -154,7 +154,7 @@ CONTRACTS = [
     ),
     forbidden(
         "Blinding: what study pages build on cannot reach a verdict",
-        ["pages._blinded", "pages.studies.annotate", "pages.studies.protocol"],
+        ["pages._blinded", "pages.studies.annotate", "pages.studies.my_items", "pages.studies.protocol"],
         [*VERDICTS, *OTHERS_WORK, "pages._shared"],
     ),
     forbidden(

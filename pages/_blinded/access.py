@@ -29,6 +29,7 @@ NO_ACCOUNT_OF_ADDRESS = (
 
 STUDY_PAGES = {  # script in pages/studies -> title
     "annotate": "Label",
+    "my_items": "My items",
     "study": "Studies",
     "people": "People",
     "adjudicate": "Adjudicate",
@@ -42,7 +43,7 @@ STUDY_PAGES = {  # script in pages/studies -> title
 OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
     Role.VIEWER: ("sign_out",),
-    Role.ANNOTATOR: ("annotate", "protocol", "sign_out"),
+    Role.ANNOTATOR: ("annotate", "my_items", "protocol", "sign_out"),
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
     Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
 }

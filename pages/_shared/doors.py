@@ -83,6 +83,7 @@ STUDIES = Door(
 )
 LABELLING_DOORS = (
     Door("Label", (Tab("studies/annotate", "Label", ALWAYS),)),
+    Door("My items", (Tab("studies/my_items", "My items", ALWAYS),)),
     Door("Adjudicate", (Tab("studies/adjudicate", "Adjudicate", ALWAYS),)),
     Door("Agreement", (Tab("studies/agreement", "Agreement", ALWAYS),)),
     Door("Rubric", (Tab("studies/protocol", "Rubric", ALWAYS),)),

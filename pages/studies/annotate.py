@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from annotation.label_store.assignments import OPEN_STATES
-from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.label_store.studies import Study, StudyState
 from annotation.studies.accounts import Role
 from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import STYLE, escaped, explain, synthetic_notice
+from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, open_study
 from pages._blinded.labelling.session import LabellingSession
 from pages._blinded.labelling.widget import labelling_widget, pending_events
 from pages._blinded.tour import tour
@@ -17,21 +17,12 @@ COMPACT = """<style>
 .stMainBlockContainer { padding: 1rem 2rem 1rem; }
 [data-testid="stHeader"] { background: transparent; }
 </style>"""
-NO_STUDY = "There is no study for you to label now. The investigator who runs your study will tell you when there is."
+MY_ITEMS = "pages/studies/my_items.py"
 DONE = {
     StudyState.CALIBRATION: "The calibration round is done. Thank you. Discuss it with the other annotators. The study opens "
     "when the investigator starts it; then reload this page.",
     StudyState.LABELLING: "All your items are done. Thank you. Until the study is closed you can go back to any of them with U.",
 }
-
-
-def pick_study(annotator: str) -> Study | None:
-    """The study to label: the only one, or the chosen one."""
-    studies = {study.study_id: study for study in list_studies(label_store(), annotator) if study.state in OPEN_STATES}
-    if len(studies) < 2:
-        return next(iter(studies.values()), None)
-    chosen = st.selectbox("Study", list(studies), format_func=lambda name: studies[name].title, key="study_to_label")
-    return studies[chosen]
 
 
 def labelling_session(study: Study, annotator: str) -> LabellingSession:
@@ -45,6 +36,17 @@ def labelling_session(study: Study, annotator: str) -> LabellingSession:
     return current
 
 
+def open_requested(study: Study, annotator: str) -> None:
+    """Open the item in the address, which leaves it: a reload goes on where the annotator is."""
+    requested = st.query_params.pop(ITEM, None)
+    if requested is None:
+        return
+    try:
+        labelling_session(study, annotator).open_item(label_store(), requested)
+    except AuditError as error:  # an old link: the board goes on with the next item
+        explain(error)
+
+
 @st.fragment
 def labelling(study: Study) -> None:
     """Handle the key presses, and draw the next item."""
@@ -53,7 +55,9 @@ def labelling(study: Study) -> None:
         account = require_role(Role.ANNOTATOR)
         session, events = labelling_session(study, account.username), pending_events()
         session.handle(label_store(), events)
-        labelling_widget(study.scheme, {**session.view(events), "title": study.title, "done": DONE[study.state]})
+        data = {**session.view(events), "title": study.title, "done": DONE[study.state]}
+        if labelling_widget(study.scheme, data):
+            st.switch_page(MY_ITEMS, query_params={PARAM: study.study_id})
     except AuditError as error:
         explain(error)
 
@@ -62,7 +66,9 @@ st.html(STYLE + COMPACT)
 try:
     account = require_role(Role.ANNOTATOR)
     tour(account, {})
-    study = pick_study(account.username)
+    study = open_study(account.username)
+    if study is not None:
+        open_requested(study, account.username)
 except AuditError as error:
     explain(error)
     st.stop()

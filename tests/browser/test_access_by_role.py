@@ -64,8 +64,8 @@ SCRIPTS = sorted(set(BROWSING) | set(STUDY_PAGES) - {"sign_out"})
 OWN_SCRIPTS = {
     NOBODY: set(SCRIPTS),
     "vera": set(BROWSING) - set(OWNER_PAGES),
-    "ana": {"annotate", "protocol"},
-    "ben": {"annotate", "protocol"},
+    "ana": {"annotate", "my_items", "protocol"},
+    "ben": {"annotate", "my_items", "protocol"},
     "petra": set(BROWSING) | {"study", "people", "adjudicate", "agreement", "prevalence", "protocol"},
     "ada": {"adjudicate", "agreement", "protocol"},
 }

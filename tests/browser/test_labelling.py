@@ -25,8 +25,8 @@ LABELS = ("ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY")
 SIGNIFICANCES = ("low", "medium", "high")
 KEY_MS = 120
 SCRIPTS = (
-    "annotate", "protocol", "study", "adjudicate", "agreement", "prevalence", "overview", "start", "disagreements", "question",
-    "runs",
+    "annotate", "my_items", "protocol", "study", "adjudicate", "agreement", "prevalence", "overview", "start", "disagreements",
+    "question", "runs",
 )  # fmt: skip
 CANARIES = ("CANARYLABEL", "CANARYREASON", "CANARYTOPIC", "CANARYGRAVE", "CANARYOTHER", "CANARYHANDBOOK", "CANARYSTRATUM")
 
@@ -197,6 +197,35 @@ def test_rubric_and_comment_are_one_key_away_and_keys_in_the_comment_label_nothi
     page.keyboard.press("c")
     page.keyboard.type("12345lmhu")
     expect(page.locator(".labelling-widget .count")).to_contain_text("0 of 20 labelled")
+
+
+def test_g_lists_the_annotator_s_items_and_a_click_or_the_keyboard_opens_one(office: Office) -> None:
+    page = office.sign_in()
+    first = page.locator(".labelling-widget h2").inner_text()
+    page.keyboard.press("c")
+    page.keyboard.type("ask the pharmacist <b>")
+    page.keyboard.press("Escape")
+    for key in ("f", "1", "2", "g"):
+        page.keyboard.press(key)
+    tiles = page.locator(".own-items .grid button")
+    expect(tiles).to_have_count(ITEMS)
+    expect(page.locator(".own-items .grid button:enabled")).to_have_count(3)  # two labelled, and the next one
+    expect(page.locator(".own-items .marked button")).to_have_accessible_name(
+        f"Item 1: labelled, Absent, unsure, comment, {first}, ask the pharmacist <b>"
+    )
+    assert len(office.rows()) == ITEMS
+    assert office.rows()[first]["comment"] == "ask the pharmacist <b>"  # all was saved before the page changed
+    tiles.nth(1).focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.locator(".labelling-widget h2")).to_have_text(first)
+    expect(page.get_by_label("Comment on this item")).to_have_value("ask the pharmacist <b>")
+    assert "item=" not in page.url
+    page.keyboard.press("3")
+    expect(page.locator(".labelling-widget .count")).to_contain_text("2 of 20 labelled · item 3")
+    all_saved(page)
+    assert (office.rows()[first]["label"], office.rows()[first]["revision"]) == ("COMPLEMENTARY", 2)
+    assert office.dashboard.page_errors == []
 
 
 def test_the_labelling_page_fits_its_window_and_names_its_controls(office: Office) -> None:

@@ -64,6 +64,18 @@ class LabellingSession:
         self.total = next((task.total for task in self.tasks.values()), None)
         self.next = following.assignment_id if following is not None else None
 
+    def open_item(self, store: LabelStore, assignment_id: str) -> None:
+        """Go to an item that has been on the screen, or to the next one.
+
+        Raises StudyError for another one: the items that are still to come keep their order.
+        """
+        self.refresh(store)
+        task = self.tasks.get(assignment_id)
+        if task is None or not (task.revision or task.draft or assignment_id == self.next):
+            raise StudyError(f"You have not come to an item '{assignment_id}'. Nothing was changed. Choose another on My items.")
+        restart_clock(store, assignment_id, self.annotator, now(), self.session_id)
+        self.opened = assignment_id
+
     def handle(self, store: LabelStore, events: Sequence[Event]) -> None:
         """Handle the events in order, each once. One that fails is reported, changes nothing, and does not stop the others."""
         for event in events:

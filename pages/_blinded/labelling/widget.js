@@ -25,8 +25,9 @@ class LabellingWidget {
 
   // -- from the server ------------------------------------------------------------------------------------------------
 
-  receive(data, send) {
+  receive(data, send, leave) {
     this.send = send
+    this.leave = leave
     if (this.study !== data.study) { this.tasks.clear(); this.outbox = []; this.current = null; this.study = data.study }
     this.data = data
     const handled = new Set(data.handled)
@@ -41,11 +42,13 @@ class LabellingWidget {
       else if (task.reference && this.tasks.has(task.assignment)) this.tasks.get(task.assignment).reference = task.reference
     }
     if (failed.length) { this.showProblem(failed[0][1]); this.current = null }
-    if (!this.tasks.has(this.current)) this.current = this.unrated() ?? (this.outbox.length ? null : data.current)
+    // The server knows which item was opened from the list; while labels are on their way, it is behind.
+    if (!this.tasks.has(this.current)) this.current = this.outbox.length ? this.unrated() : data.current
     if (!this.tasks.has(this.current)) this.current = null
     this.waiting = false
     this.draw()
     if (this.outbox.length) this.flush()
+    else if (this.leaving) this.leave("leave", true)
   }
 
   // -- to the server --------------------------------------------------------------------------------------------------
@@ -124,6 +127,14 @@ class LabellingWidget {
     this.draw()
   }
 
+  // To the list of items, as soon as everything is saved
+  items() {
+    clearTimeout(this.draftTimer)
+    this.leaving = true
+    if (this.task && this.one("textarea").value !== this.task.comment) this.draft()
+    else if (!this.outbox.length) this.leave("leave", true)
+  }
+
   rubric() {
     const aside = this.one(".rubric")
     aside.hidden = !aside.hidden
@@ -137,7 +148,7 @@ class LabellingWidget {
     const keys = {
       l: () => this.significance("low"), m: () => this.significance("medium"), h: () => this.significance("high"),
       u: () => this.back(), n: () => this.forward(), f: () => this.flag(), c: () => this.one("textarea").focus(),
-      "?": () => this.rubric(), r: () => this.reference(), enter: () => this.submit(),
+      "?": () => this.rubric(), r: () => this.reference(), g: () => this.items(), enter: () => this.submit(),
     }
     for (const { dataset } of this.all("button.label")) keys[dataset.key] = () => this.label(dataset.label)
     this.onKey = (event) => {
@@ -238,6 +249,6 @@ class LabellingWidget {
 export default function (component) {
   const root = component.parentElement
   root.labellingWidget = root.labellingWidget ?? new LabellingWidget(root)
-  root.labellingWidget.receive(component.data, component.setStateValue)
+  root.labellingWidget.receive(component.data, component.setStateValue, component.setTriggerValue)
   return () => { root.labellingWidget.stop() }
 }

@@ -55,6 +55,7 @@ def _html(scheme: Scheme) -> str:
       <button type="button" data-tool="reference" aria-expanded="false" hidden><kbd>R</kbd> reference answer</button>
       <button type="button" data-tool="flag" aria-pressed="false"><kbd>F</kbd> unsure</button>
       <button type="button" data-tool="submit"><kbd>Enter</kbd> save</button>
+      <button type="button" data-tool="items"><kbd>G</kbd> my items</button>
       <button type="button" data-tool="rubric" aria-expanded="false"><kbd>?</kbd> rubric</button>
       <label><span><kbd>C</kbd> comment</span><textarea rows="1" maxlength="4000" aria-label="Comment on this item"
         placeholder="Esc: back to the keys"></textarea></label>
@@ -82,7 +83,13 @@ def pending_events() -> list[dict[str, Any]]:
     return list(state.get("outbox") or []) if state else []
 
 
-def labelling_widget(scheme: Scheme, data: dict[str, Any]) -> None:
-    """Draw the widget of a scheme; a change of its outbox reruns the fragment around it."""
+def labelling_widget(scheme: Scheme, data: dict[str, Any]) -> bool:
+    """Draw the widget of a scheme; a change of its outbox reruns the fragment around it.
+
+    Returns whether the annotator wants the list of their items; everything is saved by then.
+    """
     # Streamlit keeps a component's state only if it has a callback; the fragment itself reads the outbox.
-    _widgets[scheme.name](key=KEY, data=data, default={"outbox": []}, on_outbox_change=lambda: None)
+    event = _widgets[scheme.name](
+        key=KEY, data=data, default={"outbox": []}, on_outbox_change=lambda: None, on_leave_change=lambda: None
+    )
+    return bool(getattr(event, "leave", None))

@@ -58,7 +58,7 @@ TOURS: dict[Role | None, Tour] = {
             "Read the question and both answers.",
             "Press the key on the button: 1 to 5 for how they relate (for divergent and contradictory, also L, M or H for the "
             "clinical significance), or A, B, T or X for which is better.",
-            "The next item appears at once. U goes back, F marks an item as unsure, ? shows the rubric.",
+            "The next item appears at once. U goes back, F marks an item as unsure, G lists your items, ? shows the rubric.",
         ),
         "Every label is saved at once: you can stop and come back at any time.",
     ),

@@ -31,7 +31,7 @@ BROWSING = {f"pages/{script}.py" for script in doors.BROWSING} - OWNER
 STUDIES = {f"pages/studies/{script}.py" for script in STUDY_PAGES if (ROOT / f"pages/studies/{script}.py").is_file()}
 OWN = {
     "vera": {"sign_out"},
-    "ana": {"annotate", "protocol", "sign_out"},
+    "ana": {"annotate", "my_items", "protocol", "sign_out"},
     "ada": {"adjudicate", "agreement", "protocol", "sign_out"},
     "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"},
 }
