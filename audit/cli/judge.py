@@ -20,6 +20,7 @@ from audit.jobs.judging import (
     Progress,
     draw_pairs,
     judge_by_model,
+    judge_by_positions,
     judge_by_rules,
     protocol_of,
     read_corpus,
@@ -27,6 +28,8 @@ from audit.jobs.judging import (
 )
 from audit.judging.corpus import Corpus, first_pairs
 from audit.judging.costs import cost_notes, pairs_to_ask, share_left, stage_costs
+from audit.judging.positions.task import NAME as POSITIONS
+from audit.judging.positions.task import PositionsTask, load_positions_prompts
 from audit.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol
 from audit.judging.release import check_output_folder
 from audit.judging.verdict_sources import JudgingSummary
@@ -60,9 +63,12 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=_pair_selection, default=ALL, metavar="SELECTION", help=PAIRS_HELP)
     parser.add_argument(
         "--protocol",
-        choices=tuple(STAGES),
+        choices=(*STAGES, POSITIONS),
         default="structured",
-        help="one call per pair, or the label first (default: %(default)s)",
+        help=(
+            "structured: one call per pair; label_only: the label first; positions: one call per answer and one per question, "
+            "from which the labels of pairs follow (default: %(default)s)"
+        ),
     )
     parser.add_argument(
         "--absence", choices=(KEEP, CHECK), default=KEEP, help="keep the run's absence flags (default), or check every answer"
@@ -72,7 +78,10 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=count, default=0, metavar="N", help="also judge each pair N more times")
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N pairs that need a judge")
     parser.add_argument(
-        "--templates", type=Path, metavar="DIR", help="folder with your own prompts, named as in audit/judging/templates"
+        "--templates",
+        type=Path,
+        metavar="DIR",
+        help="folder with your own prompts, named as in audit/judging/templates (positions: audit/judging/positions/templates)",
     )
     mode = add_call_options(parser, "release")
     mode.add_argument("--baseline", action="store_true", help="judge by rules; no model is called")
@@ -105,6 +114,8 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
             corpus = first_pairs(corpus, arguments.limit)
         if arguments.baseline:
             return _judge_by_rules(arguments, settings, corpus)
+        if arguments.protocol == POSITIONS:
+            return _find_positions(arguments, settings, corpus)
         protocol = protocol_of(arguments, model_for(arguments, settings))
         if arguments.dry_run:
             return _print_estimate(arguments, settings, protocol, corpus)
@@ -136,6 +147,44 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
             "Leave out --swap, --blind-centers, --repeat and --absence check."
         )
     return _finish(arguments, settings, judge_by_rules(arguments.out, corpus, arguments.progress))
+
+
+def _find_positions(arguments: argparse.Namespace, settings: Settings, corpus: Corpus) -> int:
+    if arguments.swap or arguments.blind_centers or arguments.repeat or arguments.absence == CHECK:
+        raise AuditError(
+            f"Protocol {POSITIONS} reads single answers and not pairs, so these checks do not apply to it. Nothing was asked. "
+            "Leave out --swap, --blind-centers, --repeat and --absence check."
+        )
+    task = PositionsTask(load_positions_prompts(arguments.templates), model_for(arguments, settings), corpus)
+    if arguments.dry_run:
+        return _print_positions_estimate(arguments, settings, task)
+
+    def explain_stop(reason: str) -> None:
+        arguments.progress.update(message=reason)
+        note(f"Continue with:\n  {_same_command(arguments)}")
+
+    return carry_out(
+        arguments, settings, task,
+        write=lambda journal, servers: judge_by_positions(arguments.out, task, journal, servers, arguments.progress),
+        finish=lambda summary: _finish(arguments, settings, summary),
+        explain_stop=explain_stop,
+        watch=arguments.progress.update_calls,
+    )  # fmt: skip
+
+
+def _print_positions_estimate(arguments: argparse.Namespace, settings: Settings, task: PositionsTask) -> int:
+    sends = f"questions and answers of {handbooks_text([str(handbook['handbook_id']) for handbook in task.corpus.handbooks])}"
+    pairs, to_ask = pairs_to_ask(Protocol(POSITIONS, task.model, {}), task.corpus)
+
+    def measure(replies: Replies) -> CostEstimate:
+        cost = estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends)
+        remark = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
+        return replace(cost, text=f"{cost.text}\n{remark}", record={**cost.record, "pairs": pairs, "pairwise_calls": to_ask})
+
+    cost = with_stored_replies(arguments.out, task.plan(), measure)
+    print_result(arguments, cost.text, cost.record)
+    arguments.progress.update(estimate=cost.record)
+    return OK
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:

@@ -19,6 +19,8 @@ from audit.judging import baseline
 from audit.judging.baseline_precision import precision_record, precision_text
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.judging.parse import load_prompts
+from audit.judging.positions.task import PositionsTask
+from audit.judging.positions.verdicts import PositionVerdicts
 from audit.judging.protocols import AbsenceFinding, JudgingTask, Protocol
 from audit.judging.release import write_judged_release
 from audit.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, RuleVerdicts, VerdictSource
@@ -209,9 +211,32 @@ def judge_by_model(out: Path, task: JudgingTask, journal: Journal, servers: Sequ
     return source.summary
 
 
-def _write(out: Path, corpus: Corpus, source: VerdictSource, progress: Progress, judge: str, settings: Mapping[str, Any]) -> None:
-    counted = CountedVerdicts(source, progress)
-    write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=datetime.now(UTC).date().isoformat())
+def judge_by_positions(
+    out: Path, task: PositionsTask, journal: Journal, servers: Sequence[str], progress: Progress
+) -> JudgingSummary:
+    """Write the release `out` with the positions that the replies in `journal` give, and the labels of pairs that follow."""
+    source = PositionVerdicts(task, journal.latest)
+    positions = (record for item in task.corpus.items() for record in source.positions(item))
+    _write(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)}, positions)
+    if source.invented or source.unsorted:
+        source.summary.remark = (
+            f"Statements left out: {source.invented:,} whose quotes are not in the answers, "
+            f"{source.unsorted:,} that the model sorted nowhere."
+        )
+    return source.summary
+
+
+def _write(
+    out: Path,
+    corpus: Corpus,
+    source: VerdictSource,
+    progress: Progress,
+    judge: str,
+    settings: Mapping[str, Any],
+    positions: Iterable[Record] | None = None,
+) -> None:
+    counted, date = CountedVerdicts(source, progress), datetime.now(UTC).date().isoformat()
+    write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=date, positions=positions)
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,20 @@ def _was_judged_here(root: Path) -> bool:
 
 
 def write_judged_release(
-    root: Path, corpus: Corpus, source: VerdictSource, *, judge: str, settings: Mapping[str, Any], date: str
+    root: Path,
+    corpus: Corpus,
+    source: VerdictSource,
+    *,
+    judge: str,
+    settings: Mapping[str, Any],
+    date: str,
+    positions: Iterable[Record] | None = None,
 ) -> Path:
     """Write the release of a judged corpus as the folder `root`, which appears complete or stays unchanged.
 
     All handbooks are copied, and all questions of the corpus with all their answers, including questions that only one
     handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, next to the counts of
-    unscored pairs by reason.
+    unscored pairs by reason. `positions` has the records of positions.jsonl, where the judge found any.
     """
     judge_settings: Record = {**settings, **corpus.source, "pairs": corpus.selection}
     manifest: Record = {
@@ -66,6 +73,7 @@ def write_judged_release(
             comparisons=_comparisons(corpus, source, manifest),
             sections=corpus.sections() if corpus.sections else None,
             trials=_trials(corpus),
+            positions=positions,
         )
         # A folder cannot be renamed onto one that has files.
         shutil.rmtree(root, ignore_errors=True)

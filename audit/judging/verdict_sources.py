@@ -117,9 +117,9 @@ class ModelVerdicts:
             replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
         self.summary.count(verdict)
         self.summary.servers |= {f"{r.model or '?'} {r.server or ''}".strip() for r in replies if r.model or r.server}
-        metadata = {**usage_record(replies), **_parse_status(verdict), "prompt": " ".join(prompts)}
+        metadata = {**usage_record(replies), **parse_status(verdict), "prompt": " ".join(prompts)}
         checks = [_check_record(request, verdict) for request, _, verdict in replied if request.kind is not None]
-        return _pair_record(pair, verdict, metadata) | ({"checks": checks} if checks else {})
+        return pair_record(pair, verdict, metadata) | ({"checks": checks} if checks else {})
 
     def _with_details(self, item: QuestionToJudge, pair: HandbookPair, verdict: Verdict) -> tuple[list[Reply], Verdict]:
         key = self.protocol.extract_call(item, pair, verdict.label or "").key
@@ -153,7 +153,7 @@ class RuleVerdicts:
         a, b = (item.answers[handbook].text or "" for handbook in pair)
         verdict = self.rules(str(item.question["question"]), a, b)
         self.summary.count(verdict)
-        return _pair_record(pair, verdict, {**_parse_status(verdict), "prompt": self.name})
+        return pair_record(pair, verdict, {**parse_status(verdict), "prompt": self.name})
 
 
 def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFinding], summary: JudgingSummary) -> Record | None:
@@ -164,17 +164,17 @@ def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFind
     pair_findings = [findings[handbook] for handbook in pair]
     if any(finding.absent for finding in pair_findings):
         summary.prescreened += 1
-        return _pair_record(pair, Verdict(Label.ABSENT), None)
+        return pair_record(pair, Verdict(Label.ABSENT), None)
     # The pair itself was never shown to the judge, so nothing but the reason is known.
     reason = next((finding.reason for finding in pair_findings if finding.reason), None)
     if reason is None:
         return None
     verdict = Verdict(None, parse=Parse.NONE, reason=reason)
     summary.count(verdict)
-    return _pair_record(pair, verdict, _parse_status(verdict))
+    return pair_record(pair, verdict, parse_status(verdict))
 
 
-def _pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -> Record:
+def pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -> Record:
     """A pair's record; without metadata no model was asked."""
     return {
         "handbook_a": pair[0],
@@ -197,6 +197,6 @@ def _check_record(request: JudgeRequest, verdict: Verdict) -> Record:
     }
 
 
-def _parse_status(verdict: Verdict) -> Record:
+def parse_status(verdict: Verdict) -> Record:
     """The parse status of a verdict, and the reason why there is no label."""
     return {"parse": verdict.parse, **({"unscored_reason": verdict.reason} if verdict.label is None else {})}

@@ -80,6 +80,37 @@ def test_the_same_command_again_asks_nothing(out, server):
     assert server.asked == asked
 
 
+def test_positions_are_found_with_one_call_an_answer_and_one_a_question(out, tmp_path, server, capsys):
+    assert judge(out, "--protocol", "positions", "--dry-run") == 0
+    planned = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [words[:3] for words in planned if words[:1] in (["statements"], ["merge"])] == [
+        ["statements", "0", "6"],
+        ["merge", "0", "2"],
+    ]
+    assert ["The", "protocol", "structured", "would", "make", "6", "calls,"] in [words[:7] for words in planned]
+    assert server.asked == 0
+    assert judge(out, "--protocol", "positions", "--load") == 0
+    asked = server.asked
+    assert judge(out, "--protocol", "positions") == 0
+    assert server.asked == asked
+    run = find_run(tmp_path / "data" / "store", "again")
+    assert run.report["clean"]
+    assert run.manifest["judge_settings"]["protocol"] == "positions"
+    with open_store(run.path) as con:
+        assert rows(con, "select count(*), count(label), count(*) filter (prescreened) from pairs") == [(12, 12, 6)]
+        assert rows(
+            con,
+            "select count(distinct question), count(distinct handbook), min(method)::varchar from positions \
+join position_holders using (number)",
+        ) == [(2, 3, "judge")]
+
+
+def test_positions_go_without_checks_of_pairs(out, server, capsys):
+    assert judge(out, "--protocol", "positions", "--swap") == 2
+    assert "reads single answers and not pairs" in capsys.readouterr().err
+    assert server.asked == 0
+
+
 def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
     before = sorted(tmp_path.rglob("*"))
     assert judge(out, "--dry-run", "--probe", "--swap", "--repeat", "2") == 0

@@ -9,6 +9,8 @@ from typing import Any
 
 NUMBERED = re.compile(r"\\n(\d+)\. ")
 """A numbered text at the start of a line, in messages as JSON."""
+READ_ANSWER = re.compile(r"<answer>\\n(.*?)\\n</answer>")
+"""The answer that a call is about, in messages as JSON."""
 
 
 def fitting(schema: dict[str, Any], text: str) -> Any:
@@ -19,11 +21,16 @@ def fitting(schema: dict[str, Any], text: str) -> Any:
     if "enum" in schema:
         return schema["enum"][_number(text) % len(schema["enum"])]
     if kind == "object":
-        return {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
+        values = {name: fitting(part, text + name) for name, part in schema.get("properties", {}).items()}
+        # Words that a call asks to be copied are those of the answer that it shows
+        shown = READ_ANSWER.search(text)
+        return values | ({"quote": json.loads(f'"{shown[1]}"')} if "quote" in values and shown else {})
     if kind == "array":
         # One entry for each numbered text of the prompt, or one where the reply finds its entries itself
         if "number" in schema["items"].get("properties", {}):
             return [fitting(schema["items"], f"{text}{n}") | {"number": n} for n in range(1, len(NUMBERED.findall(text)) + 1)]
+        if schema["items"].get("type") == "integer":
+            return list(range(1, len(NUMBERED.findall(text)) + 1))
         return [fitting(schema["items"], text)]
     if kind == "boolean":
         return _number(text) % 4 == 0
