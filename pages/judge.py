@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_COLOURS, coefficient, coefficient_interval, interval, percent
+from audit.charts.style import LABEL_COLOURS, SEVERE, coefficient, coefficient_interval, interval, percent
 from audit.formatting import fixed
 from audit.judging.baseline_precision import precision_sentences
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
@@ -112,7 +112,7 @@ def consistency_section(run: Run) -> None:
         rates = [
             Rate("changed", FIGURES["changed"], "of", "checks"),
             Rate("crossed", FIGURES["crossed"], "of", "checks", "#c77700"),
-            Rate("to disagreement", FIGURES["to disagreement"], "of", "checks", LABEL_COLOURS[Label.CONTRADICTORY]),
+            Rate("to disagreement", FIGURES["to disagreement"], "of", "checks", SEVERE),
             Rate("to agreement", FIGURES["to agreement"], "of", "checks", LABEL_COLOURS[Label.CONSISTENT]),
         ]
         alt = "Shares of checks in which the label changes, per kind of check, with 95 % intervals."

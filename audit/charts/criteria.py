@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import LABEL_COLOURS, UNSCORED, clipped, html, ink_on, interval, percent, percent_ticks, styled
+from audit.charts.style import LABEL_COLOURS, SEVERE, UNSCORED, clipped, html, ink_on, interval, percent, percent_ticks, styled
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.vocabulary import Label
 
 WORST, BETWEEN, BEST = "lowest score", "score in between", "best score"
 LEVEL_COLOURS = {
-    WORST: LABEL_COLOURS[Label.CONTRADICTORY], BETWEEN: LABEL_COLOURS[Label.DIVERGENT], BEST: LABEL_COLOURS[Label.ABSENT],
+    WORST: SEVERE, BETWEEN: LABEL_COLOURS[Label.DIVERGENT], BEST: LABEL_COLOURS[Label.ABSENT],
 }  # fmt: skip
 BAR_HEIGHT = 24
 MIN_LABELLED = 0.09

@@ -12,7 +12,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from audit.charts.coverage import HATCHING, SHADES, shades
-from audit.charts.style import ACCENT, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, UNSCORED, ink_on
+from audit.charts.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    LABEL_COLOURS,
+    NOT_ASKED,
+    QUALITATIVE,
+    SEVERE,
+    SIGNIFICANCE_COLOURS,
+    UNSCORED,
+    ink_on,
+)
 from audit.charts.themes import text_colours
 from audit.vocabulary import Label
 
@@ -30,7 +41,7 @@ DARK_LABEL_COLOURS: dict[str, str] = {
 }
 SCALES = {
     "#0b4f6c": "#7cc4e0", "#8fb8c9": "#3d6b80", "#f3ece0": "#21262d",  # absence
-    "#f4f0e6": "#262b33", SIGNIFICANCE_COLOURS["low"]: "#7a5a1e", "#fafbfc": "#191d24",  # severity, shares
+    "#f4f0e6": "#262b33", SIGNIFICANCE_COLOURS["low"]: "#7a5a1e", SEVERE: "#ffd9a0", "#fafbfc": "#191d24",  # severity, shares
 }  # fmt: skip
 LINES = {
     INK: "#e6e8ec", "#1f2328": "#e6e8ec", "#2a3f5f": "#e6e8ec", FAINT: "#a3aab5", LIGHT_BACKGROUND: DARK_BACKGROUND,

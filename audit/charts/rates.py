@@ -14,6 +14,7 @@ from audit.charts.style import (
     ACCENT,
     FAINT,
     LABEL_COLOURS,
+    SEVERE,
     clipped,
     coefficient,
     coefficient_interval,
@@ -154,8 +155,6 @@ BOTH_ANSWER = "pairs in which both answer"
 NOT_ADDRESSED_RATE = Rate("r_abs", RATE_TITLES["r_abs"], "scored", "pairs with a verdict", "#6b7280")
 DISAGREEMENT_RATE = Rate("r_div", RATE_TITLES["r_div"], "present", BOTH_ANSWER, "#c77700")
 SAME_ADVICE_RATE = Rate("r_con", RATE_TITLES["r_con"], "present", BOTH_ANSWER, LABEL_COLOURS[Label.CONSISTENT])
-ANY_DISAGREEMENT_RATE = Rate(
-    "pct_any_div", RATE_TITLES["pct_any_div"], "questions_scored", "questions", LABEL_COLOURS[Label.CONTRADICTORY]
-)
+ANY_DISAGREEMENT_RATE = Rate("pct_any_div", RATE_TITLES["pct_any_div"], "questions_scored", "questions", SEVERE)
 AUDIT_RATES = (NOT_ADDRESSED_RATE, DISAGREEMENT_RATE, SAME_ADVICE_RATE, ANY_DISAGREEMENT_RATE)
 """The four rates of the audit, in the order and under the names that every page and every export uses."""

@@ -45,7 +45,9 @@ LABEL_WORDS: dict[str, str] = {
     NOT_ASKED: "not asked",
 }
 LABEL_ORDER: tuple[str, ...] = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED)
-SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": "#a3210f"}
+SEVERE = "#7a4300"
+"""The far end of a scale of severity: brown, because red is for CONTRADICTORY alone."""
+SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": SEVERE}
 # Dark where a handbook answers many questions, paper-coloured where it answers none.
 ABSENCE_SCALE = ((0.0, "#f3ece0"), (0.5, "#8fb8c9"), (1.0, "#0b4f6c"))
 
@@ -58,8 +60,9 @@ BLACK = "#000000"
 FAINT = "#6b7280"
 ACCENT = "#0072b2"
 GENERAL_COLOUR = "#6b7280"
-# Paul Tol's muted palette. Organs take colours in alphabetical order, so an organ keeps its colour on every page.
-QUALITATIVE = ("#cc6677", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499")
+# Paul Tol's muted palette, with its rose replaced by a purple of Okabe and Ito: red is for one label alone. Organs take colours in
+# alphabetical order, so an organ keeps its colour on every page.
+QUALITATIVE = ("#cc79a7", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499")
 
 FONT = '"Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
 

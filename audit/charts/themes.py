@@ -17,7 +17,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
-from audit.charts.style import BLACK, INK, QUALITATIVE, clipped, html, ink_on, interval, percent, percent_ticks, styled
+from audit.charts.style import BLACK, INK, QUALITATIVE, SEVERE, clipped, html, ink_on, interval, percent, percent_ticks, styled
 from audit.terms import display_name
 from audit.vocabulary import SIGNIFICANCES
 
@@ -28,7 +28,7 @@ EVERYTHING = "all"
 SEVERITY, SHARE = "severity", "r_div"
 SCALES = {SEVERITY: (0.0, 3.0), SHARE: (0.0, 1.0)}
 GRADES = tuple(SIGNIFICANCES)
-PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, "#a3210f"))
+PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, SEVERE))
 
 
 def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> go.Figure:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import colorsys
 import math
+import re
+from pathlib import Path
 
 import pytest
 
+from audit.charts.dark_mode import DARK_LABEL_COLOURS
 from audit.charts.style import LABEL_COLOURS, clipped, html, interval, organ_colours, percent
 from audit.terms import display_name
-from audit.vocabulary import LABELS
+from audit.vocabulary import LABELS, Label
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def _lightness(colour: str) -> float:
@@ -46,3 +52,17 @@ def test_names_lose_underscores_and_tags_stay_text():
     assert display_name("heart_lung_blood_sleep") == "heart lung blood sleep"
     assert html("<b>a</b> & b") == "&lt;b&gt;a&lt;/b&gt; &amp; b"
     assert clipped("a" * 50, 10) == "a" * 9 + "…"
+
+
+HEX_COLOUR = re.compile(r'"(#[0-9a-f]{6})"')
+REDS = {LABEL_COLOURS[Label.CONTRADICTORY], DARK_LABEL_COLOURS[Label.CONTRADICTORY]}
+
+
+def is_red(colour: str) -> bool:
+    hue, _, saturation = colorsys.rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+    return saturation > 0.3 and min(hue, 1 - hue) * 360 < 20
+
+
+def test_red_is_for_contradictory_alone() -> None:
+    files = [*(ROOT / "audit" / "charts").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    assert {colour for file in files for colour in HEX_COLOUR.findall(file.read_text()) if is_red(colour)} == REDS
