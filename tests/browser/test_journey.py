@@ -36,23 +36,45 @@ def test_a_clinician_finds_a_disagreement_and_hands_on_the_link(demo: Dashboard)
     match = page.get_by_text(re.compile(r"pairs match"))
     everything = match.inner_text()
 
-    page.get_by_label("Words").fill("alcohol")
+    page.get_by_label("Words").fill("travel")
     page.get_by_label("Words").press("Enter")
     expect(match).not_to_have_text(everything)
     settled(page)
-    first = answers(page)
-    page.get_by_role("button", name=re.compile("^Next")).click()
-    page.wait_for_url(re.compile("words=alcohol.*question=|question=.*words=alcohol"))
-    expect(page.locator(".pair .sides")).not_to_have_text("".join(first))
+    first, drawn = answers(page), page.locator(".pair .sides").text_content() or ""
+    page.get_by_role("listbox").press("ArrowDown")
+    page.wait_for_url(re.compile("words=travel.*question=|question=.*words=travel"))
+    expect(page.locator(".pair .sides")).not_to_have_text(drawn)
     settled(page)
     second = answers(page)
     assert second != first
     assert page.locator(".pair mark").count() > 0
 
     copy = demo.open(page.url)
-    expect(copy.get_by_label("Words")).to_have_value("alcohol")
+    expect(copy.get_by_label("Words")).to_have_value("travel")
     expect(copy.get_by_text(re.compile(r"pairs match"))).to_have_text(match.inner_text())
     assert answers(copy) == second
+
+
+def test_in_a_narrow_window_a_row_opens_over_the_list_and_in_a_wide_one_both_scroll_apart(demo: Dashboard) -> None:
+    page = demo.open("/disagreements", width=900, height=700)
+    back, rows = page.get_by_role("button", name="Back to the list"), page.get_by_role("option")
+    expect(back).to_be_hidden()  # a window that shows the list alone opens nothing over it
+    for width in (900, 390):
+        page.set_viewport_size({"width": width, "height": 700})
+        rows.nth(3).click()
+        expect(back).to_be_in_viewport()
+        expect(page.locator(".position").first).to_be_in_viewport()
+        settled(page)
+        back.click()
+        expect(back).to_be_hidden()
+        page.wait_for_url(lambda url: "question=" not in url)
+        settled(page)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.get_by_role("listbox").press("End")
+    page.wait_for_url(re.compile("question="))
+    expect(rows.last).to_have_attribute("aria-selected", "true")
+    expect(rows.last).to_be_in_viewport()  # the list scrolled, and the detail did not
+    expect(page.locator(".position").first).to_be_in_viewport()
 
 
 def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path, browser: Browser) -> None:
