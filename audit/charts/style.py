@@ -7,6 +7,7 @@ colour blindness.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -151,14 +152,17 @@ def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> di
     three parts are all equal also show their ids, so that no two have the same name (unless `without` hides the difference).
     """
     single = handbooks.drop_duplicates("handbook_id")
+    ids, parts = single["handbook_id"].tolist(), {part: single[part].tolist() for part in HANDBOOK_NAME_PARTS}
     # The center is in every name, also where all have the same: a name must not be empty.
-    distinguishing = [
-        part for part in HANDBOOK_NAME_PARTS if part == "center" or (part not in without and single[part].nunique() > 1)
-    ]
-    names = single[distinguishing].map(display_name).agg(" · ".join, axis=1)
-    ambiguous = single[list(HANDBOOK_NAME_PARTS)].duplicated(keep=False)
-    names = names.mask(ambiguous, names + " · " + single["handbook_id"])
-    return dict(zip(single["handbook_id"], names, strict=True))
+    shown = [part for part in parts if part == "center" or (part not in without and len(set(parts[part])) > 1)]
+    # Every page names handbooks; row by row in pandas this took 20 ms of it for a hundred.
+    names = [" · ".join(map(display_name, row)) for row in zip(*(parts[part] for part in shown), strict=True)]
+    alike = Counter(zip(*parts.values(), strict=True))
+    keys = zip(*parts.values(), strict=True)
+    return {
+        handbook_id: f"{name} · {handbook_id}" if alike[key] > 1 else name
+        for handbook_id, name, key in zip(ids, names, keys, strict=True)
+    }
 
 
 def coefficient(value: float | None, digits: int = 2) -> str:
