@@ -61,7 +61,7 @@ BLACK = "#000000"
 FAINT = "#6b7280"
 ACCENT = "#0072b2"
 GENERAL_COLOUR = "#6b7280"
-# Paul Tol's muted palette, with its rose replaced by a purple of Okabe and Ito: red is for one label alone. Organs take colours in
+# Paul Tol's muted palette, its rose replaced by a purple of Okabe and Ito: red is for one label alone. Organs take colours in
 # alphabetical order, so an organ keeps its colour on every page.
 QUALITATIVE = ("#cc79a7", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499")
 
