@@ -14,7 +14,10 @@ from audit.tables import Column
 from audit.terms import RATE_MEANINGS, RATE_SYMBOLS, RATE_TITLES
 from audit.vocabulary import LABELS
 
-UNSEEN = "Wilson's with {questions} as trials where no pair, or every pair, has the outcome."
+UNSEEN = (
+    "Wilson's with {questions} as trials where no pair, or every pair, has the outcome; with fewer than five {questions}, the "
+    "wider of both."
+)
 TWO_WAY = (
     "In brackets: 95 % intervals, which speak of other {questions} and other {handbooks} like these: pairs that share either "
     f"count as related (cluster-robust variance, logit scale). {UNSEEN} A dash: not known."

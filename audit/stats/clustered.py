@@ -17,8 +17,9 @@ The interval is symmetrical on the scale of logits, so its ends are never 0 or 1
 Student's t has one degree of freedom less than there are effective questions or handbooks, whichever are fewer: as many equally
 large ones as would be as informative, (sum d)^2 / sum d^2. The variance is never less than if pairs were independent. Where no
 pair, or every pair, has the event nothing is known about how events cluster: the interval is Wilson's with the questions in the
-denominator as trials. Nothing is resampled, so nothing depends on a seed. An interval is unknown (NaN) where no two pairs of the
-denominator are unrelated: with a single question, or with fewer than four handbooks.
+denominator as trials. With fewer than five questions, which may happen to be alike, it is the wider of both. Nothing is
+resampled, so nothing depends on a seed. An interval is unknown (NaN) where no two pairs of the denominator are unrelated: with a
+single question, or with fewer than four handbooks.
 
 Measured on simulated samples (`python -m benchmarks.coverage`; tests/stats/test_coverage.py has a small version).
 
@@ -43,6 +44,8 @@ from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Interval, Ints, 
 Statistic = Callable[[Floats], Floats]
 """From shares (groups, outcomes) to values (groups,)."""
 Bools = npt.NDArray[np.bool_]
+# Three questions of one kind look alike: with 40 handbooks the interval then held the true rate in three of four samples.
+FEW_QUESTIONS = 5
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,12 @@ def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floo
         half = np.where(half > ROUNDING_ERROR, half, np.nan)
         ends = expit(logit(share) - half), expit(logit(share) + half)
     trials = np.where(np.isnan(variance), np.nan, counts.trials[:, denominator])
-    unseen = wilson(np.round(share) * trials, trials)
-    one_sided = (n == 0) | (n == d)
-    low, high = (np.where(one_sided, bound, end) for bound, end in zip(unseen, ends, strict=True))
+    bounds, one_sided, few = wilson(share * trials, trials), (n == 0) | (n == d), trials < FEW_QUESTIONS
+    with np.errstate(invalid="ignore"):
+        wider = np.minimum(bounds[0], ends[0]), np.maximum(bounds[1], ends[1])
+    low, high = (
+        np.where(one_sided, bound, np.where(few, wide, end)) for bound, wide, end in zip(bounds, wider, ends, strict=True)
+    )
     return low, high
 
 
