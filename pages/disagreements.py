@@ -53,7 +53,7 @@ def questions_workbench(run: Run, left: Pane, right: Pane, filters: Filters, ord
     table = load(disputed_questions, run, filters=filters, limit=pair_list.PER_PAGE, offset=start, order=order)
     stop_if_empty(run, left, table)
     found = load(places_in_questions, run, filters=filters, question_ids=tuple(table["question_id"]))
-    rows = pair_list.question_rows(run, table, found)
+    rows = pair_list.question_rows(run, table, found, names)
     opened = st.query_params.get("question") or rows[0].key
     with left:
         total, pairs = int(table["total"].iloc[0]), int(table["total_pairs"].iloc[0])

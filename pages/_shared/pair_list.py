@@ -16,12 +16,15 @@ from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
 from audit.metrics._search_places import ANSWER, QUESTION, TOPIC, SearchPlace
 from audit.store.runs import Run
 from audit.terms import terms
+from audit.text.search_hits import excerpt, find_hits, parts
 from audit.vocabulary import Label
 from pages._shared.pick_list import Row, pick_list
 from pages._shared.pickers import param_value, warn_unknown_value
+from pages._shared.search_hits import searched_words
 from pages._shared.widgets import listed, title_of
 
 PER_PAGE = 100
+MAX_NAMED = 2  # handbooks whose answers have searched words; the others are counted
 PairKey = tuple[str, str, str]
 """Question id and the ids of both handbooks."""
 PARAMS = ("question", "a", "b")
@@ -32,14 +35,16 @@ SEVERITY = {label.value: label.code for label in Label}
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def question_rows(run: Run, table: pd.DataFrame, found: Mapping[str, Sequence[SearchPlace]]) -> list[Row]:
+def question_rows(
+    run: Run, table: pd.DataFrame, found: Mapping[str, Sequence[SearchPlace]], names: Mapping[str, str]
+) -> list[Row]:
     """The rows of a list of questions (`disputed_questions`); `found`: where searched words are (`places_in_questions`)."""
     words = terms(run)
     return [
         _row(
             str(row.question_id), str(row.question_text),
             f"{row.handbooks:,} {words['handbooks']}, {row.pairs:,} pair{'' if row.pairs == 1 else 's'}",
-            found.get(str(row.question_id), ()), row,
+            found.get(str(row.question_id), ()), row, names,
         )
         for row in table.itertuples()
     ]  # fmt: skip
@@ -50,22 +55,32 @@ def pair_rows(table: pd.DataFrame, names: dict[str, str], found: Mapping[PairKey
     return [
         _row(
             json.dumps(key), f"{names.get(key[1], key[1])} / {names.get(key[2], key[2])}", str(row.question_text),
-            found.get(key, ()), row,
+            found.get(key, ()), row, names,
         )
         for key, row in zip(pairs_of(table), table.itertuples(), strict=True)
     ]  # fmt: skip
 
 
-def _row(key: str, about: str, more: str, places: Sequence[SearchPlace], row: Any) -> Row:
+def _row(key: str, about: str, more: str, places: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> Row:
     label = row.label if isinstance(row.label, str) else "unscored"
     significance = row.significance if isinstance(row.significance, str) else ""
-    found = f"Found in {listed(map(_place_words, places))}" if places else ""
-    return Row(key, about, more, found, LABEL_WORDS[label], light_dark(LABEL_COLOURS[label]), significance)
+    found = f"Found in {listed(_place_words(place, names) for place in places)}" if places else ""
+    searched = searched_words() if places else ()
+    hits = find_hits(about, searched)
+    # What the row shows anyway needs no excerpt.
+    hidden = next((place.text for place in places if place.text != about), "")
+    return Row(
+        key, about, more, found, LABEL_WORDS[label], light_dark(LABEL_COLOURS[label]), significance,
+        parts(about, hits) if hits else (), excerpt(hidden, searched),
+    )  # fmt: skip
 
 
-def _place_words(place: SearchPlace) -> str:
+def _place_words(place: SearchPlace, names: Mapping[str, str]) -> str:
     if place.place == ANSWER:
-        return f"{place.texts:,} answer{'' if place.texts == 1 else 's'}"
+        whose = [names.get(handbook_id, handbook_id) for handbook_id in place.handbook_ids[:MAX_NAMED]]
+        more = place.texts - len(whose)
+        answers = "the answer of" if place.texts == 1 else "the answers of"
+        return f"{answers} {listed([*whose, *([f'{more:,} more'] if more else [])])}"
     return {QUESTION: "the question", TOPIC: "the divergence topic"}.get(place.place, "the judge's reasoning")
 
 

@@ -8,12 +8,20 @@ const cell = (name, text) => {
   return part
 }
 
+// A text in pieces, each with whether it was searched for
+const withHits = (name, pieces) => {
+  const part = cell(name, "")
+  for (const [text, isHit] of pieces) part.append(isHit ? Object.assign(document.createElement("mark"), { textContent: text }) : text)
+  return part
+}
+
 const option = (row, index) => {
   const item = document.createElement("div")
   item.id = `row-${index}`
   item.setAttribute("role", "option")
-  const about = cell("about", row.about)
+  const about = row.hits.length ? withHits("about", row.hits) : cell("about", row.about)
   for (const text of [row.more, row.found]) if (text) about.append(cell("more", text))
+  if (row.excerpt.length) about.append(withHits("more", row.excerpt))
   const label = cell("label", row.label)
   label.style.setProperty("--tint", row.colour)
   item.append(about, label, cell("significance", row.significance))

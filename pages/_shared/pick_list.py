@@ -12,6 +12,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from audit.text.search_hits import Part
+
 HERE = Path(__file__).parent
 _list = st.components.v2.component(
     "pick_list",
@@ -29,6 +31,8 @@ class Row:
     about   the question, or the two handbooks
     more    a second line, fainter; may be empty
     found   where searched words are; may be empty
+    hits    `about` in pieces, those searched for marked; () where it has none
+    excerpt a text that has searched words, in pieces
     colour  of the label, as CSS
     """
 
@@ -39,6 +43,8 @@ class Row:
     label: str
     colour: str
     significance: str
+    hits: tuple[Part, ...] = ()
+    excerpt: tuple[Part, ...] = ()
 
 
 def pick_list(

@@ -97,12 +97,16 @@ def test_without_a_match_the_page_says_what_to_do(run, open_page):
     assert shown_list(at) is None
 
 
-def test_a_row_says_where_the_searched_words_are(run, open_page):
+def test_a_row_says_where_the_searched_words_are_and_shows_them(run, open_page):
     assert [row["found"] for row in shown_list(open_page("disagreements"))["rows"]] == ["", ""]
     (row,) = shown_list(open_page("disagreements", words="q2"))["rows"]
-    assert row["found"] == "Found in the question and 2 answers"
+    whose = "the answers of kidney · Alder · pre and kidney · Birch · post"
+    assert row["found"] == f"Found in the question and {whose}"
+    assert row["hits"] == [["What about ", False], ["q2", True], ["?", False]]
+    assert row["excerpt"] == [["Handbook a on ", False], ["q2", True], [".", False]]  # the question is in the row anyway
     (row,) = shown_list(open_page("disagreements", list="pairs", words="topic q1"))["rows"]
-    assert row["found"] == "Found in the question, 2 answers and the divergence topic"
+    assert row["found"] == f"Found in the question, {whose} and the divergence topic"
+    assert [text for text, is_hit in row["excerpt"] if is_hit] == ["q1"]
 
 
 def test_typed_words_are_not_patterns(run, open_page):
