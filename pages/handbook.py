@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from audit.charts.coverage import profile_bars
+from audit.charts.coverage import GENERAL, profile_bars
 from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
@@ -21,9 +21,10 @@ from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import draw_self_disagreements
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
 
+OTHER_ORGANS = "{Questions} of another {organ} are no gap. "
 NOT_COMPARED = (
     "Not compared: the statements of this {handbook} were not compared with each other, so it is unknown whether any of them "
-    "contradict. The command `audit within` compares them."
+    "contradict."
 )
 
 
@@ -83,7 +84,7 @@ def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, st
     )
 
 
-def gap_section(run: Run, handbook_id: str) -> None:
+def gap_section(run: Run, handbook_id: str, organ: str) -> None:
     """Questions not addressed here and answered by most peers; a click opens the question."""
     st.header("Gaps: not addressed here, answered by most others", anchor=False)
     frame = load(gaps, run, handbook_id=handbook_id)
@@ -92,10 +93,10 @@ def gap_section(run: Run, handbook_id: str) -> None:
         return
     number = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
     counts(
-        run, f"{number}. {{Questions}} of another {{organ}} are no gap. Click a row to see what all {{handbooks}} say on it.",
+        run, f"{number}. {OTHER_ORGANS if organ != GENERAL else ''}Click a row to see what all {{handbooks}} say on it.",
         n=len(frame),
     )  # fmt: skip
-    columns = gaps.table.pick(run, "text", "topics", "peers_answering", "peers_asked")
+    columns = gaps.table.pick(run, "text", "topics", "share")
     row = clicked_row(frame, "gap_table", columns, rows=6, wrapped=True)
     footer(frame, "gaps", run, "gaps")
     if row is not None:
@@ -116,7 +117,7 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
     )
     subjects = load(disagreement_subjects, run, handbook_id=handbook_id)
     frame = frame.assign(about=[listed_subjects(subjects.get(other, ())) for other in frame["other"]])
-    columns = pairs.table.pick(run, "disagreeing", "present")
+    columns = pairs.table.pick(run, "disagreeing")
     about = (Column.text("name", title_of(run, "handbook")), Column.text("about", "About, the gravest first"))
     row = clicked_row(frame, "other_table", (*about, *columns), rows=6, wrapped=True)
     footer(frame, "disagrees-with", run, "pairs")
@@ -169,6 +170,6 @@ with page("{Handbook}", "One {handbook}: what it answers, what it does not addre
     chart(profile_bars(answered, peers), "profile", "Share of questions answered, compared with that of its peers.")
     footer(answered, f"profile-{by}", run, "profile")
 
-    gap_section(run, handbook_id)
+    gap_section(run, handbook_id, str(overall.set_index("handbook_id").loc[handbook_id, "organ"]))
     disagreement_section(run, handbook_id, names)
     self_section(run, handbook_id)

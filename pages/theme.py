@@ -22,6 +22,7 @@ from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import pick_one
+from pages._shared.position_cards import position_cards, positions_on
 from pages._shared.theme_edits import FORM, edit_form, edit_list, show_result
 from pages._shared.themes import ThemeView, theme_names, themes_or_stop
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, table, title_of
@@ -111,27 +112,16 @@ def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
 
 
 def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
-    """Positions per question: the position groups, each with its members by center."""
+    """The most disputed questions of the theme, each with its positions: a quoted sentence and who holds it."""
     frame = load(positions, run, taxonomy=taxonomy, theme_id=theme_id)
-    for question_id, positions_held in frame.groupby("question_id", sort=False):
+    names = handbook_names(load(handbook_list, run))
+    for question_id, rows in frame.groupby("question_id", sort=False):
         with st.container(border=True):
-            st.markdown(say(run, "**{text}**", text=positions_held["question_text"].iloc[0]))
-            for _, group in positions_held.groupby("group", sort=False):
-                st.markdown(say(run, "**{position}**: {who}", position=group["position"].iloc[0], who=_centers_of(group)))
+            st.markdown(say(run, "**{text}**", text=rows["question_text"].iloc[0]))
+            position_cards(run, positions_on(run, str(question_id)), names)
             link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
-    counts(
-        run,
-        "Each line is a position group: {handbooks} that agree by the judge's labels, named after words that their answers use "
-        "and others rarely do. Brackets give the number of {handbooks} of {a_center}. At most {n} questions, the most disputed "
-        "first.",
-        n=MAX_QUESTIONS,
-    )
-    footer(frame, "positions", run, "positions", "position_groups")
-
-
-def _centers_of(group: pd.DataFrame) -> str:
-    ordered = zip(group["center"], group["handbooks"], strict=True)
-    return ", ".join(f"{display_name(center)} ({count})" if count > 1 else display_name(center) for center, count in ordered)
+    counts(run, "At most {n} questions, the most disputed first.", n=MAX_QUESTIONS)
+    footer(frame, "positions", run, "question_positions", "positions", "position_groups")
 
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:

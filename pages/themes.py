@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -42,6 +44,7 @@ MEANING = "meaning"
 SEARCH_MODES = {"words": "By words", MEANING: "By meaning"}
 FEW = ("disagreeing", "high", "medium", "low", "questions")
 """Columns that fit beside the name."""
+HEADINGS = {"disagreeing": "Disagreements", "high": "High", "medium": "Medium", "low": "Low"}
 MORE = ("rank", "parent", "share", "contradictory", "unstated", "burden", "handbooks", "centers", "organs")
 NOT_ALL_DISAGREE = ("pairs", "r_div", "severity")
 """Columns that say something only where a theme has pairs that do not disagree; built themes have none."""
@@ -58,8 +61,9 @@ MAP_NOTE = (
     "click to open the theme."
 )
 ORDER_NOTE = (
-    "Themes with most disagreements of high clinical significance come first, then those with most of medium significance: many "
-    "trifles do not outrank one grave matter. A theme on a single question tells little about others."
+    "High, medium, low: the clinical significance of the disagreements. Themes with most of high significance come first, then "
+    "those with most of medium significance: many trifles do not outrank one grave matter. A theme on a single question tells "
+    "little about others."
 )
 
 
@@ -150,7 +154,8 @@ def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str
 def theme_list(run: Run, matches: pd.DataFrame) -> None:
     """The few columns that fit, with all of them one click away; and the way to the page of one theme."""
     found = [column for column in FOUND.values() if column.name in matches]
-    name, *few = themes.table.pick(run, "name", *FEW)
+    name, *columns = themes.table.pick(run, "name", *FEW)
+    few = [replace(column, heading=HEADINGS.get(column.name, column.heading), unit="") for column in columns]
     some_agree = bool((matches["pairs"] > matches["disagreeing"]).any())
     every = themes.table.pick(run, *FEW, *MORE, *(NOT_ALL_DISAGREE if some_agree else ()))
     clickable_table(run, matches, "theme", ROWS, (name, *found, *few), (name, *found, *every))

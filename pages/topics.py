@@ -20,6 +20,7 @@ ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs":
 MAX_DRAWN = 60
 FEW = ("r_div", "disagreeing", "present", "questions")
 """Columns that fit beside the name."""
+FEW_OF_SEVERITY = ("unit", "severity", "high", "medium", "low", "rank_shift")
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 
@@ -35,7 +36,9 @@ def severity_section(run: Run) -> None:
         "ranking).",
         rho=coefficient(rho["rho"]), n=int(rho["units"]),
     )  # fmt: skip
-    table(frame, "severity_table", severity.table.pick(run))
+    table(frame, "severity_table", severity.table.pick(run, *FEW_OF_SEVERITY))
+    with st.expander("All columns"):
+        table(frame, "severity_all", severity.table.pick(run))
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
