@@ -28,6 +28,7 @@ Arguments = Mapping[str, Any]
 KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "labels": ({},),
     "organs": ({"scope": "all"}, {"scope": "matching"}),
+    "disputed_questions": ({"limit": 3},),
     "topics": ({"level": "topic"}, {"level": "subtopic"}),
     "questions": ({},),
     "centers": ({},),
