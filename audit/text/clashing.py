@@ -52,22 +52,23 @@ class _ReadSentence:
 
 
 def clashing_sentences(
-    question: str, a: str, b: str, reasoning: str = "", topic: str = "", proper_names: Iterable[str] = ()
+    question: str, a: str, b: str, reasoning: str = "", topic: str = "", names: tuple[Iterable[str], Iterable[str]] = ((), ())
 ) -> Clash | None:
     """The two sentences in which answers to a question disagree; None where nothing tells.
 
     reasoning, topic   what the judge says of the pair. The sentences that it speaks of are found by its words, of which those
                        that are rare in both answers count most
-    proper_names       of centers and handbooks: the judge says whose answer is meant by them, and not what it states
+    names              of center and handbook of each answer: what the judge says after a name is sought in that answer alone
     Without a word of the judge, only two sentences on one subject that differ in an amount of one kind, or of which one alone
     denies what they share, are taken to clash.
     """
     rarity = rarity_of([a, b])
-    names = {stem for name in proper_names for stem in stems(name.replace("_", " "))}
-    weights = ((REASON_WEIGHT, reasoning), (TOPIC_WEIGHT, topic), (QUESTION_WEIGHT, question))
-    wanted = [(weight, frozenset(stems(text)) - GENERIC_STEMS - names) for weight, text in weights]
+    own_names = [frozenset(stem for name in of_side for stem in stems(name.replace("_", " "))) for of_side in names]
     cited = find_quantities(f"{topic}. {reasoning}")
-    left, right = ([_read(sentence, wanted, rarity, cited) for sentence in sentences_of(text)[:MAX_SENTENCES]] for text in (a, b))
+    left, right = (
+        [_read(sentence, wanted, rarity, cited) for sentence in sentences_of(text)[:MAX_SENTENCES]]
+        for text, wanted in zip((a, b), _wanted(question, reasoning, topic, own_names), strict=True)
+    )
     if not left or not right:
         return None
     left, right = _not_said_by_both(left, right, rarity), _not_said_by_both(right, left, rarity)
@@ -77,6 +78,33 @@ def clashing_sentences(
     # The earlier sentences among equals, whichever answer comes first
     best = max(rated, key=lambda entry: (round(entry[0], 6), -entry[1].statement.start - entry[2].statement.start), default=None)
     return Clash(best[1].span, best[2].span) if best else None
+
+
+def _wanted(
+    question: str, reasoning: str, topic: str, names: Sequence[frozenset[str]]
+) -> list[list[tuple[float, frozenset[str]]]]:
+    """For each answer the words that its sentence should have, with their weight."""
+    every_name = names[0] | names[1]
+    both = [
+        (weight, frozenset(stems(text)) - GENERIC_STEMS - every_name)
+        for weight, text in ((TOPIC_WEIGHT, topic), (QUESTION_WEIGHT, question))
+    ]
+    return [[(REASON_WEIGHT, words - GENERIC_STEMS - every_name), *both] for words in _said_of_each(reasoning, names)]
+
+
+def _said_of_each(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems that a reasoning has for each answer: those after its name, and those before any name."""
+    first, second = names[0] - names[1], names[1] - names[0]
+    said = stems(reasoning)
+    if first.isdisjoint(said) or second.isdisjoint(said):
+        return frozenset(said), frozenset(said)
+    own: tuple[set[str], set[str]] = (set(), set())
+    sides: tuple[int, ...] = (0, 1)
+    for stem in said:
+        sides = (0,) if stem in first else (1,) if stem in second else sides
+        for side in sides:
+            own[side].add(stem)
+    return frozenset(own[0]), frozenset(own[1])
 
 
 def _read(

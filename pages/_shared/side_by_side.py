@@ -112,7 +112,7 @@ def _may_clash(pair: Pair) -> bool:
 def _clash_html(pair: Pair) -> tuple[str, str, str]:
     """Both answers with the sentences that clash marked, and the legend."""
     judgement, texts = pair.judgement, (shortened(pair.a.answer or ""), shortened(pair.b.answer or ""))
-    names = [name for side in (pair.a, pair.b) for name in (side.center, side.handbook_id, side.title or "")]
+    names = ((pair.a.center, pair.a.handbook_id, pair.a.title or ""), (pair.b.center, pair.b.handbook_id, pair.b.title or ""))
     clash = clashing_sentences(pair.question.text, *texts, judgement.reasoning or "", judgement.divergence_topic or "", names)
     if clash is None:
         return hits_html(texts[0], searched_words()), hits_html(texts[1], searched_words()), NO_CLASH

@@ -131,7 +131,7 @@ def test_of_pairs_that_truly_disagree_nearly_all_have_both_true_values_in_the_se
     checked = [
         both
         for question_id, question, a, b, first, second, reasoning, topic in pairs
-        if (clash := clashing_sentences(question, first, second, reasoning or "", topic or "", (a, b)))
+        if (clash := clashing_sentences(question, first, second, reasoning or "", topic or "", ((a,), (b,))))
         and values[question_id].get(a) != values[question_id].get(b)
         and None not in (
             both := (

@@ -5,8 +5,8 @@ import pytest
 from audit.text.clashing import clashing_sentences
 
 
-def marked(question, a, b, reasoning="", topic=""):
-    clash = clashing_sentences(question, a, b, reasoning, topic)
+def marked(question, a, b, reasoning="", topic="", names=((), ())):
+    clash = clashing_sentences(question, a, b, reasoning, topic, names)
     return (a[slice(*clash.first)], b[slice(*clash.second)]) if clash else None
 
 
@@ -41,6 +41,15 @@ def test_the_judge_s_reasoning_decides_which_of_several_differences_counts():
     reasoning = "Drinks while fasting conflict: one allows nothing but water, the other water and black coffee."
     assert marked("How is it tested?", a, b, reasoning) == (
         "Fast for 9 hours and drink nothing but water.", "Fast for 9 hours; water and black coffee are fine."
+    )  # fmt: skip
+
+
+def test_what_the_judge_says_of_one_answer_is_sought_in_that_answer_alone():
+    a = "The disease is rare. Symptoms usually worsen over a period of weeks."
+    b = "Some symptoms follow a cold by days or weeks. The disease can develop within hours."
+    reasoning = "Alder says symptoms usually worsen over weeks; Birch says it can develop within hours."
+    assert marked("What is it?", a, b, reasoning, names=(["Alder"], ["Birch"])) == (
+        "Symptoms usually worsen over a period of weeks.", "The disease can develop within hours."
     )  # fmt: skip
 
 
