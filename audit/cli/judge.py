@@ -19,17 +19,15 @@ from audit.jobs.judging import (
     PairIds,
     Progress,
     draw_pairs,
-    judge_by_model,
-    judge_by_positions,
     judge_by_rules,
-    protocol_of,
     read_corpus,
     read_pairs,
 )
+from audit.jobs.judging_tasks import AnyJudgingTask, judge_by_task, judging_task
 from audit.judging.corpus import Corpus, first_pairs
 from audit.judging.costs import cost_notes, pairs_to_ask, share_left, stage_costs
 from audit.judging.positions.task import NAME as POSITIONS
-from audit.judging.positions.task import PositionsTask, load_positions_prompts
+from audit.judging.positions.task import PositionsTask
 from audit.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol
 from audit.judging.release import check_output_folder
 from audit.judging.verdict_sources import JudgingSummary
@@ -114,12 +112,12 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
             corpus = first_pairs(corpus, arguments.limit)
         if arguments.baseline:
             return _judge_by_rules(arguments, settings, corpus)
-        if arguments.protocol == POSITIONS:
-            return _find_positions(arguments, settings, corpus)
-        protocol = protocol_of(arguments, model_for(arguments, settings))
-        if arguments.dry_run:
-            return _print_estimate(arguments, settings, protocol, corpus)
-        return _ask_model(arguments, settings, protocol, corpus)
+        task = judging_task(arguments, model_for(arguments, settings), corpus)
+        if not arguments.dry_run:
+            return _ask_model(arguments, settings, task)
+        if isinstance(task, PositionsTask):
+            return _print_positions_estimate(arguments, settings, task)
+        return _print_estimate(arguments, settings, task.protocol, corpus)
 
 
 def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connection) -> tuple[Sequence[PairIds] | None, str]:
@@ -149,29 +147,6 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
     return _finish(arguments, settings, judge_by_rules(arguments.out, corpus, arguments.progress))
 
 
-def _find_positions(arguments: argparse.Namespace, settings: Settings, corpus: Corpus) -> int:
-    if arguments.swap or arguments.blind_centers or arguments.repeat or arguments.absence == CHECK:
-        raise AuditError(
-            f"Protocol {POSITIONS} reads single answers and not pairs, so these checks do not apply to it. Nothing was asked. "
-            "Leave out --swap, --blind-centers, --repeat and --absence check."
-        )
-    task = PositionsTask(load_positions_prompts(arguments.templates), model_for(arguments, settings), corpus)
-    if arguments.dry_run:
-        return _print_positions_estimate(arguments, settings, task)
-
-    def explain_stop(reason: str) -> None:
-        arguments.progress.update(message=reason)
-        note(f"Continue with:\n  {_same_command(arguments)}")
-
-    return carry_out(
-        arguments, settings, task,
-        write=lambda journal, servers: judge_by_positions(arguments.out, task, journal, servers, arguments.progress),
-        finish=lambda summary: _finish(arguments, settings, summary),
-        explain_stop=explain_stop,
-        watch=arguments.progress.update_calls,
-    )  # fmt: skip
-
-
 def _print_positions_estimate(arguments: argparse.Namespace, settings: Settings, task: PositionsTask) -> int:
     sends = f"questions and answers of {handbooks_text([str(handbook['handbook_id']) for handbook in task.corpus.handbooks])}"
     pairs, to_ask = pairs_to_ask(Protocol(POSITIONS, task.model, {}), task.corpus)
@@ -187,16 +162,14 @@ def _print_positions_estimate(arguments: argparse.Namespace, settings: Settings,
     return OK
 
 
-def _ask_model(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    task = JudgingTask(protocol, corpus)
-
+def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
     def explain_stop(reason: str) -> None:
         arguments.progress.update(message=reason)
         note(f"Continue with:\n  {_same_command(arguments)}")
 
     return carry_out(
         arguments, settings, task,
-        write=lambda journal, servers: judge_by_model(arguments.out, task, journal, servers, arguments.progress),
+        write=lambda journal, servers: judge_by_task(arguments.out, task, journal, servers, arguments.progress),
         finish=lambda summary: _finish(arguments, settings, summary),
         explain_stop=explain_stop,
         watch=arguments.progress.update_calls,

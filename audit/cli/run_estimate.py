@@ -30,9 +30,12 @@ from audit.generation.model_generator import AnswerTask, load_answer_prompt, mod
 from audit.generation.system_answers import REPLY_TOKENS as SYSTEM_TOKENS
 from audit.generation.system_answers import SystemTask
 from audit.jobs.judging import protocol_of
+from audit.jobs.judging_tasks import AnyJudgingTask, judging_task, task_costs
 from audit.judging.costs import REPLY_TOKENS as VERDICT_TOKENS
-from audit.judging.costs import cost_notes, share_left, stage_costs
-from audit.judging.protocols import ABSENCE, EXTRACT, JudgingTask
+from audit.judging.costs import cost_notes, share_left
+from audit.judging.positions.task import NAME as POSITIONS
+from audit.judging.positions.task import costs_before_answers
+from audit.judging.protocols import ABSENCE, EXTRACT
 from audit.judging.within.model import WithinTask
 from audit.llm.journal import journal_plan, stored_replies
 from audit.llm.tasks import Replies, StageCost
@@ -53,7 +56,7 @@ from audit.retrieval.strategies import HERO, HYBRID
 EVIDENCE_CHARACTERS, ANSWER_CHARACTERS, PASSAGE_CHARACTERS = 12_000, 400, 1_500
 NO_MODEL = "unknown"
 
-Task = TypeVar("Task", AnswerTask, JudgingTask, WithinTask, SystemTask)
+Task = TypeVar("Task", AnswerTask, AnyJudgingTask, WithinTask, SystemTask)
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def _judge_estimate(context: RunContext, plan: RunPlan, check: EndpointCheck | N
     sends = f"questions and answers of {handbooks_text([source.handbook_id for source in context.present])}"
     if plan.pairs.exact:
         with _judging(context, check) as (task, replies):
-            costs = stage_costs(task.protocol, task.corpus, replies)
+            costs = task_costs(task, replies)
     else:
         costs = _costs_before_answers(context, plan)
     return _estimate(context, JUDGE, costs, sends, check, probe=probe)
@@ -190,12 +193,12 @@ def _answering(
 
 
 @contextmanager
-def _judging(context: RunContext, check: EndpointCheck | None) -> Iterator[tuple[JudgingTask, Replies]]:
+def _judging(context: RunContext, check: EndpointCheck | None) -> Iterator[tuple[AnyJudgingTask, Replies]]:
     """The calls of the judge to all answers, and the replies that are stored."""
     corpus = judging_input(context, generator_name(context))
 
-    def task(model: str) -> JudgingTask:
-        return JudgingTask(protocol_of(context.config.judge, model), corpus)
+    def task(model: str) -> AnyJudgingTask:
+        return judging_task(context.config.judge, model, corpus)
 
     judging, journal = _with_journal(context, JUDGE, task, check)
     with stored_replies(journal) as replies:
@@ -261,8 +264,11 @@ def _expected_evidence(context: RunContext, source: SourceDocument, most: int) -
 def _costs_before_answers(context: RunContext, plan: RunPlan) -> list[StageCost]:
     """The judge's calls, by the share and the lengths of the answers so far."""
     options, so_far = context.config.judge, plan.pairs.so_far
-    protocol = protocol_of(options, NO_MODEL)
     answer = so_far.characters / so_far.present if so_far.present else ANSWER_CHARACTERS
+    if options.protocol == POSITIONS:
+        present = round(plan.answers * so_far.present_share)
+        return costs_before_answers(plan.questions, present, _mean_question(context), answer)
+    protocol = protocol_of(options, NO_MODEL)
     per_pair = 1 + options.swap + options.blind_centers + options.repeat
     expected = dict.fromkeys(protocol.stages, plan.pairs.to_judge * per_pair)
     expected |= {ABSENCE: round(plan.answers * so_far.present_share), EXTRACT: 0}

@@ -15,11 +15,12 @@ from audit.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.generation.several_sources_model import SourcedTask
 from audit.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
-from audit.jobs.judging import Progress, judge_by_model, judge_by_rules, protocol_of
+from audit.jobs.judging import Progress, judge_by_rules
+from audit.jobs.judging_tasks import judge_by_task, judging_task
 from audit.judging.baseline import NAME
 from audit.judging.corpus import Corpus
 from audit.judging.parse import load_prompts
-from audit.judging.protocols import CHECK, JudgingTask
+from audit.judging.protocols import CHECK
 from audit.judging.verdict_sources import JudgingSummary
 from audit.judging.within.findings import Verdicts
 from audit.judging.within.model import PROMPT, WithinTask
@@ -73,11 +74,11 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
     if options.judge == BASELINE:
         return judge_by_rules(context.workspace.release, corpus, Progress())
     settings = settings_for(context, options)
-    task = JudgingTask(protocol_of(options, model_of(settings, None)), corpus)
+    task = judging_task(options, model_of(settings, None), corpus)
     path = context.workspace.journal("judge", digest_of(task.plan()))
     with Journal(path, task.plan()) as journal:
         servers = ask_all(settings, task, journal)
-        return judge_by_model(context.workspace.release, task, journal, servers, Progress())
+        return judge_by_task(context.workspace.release, task, journal, servers, Progress())
 
 
 def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, list[Verdicts]]:

@@ -19,8 +19,6 @@ from audit.judging import baseline
 from audit.judging.baseline_precision import precision_record, precision_text
 from audit.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.judging.parse import load_prompts
-from audit.judging.positions.task import PositionsTask
-from audit.judging.positions.verdicts import PositionVerdicts
 from audit.judging.protocols import AbsenceFinding, JudgingTask, Protocol
 from audit.judging.release import write_judged_release
 from audit.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, RuleVerdicts, VerdictSource
@@ -199,7 +197,7 @@ def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSumm
     """Write the release `out` as rules judge `corpus`; returns the outcome of its pairs."""
     source = RuleVerdicts(Protocol("structured", baseline.NAME, {}), baseline.judge, baseline.NAME)
     # The figures of the rules that judged: a later version may have others
-    _write(out, corpus, source, progress, baseline.NAME, {"protocol": "rules", "precision": precision_record()})
+    write_release(out, corpus, source, progress, baseline.NAME, {"protocol": "rules", "precision": precision_record()})
     source.summary.remark = precision_text()
     return source.summary
 
@@ -207,26 +205,11 @@ def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSumm
 def judge_by_model(out: Path, task: JudgingTask, journal: Journal, servers: Sequence[str], progress: Progress) -> JudgingSummary:
     """Write the release `out` from the replies in `journal`, without calling a model; returns the outcome of its pairs."""
     source = ModelVerdicts(task.protocol, task.corpus, journal.latest)
-    _write(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)})
+    write_release(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)})
     return source.summary
 
 
-def judge_by_positions(
-    out: Path, task: PositionsTask, journal: Journal, servers: Sequence[str], progress: Progress
-) -> JudgingSummary:
-    """Write the release `out` with the positions that the replies in `journal` give, and the labels of pairs that follow."""
-    source = PositionVerdicts(task, journal.latest)
-    positions = (record for item in task.corpus.items() for record in source.positions(item))
-    _write(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)}, positions)
-    if source.invented or source.unsorted:
-        source.summary.remark = (
-            f"Statements left out: {source.invented:,} whose quotes are not in the answers, "
-            f"{source.unsorted:,} that the model sorted nowhere."
-        )
-    return source.summary
-
-
-def _write(
+def write_release(
     out: Path,
     corpus: Corpus,
     source: VerdictSource,
@@ -235,6 +218,7 @@ def _write(
     settings: Mapping[str, Any],
     positions: Iterable[Record] | None = None,
 ) -> None:
+    """Write the release `out` of a judged corpus, counting its pairs."""
     counted, date = CountedVerdicts(source, progress), datetime.now(UTC).date().isoformat()
     write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=date, positions=positions)
 

@@ -93,7 +93,9 @@ class JudgeOptions(ConfigSection):
     )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
-    protocol: Literal["structured", "label_only"] = Field("structured", description="one call a pair, or the label first")
+    protocol: Literal["structured", "label_only", "positions"] = Field(
+        "structured", description="one call a pair, or the label first, or one call an answer and one a question"
+    )
     absence: Literal["keep", "check"] = Field("keep", description="keep the generator's absence flags, or check every answer")
     swap: bool = Field(False, description="judge each pair in the other order too")
     blind_centers: bool = Field(False, description="and with the names of centers and handbooks masked")

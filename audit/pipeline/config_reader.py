@@ -74,6 +74,9 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
         (config.retrieves or config.asks_sources) and not (config.corpus.pdfs or config.corpus.documents)
     ):
         refuse(("corpus", "documents"), "[corpus] needs either pdfs or documents, and not both.")
+    judge, problem = config.judge, "protocol is 'positions', which has no checks: leave out swap, blind_centers, repeat, absence."
+    if judge.protocol == "positions" and (judge.swap or judge.blind_centers or judge.repeat or judge.absence != "keep"):
+        refuse(("judge", "protocol"), problem)
     if not config.compares and not config.systems:
         refuse(("judge", "judge"), f"judge is '{NO_JUDGE}', so there must be [[systems]] that answer, and there are none.")
     _check_systems(config, refuse)

@@ -219,21 +219,40 @@ FAULTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fault", "scored", "parse", "reason"), FAULTS)
-def test_a_fault_of_the_server_ends_in_its_own_outcome(tmp_path, fault, scored, parse, reason):
+def spoilt(tmp_path: Path, fault: str) -> Path:
+    """Three handbooks that agree; the server has a fault with the answer of c. a and b are tried first."""
     release = release_from(tmp_path, "q1 kidney ab=CONSISTENT ac=CONSISTENT bc=CONSISTENT")
     answers = [json.loads(line) for line in (release / "answers.jsonl").read_text().splitlines()]
-    for place, text in enumerate(("What a says. " * 9, "What b says. " * 9, f"c: {fault} here.")):  # a and b are tried first
+    for place, text in enumerate(("What a says. " * 9, "What b says. " * 9, f"c: {fault} here.")):
         answers[place]["answer"] = text
     (release / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     load(release, tmp_path / "data")
-    out = tmp_path / "again"
+    return tmp_path / "again"
+
+
+@pytest.mark.parametrize(("fault", "scored", "parse", "reason"), FAULTS)
+def test_a_fault_of_the_server_ends_in_its_own_outcome(tmp_path, fault, scored, parse, reason):
+    out = spoilt(tmp_path, fault)
     code = judge(out)
     pair = pairs(out)["q1 ac"]
     assert (pair["classification"] is not None, pair["judge_metadata"]["parse"]) == (scored, parse)
     assert pair["judge_metadata"].get("unscored_reason") == reason
     assert pairs(out)["q1 ab"]["classification"]
     assert code == (0 if scored else 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [("fault:503*3", None), ("fault:prose", "no JSON object"), ("fault:length", "cut"), ("fault:500", "failed")],
+)
+def test_an_answer_that_could_not_be_read_holds_no_position_and_the_others_do(tmp_path, fault, reason):
+    out = spoilt(tmp_path, fault)
+    assert judge(out, "--protocol", "positions") == (1 if reason else 0)
+    judged = pairs(out)
+    assert judged["q1 ac"]["judge_metadata"].get("unscored_reason") == (f"statements not read: {reason}" if reason else None)
+    assert judged["q1 ab"]["classification"] == "CONSISTENT"
+    (position,) = map(json.loads, (out / "positions.jsonl").read_text().splitlines())
+    assert [holder["handbook_id"] for holder in position["holders"]] == (["a", "b"] if reason else ["a", "b", "c"])
 
 
 MANY = "abcdefghijklmnopqrst"
@@ -247,8 +266,8 @@ def many(tmp_path: Path) -> Path:
     return tmp_path / "again"
 
 
-def begin(out: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "audit", "judge", "tiny", "--out", str(out)]
+def begin(out: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "audit", "judge", "tiny", "--out", str(out), *options]
     return subprocess.Popen(command, env=os.environ.copy(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -282,6 +301,19 @@ def test_killed_twice_it_goes_on_and_asks_nothing_that_was_stored(many, server):
     # asked twice: at most the four calls in flight at each kill, and the one that was tried before each of three starts
     assert sum(server.keys[key] - 1 for key in stored(many)) <= 2 * 4 + 3
     assert len(pairs(many)) == 190
+
+
+def test_positions_that_were_killed_go_on_and_ask_nothing_that_was_stored(many, server):
+    server.delay_s = 0.1
+    process = begin(many, "--protocol", "positions")
+    until(server, 12)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    kept = {key: server.keys[key] for key in stored(many)}
+    assert 0 < len(kept) < 21
+    assert judge(many, "--protocol", "positions") == 0
+    assert {key: server.keys[key] for key in kept} == kept
+    assert (len(stored(many)), len(pairs(many))) == (20 + 1, 190)
 
 
 def test_ctrl_c_leaves_what_came_back_and_says_how_to_go_on(many, server):

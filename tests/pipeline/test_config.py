@@ -66,8 +66,9 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
         (
             '[judge]\nprotocol = "structurd"',
             10,
-            "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only.",
+            "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only, positions.",
         ),
+        ('[judge]\nprotocol = "positions"\nswap = true', 10, "protocol is 'positions', which has no checks: leave out swap"),
         ("[judge]\nrepeat = -1", 10, "repeat must be at least 0, not -1."),
         ("[judge]\nswap = 1", 10, "swap must be true or false, not 1."),
         ('[judge]\nurl = "http://127.0.0.1/v1"', 10, "url must be a list of texts such as"),

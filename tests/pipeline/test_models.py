@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from audit.llm.journal import count_answered_calls
 from tests.pipeline.project import Project, lodging_project
+from tests.support.llm.fault_server import FaultServer, fault_server
 
 
 @pytest.fixture
@@ -20,6 +22,12 @@ def project(tmp_path, monkeypatch, real_judge) -> Project:
     project.change('generator = "extractive"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
     project.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
     return project
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with fault_server() as server:
+        yield server
 
 
 def stored(project: Project) -> dict[str, int]:
@@ -51,6 +59,20 @@ def test_a_model_answers_and_judges_and_is_asked_nothing_twice(project):
     assert project.run() in (0, 1)
     assert stored(project) == first
     assert project.labels() == before
+
+
+def test_a_run_may_find_positions_with_a_call_an_answer_and_one_a_question(project, server, monkeypatch, capsys):
+    monkeypatch.setenv("AUDIT_JUDGE_MODEL", "judge")
+    project.change('judge = "model"\nurl = ', 'judge = "model"\nprotocol = "positions" #')
+    project.change('generator = "model"\nurl = ', 'generator = "extractive" #')
+    project.change("templates = ", "# ")
+    monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+    assert project.run("--dry-run") == 0
+    assert {"statements", "merge"} <= {words for line in capsys.readouterr().out.splitlines() for words in line.split()[:1]}
+    assert project.run() == 0
+    present = sum(not answer["absent"] for answer in answers(project))
+    assert 0 < stored(project)["judge"] <= present + 2
+    assert (project.release / "positions.jsonl").read_text().count('"judge"') > 0
 
 
 def test_the_plan_tries_a_few_calls_once_the_passages_are_there(project, capsys):

@@ -31,12 +31,26 @@ FORMS = (
 )
 REPLY_TOKENS = {STATEMENTS: 220, MERGE: 350}
 # For an estimate before any reply: what a real answer of 150 words states, more or less
-STATEMENTS_AHEAD = 3
+STATEMENTS_AHEAD, SHOWN = 3, 120
 
 
 def load_positions_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by stage, from `folder` where it has them. Raises AuditError if a template cannot be used."""
     return load_templates(FORMS, resources.files("audit.judging.positions").joinpath("templates"), folder)
+
+
+def costs_before_answers(questions: int, answers: int, question_characters: float, answer_characters: float) -> list[StageCost]:
+    """The expected calls before there are answers: `answers` of them are expected to be present."""
+    prompts = load_positions_prompts()
+    listed = STATEMENTS_AHEAD * SHOWN * answers / max(1, questions)
+    texts = {STATEMENTS: (answers, answer_characters), MERGE: (questions, listed)}
+    return [
+        StageCost(
+            stage, calls, round(calls * (len(prompts[stage].system) + len(prompts[stage].user) + question_characters + shown)),
+            written=REPLY_TOKENS[stage],
+        )
+        for stage, (calls, shown) in texts.items()
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,7 +143,7 @@ class PositionsTask:
 
     def _likely_statements(self, item: QuestionToJudge) -> tuple[HeldStatement, ...]:
         # Each as long as a part of its answer, as the prompt holds statements and not whole answers
-        parts = ((handbook, (item.answers[handbook].text or "")[:120]) for handbook in self._answer_calls(item))
+        parts = ((handbook, (item.answers[handbook].text or "")[:SHOWN]) for handbook in self._answer_calls(item))
         return tuple(
             HeldStatement(handbook, QuotedStatement("aspect of the answer", part, 0, part, None))
             for handbook, part in parts
