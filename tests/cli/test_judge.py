@@ -96,6 +96,9 @@ def test_positions_are_found_with_one_call_an_answer_and_one_a_question(out, tmp
     run = find_run(tmp_path / "data" / "store", "again")
     assert run.report["clean"]
     assert run.manifest["judge_settings"]["protocol"] == "positions"
+    capsys.readouterr()
+    assert main(["metrics", "runs", "--run", "tiny", "--against", "again"]) == 0
+    assert "organ" in capsys.readouterr().out.lower()
     with open_store(run.path) as con:
         assert rows(con, "select count(*), count(label), count(*) filter (prescreened) from pairs") == [(12, 12, 6)]
         assert rows(

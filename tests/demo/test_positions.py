@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from audit.demo.answers import answer_text
+from audit.demo.config import paper_config
 from audit.demo.judge import simulate_labels
 from audit.demo.policies import ASK, policies
 from audit.demo.world import World, draw_world
@@ -109,3 +110,13 @@ def test_the_labels_of_a_perfect_reader_are_the_true_ones_with_a_call_an_answer_
     assert wrong == []
     assert {LABELS[code] for code in set(truth.ravel().tolist())} == set(LABELS)
     assert (verdicts.invented, verdicts.unsorted) == (0, 0)
+
+
+def test_at_the_papers_scale_it_is_a_fortieth_of_the_calls():
+    # As tested above: one call a present answer, one a question with several; an absent answer needs none
+    present = draw_world(paper_config(7)).present.sum(axis=1)
+    pairwise = int((present * (present - 1) // 2).sum())
+    assert pairwise == pytest.approx(1.2e6, rel=0.03)
+    assert int(present.sum()) + int((present > 1).sum()) == pytest.approx(pairwise / 39, rel=0.03)
+    # Had every handbook to be asked about every question, it would still be a tenth
+    assert len(present) * (102 + 1) == pytest.approx(1.1e5, rel=0.05)
