@@ -62,7 +62,9 @@ def compared(curves: pd.DataFrame, options: int, commonest: float) -> pd.DataFra
         for row in own.itertuples()
     ]
     own = own.assign(expected=pd.Series(expected, index=own.index, dtype=float))
-    inside = own["expected"].between(own["value_low"] - ROUNDING, own["value_high"] + ROUNDING)
+    # Where all questions have one value no interval is known; such a reader is expected to give exactly that value.
+    low, high = (own[end].fillna(own["value"]) for end in ("value_low", "value_high"))
+    inside = own["expected"].between(low - ROUNDING, high + ROUNDING)
     return own.assign(inside=inside, gap=(own["value"] - own["expected"]).abs())
 
 

@@ -60,5 +60,5 @@ with study_page("My items", LEAD, Role.ANNOTATOR) as account:
         st.info(escaped(NO_STUDY))
     else:
         synthetic_notice(study)
-        st.subheader(escaped(study.title), anchor=False)
+        st.header(escaped(study.title), anchor=False)
         grid(study, account.username)

@@ -57,7 +57,7 @@ def links(page: Page) -> list[str]:
 def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_reload(institution, identity) -> None:
     page = signed_in_by_provider(institution, identity, email="Ana@Alder.example", email_verified=True)
     expect(page.locator(".labelling-widget h2")).to_be_visible()
-    assert links(page) == ["Label", "Rubric"]
+    assert links(page) == ["Label", "My items", "Rubric"]
     assert {"/.well-known/openid-configuration", "/authorize", "/token", "/keys"} <= set(identity.calls)
     page.reload()
     expect(page.locator(".labelling-widget h2")).to_be_visible()

@@ -101,7 +101,7 @@ def test_items_can_be_picked_by_what_became_of_them(mixed):
     }  # fmt: skip
     with pytest.raises(AuditError, match="outcome must be one of right, lenient"):
         planted_items(mixed, outcome="good")
-    with pytest.raises(AuditError, match="by must be kind or variant"):
+    with pytest.raises(AuditError, match="by must be kind, variant or effect"):
         planted_changes(mixed, by="label")
 
 

@@ -16,9 +16,9 @@ def con(nih, tmp_path_factory):
         yield opened
 
 
-def test_the_64_disagreements_are_listed_contradictions_first(con):
-    table = disagreements(con)
-    assert table["total"].iloc[0] == len(table) == 64
+def test_the_64_disagreements_are_listed_contradictions_first_where_asked(con):
+    assert disagreements(con)["total"].iloc[0] == len(disagreements(con)) == 64
+    table = disagreements(con, order="label")
     assert table["label"].tolist() == ["CONTRADICTORY"] * 3 + ["DIVERGENT"] * 61
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,13 @@ def load_systems(data_dir: Path, tmp_path: Path) -> LoadSystems:
         return load(folder, data_dir).run
 
     return loader
+
+
+def component(at: AppTest, name: str) -> dict[str, Any]:
+    """What the page gave its only component of this name."""
+    (drawn,) = [part for part in at.get("bidi_component") if part.proto.component_name.endswith(name)]
+    data: dict[str, Any] = json.loads(drawn.proto.json)
+    return data
 
 
 def words_on(at: AppTest) -> str:

@@ -34,4 +34,4 @@ def test_the_chosen_run_stays_chosen_on_the_next_page(load_run, open_page):
     load_run(run_id="newer")
     at = open_page("runs", run=older.key)
     at.switch_page("pages/organs.py").run()
-    assert at.selectbox(key="run").value == older.key
+    assert at.query_params["run"] in (older.key, [older.key])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
-from tests.pages.conftest import TABLE, words_on
+from tests.pages.conftest import TABLE, component, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.loading import load
 from tests.support.systems import systems_release
@@ -22,12 +20,6 @@ def html_on(at: AppTest) -> str:
 
 def links_on(at: AppTest) -> list[tuple[str, str]]:
     return [(element.proto.label, element.proto.query_string) for element in at.get("page_link")]
-
-
-def component(at: AppTest, name: str) -> dict[str, Any]:
-    (found,) = [c for c in at.get("bidi_component") if c.proto.component_name.endswith(name)]
-    data: dict[str, Any] = json.loads(found.proto.json)
-    return data
 
 
 def test_three_figures_of_the_whole_run_are_sentences_with_their_denominators(run, open_page):
