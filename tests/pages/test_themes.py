@@ -233,7 +233,7 @@ def test_the_map_is_not_drawn_once_the_session_has_ended(themed: Run, data_dir: 
                 if end:
                     sign_out(store, token, now())
                 await tab.rerun(query="view=map", fragment=fragment)
-                drawn.append(f'  fragment_id: "{fragment}"' in tab.text)
+                drawn.append("theme_map" in tab.text)  # its frame may come first, empty
             return drawn, tab.pages
 
     with server(data_dir) as address:
