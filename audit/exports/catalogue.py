@@ -73,18 +73,27 @@ class Chapter:
 
 
 SECTIONS = (
-    ExportSection("What was read", (run_tables.load_report,), about="any run", depends_on_labels=False),
-    ExportSection("What was compared", (run_tables.corpus, run_tables.questions), depends_on_labels=False),
+    ExportSection(
+        "What was read", (run_tables.load_report, run_tables.model_cost), about="any run", depends_on_labels=False
+    ),
+    ExportSection(
+        "What was compared", (run_tables.corpus, run_tables.questions, run_tables.question_sources), depends_on_labels=False
+    ),
     ExportSection(
         "How pairs were labelled",
         (
-            metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), metric("centers"),
+            metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), run_tables.subtopics,
+            metric("centers"),
             metric("label_entropy"),
-            run_tables.severity,
+            run_tables.severity, metric("severity_rho"), metric("evidence_modes"),
         ),
         (figures.labels, figures.organs, figures.organ_labels, figures.topics),
     ),
-    ExportSection("What is left out", (run_tables.coverage, run_tables.handbooks), (figures.coverage, figures.disagreement)),
+    ExportSection(
+        "What is left out",
+        (run_tables.coverage, run_tables.coverage_cells, run_tables.handbooks),
+        (figures.coverage, figures.disagreement),
+    ),
     ExportSection("What they disagree about", (run_tables.themes,), (figures.theme_areas,)),
     ExportSection("Where one of them disagrees with itself", (run_tables.within_handbook_counts, run_tables.within_handbook)),
     ExportSection(

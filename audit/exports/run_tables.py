@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from audit.errors import NotInRunError
@@ -77,6 +79,7 @@ EDITS = TableSpec(
         "changes them now.",
     ),
 )
+NOT_STATED, NO_TOPIC = "(not stated)", "(none)"
 SET_ASIDE = Column.text("aside", "Set aside")
 
 
@@ -114,6 +117,40 @@ def questions(context: ExportContext) -> Table:
     # Without questions the share is unknown, not 0
     with_share = frame.assign(share=frame["questions"] / total if total else float("nan"))
     return table_of("questions", TOPIC_COUNTS, with_share, context.run, context.fill(f"{total:,} {{questions}}"))
+
+
+def question_sources(context: ExportContext) -> Table:
+    """Where the questions come from. Raises NotInRunError where no question says."""
+    frame = context.frame("question_sources")
+    if (frame["source"] == NOT_STATED).all():
+        raise NotInRunError(context.fill("No {question} of this run says where it comes from: the field `source` is empty."))
+    return context.table("question_sources", context.fill(f"{frame['questions'].sum():,} {{questions}}"))
+
+
+def subtopics(context: ExportContext) -> Table:
+    """The rates by subtopic. Raises NotInRunError where no question has one."""
+    frame = context.frame("topics", level="subtopic")
+    if (frame["topic"] == NO_TOPIC).all():
+        raise NotInRunError(context.fill("No {question} of this run has a subtopic."))
+    table = context.table("topics", pairs_behind(context), stem="subtopics", level="subtopic")
+    return replace(table, title="The rates by subtopic")
+
+
+def coverage_cells(context: ExportContext) -> Table:
+    """What every handbook leaves out, by the organ of the question: the cells of the heatmap."""
+    frame = context.frame("coverage")
+    return context.table("coverage", f"{frame['asked'].sum():,} answers", stem="coverage_cells")
+
+
+def model_cost(context: ExportContext) -> Table:
+    """What the models took. Raises NotInRunError where the release states nothing of it."""
+    frame = context.frame("model_cost")
+    if not frame["stated"].any():
+        raise NotInRunError(
+            "This release does not state what its models took: records of answers and verdicts without tokens and seconds."
+        )
+    table = context.table("model_cost", f"{frame['stated'].sum():,} numbers")
+    return replace(table, columns=tuple(column for column in table.columns if column.name != "cost"), notes=table.notes[:-1])
 
 
 def load_report(context: ExportContext) -> Table:

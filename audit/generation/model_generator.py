@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.generation.evidence import Evidence, GroundedQuestion, Relevance, evidence_of, without_numbers
 from audit.generation.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
-from audit.llm.calls import CUT, Call, Reply
+from audit.llm.calls import CUT, Call, Reply, usage_record
 from audit.llm.prompts import Prompt, PromptForm, load_templates
 from audit.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
 from audit.llm.tasks import Replies, batches, unsettled
@@ -124,9 +124,8 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
         "model": reply.model or task.model,
         "prompt": task.prompt.title,
         "server": reply.server,
-        "seconds": reply.latency_s,
         "attempts": reply.attempt,
-        **reply.usage,
+        **usage_record([reply]),
     }
     known = {name: value for name, value in usage.items() if value is not None}
     method = PREFIX if absence else None

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from audit.release.fields import JUDGE_USAGE, field_names
 from audit.release.schema import KINDS, canonical
 from audit.release.values import (
     Reject,
@@ -30,6 +31,9 @@ from audit.release.values import (
 from audit.vocabulary import GENERAL, NOT_ADDRESSED, PHASE_SPELLINGS, PHASES
 
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
+USAGE = field_names(JUDGE_USAGE)
+# As servers call them, and this software did when it wrote answers
+SERVER_NAMES = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "latency_s": "seconds"}
 AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 # Pages draw a manifest in full, and read it whenever they list runs
 MAX_MANIFEST_TEXT, MAX_MANIFEST = 2_000, 500_000
@@ -123,6 +127,7 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     is_absent = None if unread else prefixed if absent is None else absent
     method = text(raw.get("absence_method"), "absence_method")
     retrieval = optional(object_value, raw, "retrieval", repairs) or {}
+    usage = optional(object_value, raw, "usage", repairs) or {}
     return {
         "question_id": required_text(raw, "question_id"), "handbook_id": required_text(raw, "handbook_id"),
         "answer": words, "absent": is_absent,
@@ -130,7 +135,14 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
         "mode": text_or_none(retrieval.get("mode")), "sections": _cited_sections(retrieval),
         "url": text_or_none(retrieval.get("url")),
         "retrieval": AS_JSON(retrieval) if retrieval else None, "passages": retrieval.get("passages"),
+        **{name: usage_number({name: usage.get(name, usage.get(SERVER_NAMES[name]))}, name, repairs) for name in USAGE},
     }  # fmt: skip
+
+
+def usage_number(usage: Mapping[str, Any], name: str, repairs: Repairs) -> float | None:
+    """One number of USAGE: tokens are integers, `latency_s` is in seconds."""
+    usage_value: float | None = optional(integer if name.endswith("tokens") else number, usage, name, repairs)
+    return usage_value
 
 
 def unread_reason(raw: Mapping[str, Any], words: str | None, without: bool | None, repairs: Repairs) -> str | None:

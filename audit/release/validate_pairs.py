@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.release.fields import JUDGE_USAGE, field_names
+from audit.release.fields import field_names
 from audit.release.pair_fields import JUDGE_READING
-from audit.release.validate import fields_of, text_or_none
+from audit.release.validate import USAGE, fields_of, text_or_none, usage_number
 from audit.release.values import (
     Reject,
     Repairs,
     integer,
     is_missing,
     list_value,
-    number,
     object_value,
     optional,
     required_text,
@@ -36,7 +35,6 @@ from audit.vocabulary import (
     plain,
 )
 
-USAGE = field_names(JUDGE_USAGE)
 READING = field_names(JUDGE_READING)
 MAX_CHECKS = 30_000
 
@@ -181,9 +179,3 @@ def significance(value: Any, label: Label | None, repairs: Repairs) -> str | Non
         "The pair was loaded without it."
     )
     return None
-
-
-def usage_number(usage: Mapping[str, Any], name: str, repairs: Repairs) -> float | None:
-    """One number of USAGE: tokens are integers, `latency_s` is in seconds."""
-    usage_value: float | None = optional(integer if name.endswith("tokens") else number, usage, name, repairs)
-    return usage_value

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.release.validate import fields_of
-from audit.release.validate_pairs import USAGE, usage_number
+from audit.release.validate import USAGE, fields_of, usage_number
 from audit.release.values import (
     Reject,
     Repairs,

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from audit.release.stress_fields import SUB_ANSWER_SCORES
-from audit.release.validate import fields_of
-from audit.release.validate_pairs import USAGE, usage_number
+from audit.release.validate import USAGE, fields_of, usage_number
 from audit.release.values import (
     Reject,
     Repairs,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from audit.evaluation.criteria import CRITERIA, REFERENCE, Criterion
-from audit.release.validate import AS_JSON, fields_of, unread_reason
-from audit.release.validate_pairs import USAGE, parse_status, usage_number
+from audit.release.validate import AS_JSON, USAGE, fields_of, unread_reason, usage_number
+from audit.release.validate_pairs import parse_status
 from audit.release.values import (
     Reject,
     Repairs,

@@ -20,6 +20,7 @@ QUESTION_COLUMNS = {"text": "question", "question_id": "question_id", "organ": "
 """Column -> field of the record: `question` is the row number in every table of the store."""
 ANSWER_COLUMNS = (
     "question", "handbook", "answer", "absent", "absence_method", "unread_reason", "mode", "sections", "url", "retrieval",
+    "input_tokens", "output_tokens", "latency_s",
 )  # fmt: skip
 SECTION_COLUMNS = ("handbook", "place", "section_id", "heading", "above", "text", "pages", "page_starts", "url")
 TRIAL_COLUMNS = ("question", "handbook", "strategy", "mode", "ranked", "gold", "reason", "seconds")

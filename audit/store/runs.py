@@ -13,7 +13,7 @@ from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
-LAYOUT = "15"
+LAYOUT = "16"
 
 RUN_COLUMNS = (
     "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "has_stress",

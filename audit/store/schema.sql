@@ -67,7 +67,10 @@ create table answers (        -- no row: the handbook was not asked
     mode           varchar,         -- retrieval mode
     sections       varchar[],       -- cited sections
     url            varchar,
-    retrieval      json             -- mode, passages (places in sections), citations and layers, as the release has them
+    retrieval      json,            -- mode, passages (places in sections), citations and layers, as the release has them
+    input_tokens   integer,         -- of the generator; null: not stated
+    output_tokens  integer,
+    latency_s      float            -- seconds until its reply was there
 );
 
 create table sections (       -- no row of a handbook: the release does not bring its text

@@ -92,7 +92,7 @@ def test_a_real_server_answers_each_question(folder, real_judge):
     assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
     output = [answer["answer"] or answer["unread_reason"] for answer in answers(folder)]
     assert all(output)
-    assert all(answer["usage"]["prompt_tokens"] > 100 for answer in answers(folder))
+    assert all(answer["usage"]["input_tokens"] > 100 for answer in answers(folder))
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_questions_on_a_full_handbook_share_their_prompt_up_to_the_question_and_
 def test_an_answer_keeps_its_citations_and_an_unknown_one_is_flagged():
     text = answer_json("Yes, after three months [1]. With a hat [4].")
     answer = record(asked("May I travel?", "s1"), text, usage={"prompt_tokens": 9})
-    assert (answer["absent"], answer["absence_method"], answer["usage"]["prompt_tokens"]) == (False, None, 9)
+    assert (answer["absent"], answer["absence_method"], answer["usage"]["input_tokens"]) == (False, None, 9)
     assert [citation["known"] for citation in answer["retrieval"]["citations"]] == [True, False]
 
 
