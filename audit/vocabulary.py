@@ -276,3 +276,7 @@ def nearest(word: str, allowed: tuple[str, ...]) -> str:
     """` Did you mean 'x'?` for the allowed word closest to `word`, or an empty text when none is close."""
     close = difflib.get_close_matches(word, allowed, n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
+
+
+DATASHEET_PARTS = ("motivation", "composition", "collection", "preprocessing", "uses", "distribution", "maintenance")
+"""The parts of a datasheet, by Gebru et al. (2021), Commun. ACM 64(12)."""

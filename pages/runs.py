@@ -6,7 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from audit.metrics.records import findings
+from audit.queries.datasheet import datasheet, datasheet_text
 from audit.store.runs import Run
+from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, explain
 from pages._shared.loaders import damaged_stores, load, loaded_runs
 from pages._shared.page import page
@@ -96,6 +98,21 @@ def manifest_section(run: Run) -> None:
     footer(entries, "manifest", run)
 
 
+def datasheet_section(run: Run) -> None:
+    """What is known of the release in seven parts, what its makers say, and what they have not answered yet."""
+    st.header("Datasheet", anchor=False)
+    parts = load(datasheet, run)
+    for part in parts:
+        lines = [*part.known, *([part.own_words] if part.own_words else [f"Not answered yet: {text}" for text in part.questions])]
+        with st.expander(part.title):
+            st.markdown("\n".join(f"- {escaped(line)}" for line in lines))
+    text = datasheet_text(run.title, parts)
+    download_button(
+        "Download the datasheet", text.encode, f"{run.run_id}-datasheet.md", "text/markdown", "datasheet",
+        icon=":material/download:",
+    )  # fmt: skip
+
+
 with page("Runs", LEAD, without_pairs=LEAD) as run:
     for problem in damaged_stores():  # one damaged store must not hide the other runs
         explain(problem)
@@ -108,3 +125,4 @@ with page("Runs", LEAD, without_pairs=LEAD) as run:
     reconciliation(run)
     findings_section(run)
     manifest_section(run)
+    datasheet_section(run)

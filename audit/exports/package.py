@@ -28,6 +28,7 @@ from audit.exports.text_writers import csv_table, json_table, latex, latex_docum
 from audit.exports.xlsx import xlsx_bytes
 from audit.judging.baseline_precision import precision_sentences
 from audit.previews import PRELIMINARY, judged_by_rules, preview_notice
+from audit.queries.datasheet import datasheet, datasheet_text
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, fill
@@ -118,12 +119,13 @@ def today() -> str:
 def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Path -> content of every file of the export. Raises AuditError when the runs cannot be compared."""
     with open_context(request.run, request.other, request.taxonomy, request.curation, request.against) as context:
+        sheet = datasheet_text(request.run.title, datasheet(context.con))
         # Tables and charts need the stores; while pictures are drawn and files written, these are closed
         parts = [_with_notices(chapter, context) for chapter in _chapters(request, context, progress)]
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
     drawn, missing = _drawn(shown)
-    files = dict(_all_table_files(parts, request.run)) | dict(_figures(shown, drawn))
+    files = dict(_all_table_files(parts, request.run)) | dict(_figures(shown, drawn)) | {"datasheet.md": sheet.encode()}
     progress("Writing the report")
     drawings = {name: svg for name, (svg, _) in drawn.items()}
     files["report.html"] = html_report(request.run.title, _facts(request), _notices(request), parts, drawings).encode()
@@ -131,8 +133,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     title = f"{request.run.title} ({request.run.key})"
     files["README.txt"] = readme(title, _notices(request), request.command, listed).encode()
     left_out = {name: why for chapter in parts for name, why in chapter.left_out.items()} | missing
-    # Last, because the manifest has the digest of every other file.
-    files[MANIFEST] = _manifest(request, files, left_out)
+    files[MANIFEST] = _manifest(request, files, left_out)  # last: it has the digest of every other file
     return files
 
 
@@ -237,9 +238,8 @@ def _figures(shown: Mapping[str, Picture], drawn: Mapping[str, tuple[bytes, byte
 def _facts(request: ExportRequest) -> dict[str, str]:
     """What the report is about."""
     run, manifest = request.run, request.run.manifest
-    known = {
-        name: str(manifest[key]) for name, key in (("Date of the release", "date"), ("Answers", "generator")) if manifest.get(key)
-    }
+    entries = {"Date of the release": manifest.get("date"), "Answers": manifest.get("generator")}
+    known = {name: str(value) for name, value in entries.items() if value}
     compared = {"Compared with": f"{request.other.title} ({request.other.key})"} if request.other else {}
     study = {"Study": f"{request.study.study_id} ({request.study.facts['state']})"} if request.study else {}
     edits = "as built, and as curated: {counting:,} of {acts:,} edits in effect"

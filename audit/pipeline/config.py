@@ -19,6 +19,7 @@ from audit.pipeline.system_options import SystemOptions
 from audit.retrieval.across.settings import CrossSourceSettings
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import STRATEGIES
+from audit.vocabulary import DATASHEET_PARTS
 
 EXTRACTIVE: Final = "extractive"
 MODEL: Final = "model"
@@ -125,6 +126,9 @@ class ReleaseOptions(ConfigSection):
     title: Text = Field("", description="title on the pages")
     licence: Text = Field("", description="terms of use of the texts")
     synthetic: bool = Field(False, description="the texts were made up; every page then says so")
+    datasheet: dict[Annotated[str, AfterValidator(one_of(DATASHEET_PARTS))], Text] = Field(
+        {}, description=f"[release.datasheet]: in your words, by part of the datasheet: {', '.join(DATASHEET_PARTS)}"
+    )
     work: NewPath | None = Field(None, description="folder for everything in between (left out: AUDIT_DATA_DIR/pipeline/RUN_ID)")
 
 

@@ -59,6 +59,11 @@ class Workspace:
         """The result. The folder is complete as soon as it exists."""
         return self.root / "release"
 
+    @property
+    def datasheet(self) -> Path:
+        """What is known of the release, in seven parts, with questions to its makers (Markdown)."""
+        return self.root / "datasheet.md"
+
     def retrieval(self, handbook: str) -> Path:
         """What was retrieved from a handbook, one question a line."""
         return self.root / "retrieval" / f"{handbook}.jsonl"

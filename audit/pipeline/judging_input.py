@@ -52,6 +52,7 @@ def run_record(context: RunContext, generator: str) -> dict[str, Any]:
     record = {
         "run_id": config.release.run_id, "title": config.release.title or config.release.run_id,
         "licence": config.release.licence, "synthetic": config.release.synthetic, "terms": config.corpus.terms,
+        "datasheet": config.release.datasheet,
         "generator": generator, "retriever": ", ".join(retriever), "left_out": context.left_out,
         "asked": "organ",
     }  # fmt: skip

@@ -90,6 +90,7 @@ MANIFEST = (
         "which questions are put to which handbooks; organ: those of its organ, general ones to all",
         allowed=("all", "organ"),
     ),
+    Field("datasheet", "object", "what its makers say, by part: motivation, composition, collection, preprocessing, uses, ..."),
     Field("gpu_hours", "number", "hours of graphics cards that the models took, all together"),
     Field("handbooks", "integer", "declared count", aliases=("n_handbooks",)),
     Field("questions", "integer", "declared count", aliases=("n_questions",)),

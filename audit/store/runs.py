@@ -82,7 +82,12 @@ def store_path(store_dir: Path, digest: str) -> Path:
 def read_run(path: Path) -> Run:
     """The run in a store file."""
     with open_store(path) as con:
-        row: dict[str, Any] = dict(zip(RUN_COLUMNS, rows(con, RUN)[0], strict=True))
+        return run_in(con, path)
+
+
+def run_in(con: Connection, path: Path) -> Run:
+    """The run of an opened store, whose file is `path`."""
+    row: dict[str, Any] = dict(zip(RUN_COLUMNS, rows(con, RUN)[0], strict=True))
     row |= {name: json.loads(row[name]) for name in ("terms", "manifest", "report")} | {"loaded_at": str(row["loaded_at"])}
     return Run(path=path, **row)
 

@@ -21,6 +21,14 @@ def test_a_quarantined_pair_is_listed_with_its_reason_and_found_by_the_filter(re
     assert "SIDEWAYS" in listed["message"].iloc[0]
 
 
+def test_the_datasheet_says_what_is_known_and_what_is_not_answered_yet(load_run, open_page):
+    load_run(datasheet={"motivation": "For *our* unit."})
+    words = words_on(open_page("runs"))
+    assert "For *our* unit." in words
+    assert "Not answered yet: Does it contain anything confidential" in words
+    assert "Handbooks: 4; centers: 3" in words
+
+
 def test_every_loaded_run_is_listed_newest_first(load_run, open_page):
     load_run(run_id="older")
     load_run(run_id="newer", title="Second")

@@ -155,3 +155,11 @@ def test_the_schema_for_editors_accepts_the_example_and_refuses_a_misspelt_optio
         jsonschema.validate(example | {"systems": [{"id": "alone", "mode": "open_book"}]}, schema)
     with pytest.raises(jsonschema.ValidationError, match="protocoll"):
         jsonschema.validate(example | {"judge": {"protocoll": "structured"}}, schema)
+
+
+def test_parts_of_the_datasheet_are_in_the_makers_words_and_another_part_is_refused(config):
+    read = config(f'{SOUND}[release.datasheet]\nmotivation = "For our own unit."\n')
+    assert read.release.datasheet == {"motivation": "For our own unit."}
+    sentence = refused(config, f'{SOUND}[release.datasheet]\nmotives = "For our own unit."\n')
+    assert "line 10" in sentence
+    assert "'motives'. Allowed: motivation, composition" in sentence

@@ -19,6 +19,8 @@ from audit.pipeline.build_cache import Task, code_digest, digest_of
 from audit.pipeline.config import MODEL
 from audit.pipeline.context import Figures, RunContext, TaskByTask
 from audit.pipeline.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
+from audit.queries.datasheet import datasheet, datasheet_text
+from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.themes.build import PRINCIPAL, build_taxonomy
 from audit.themes.clusters import ThemeBuildOptions
@@ -150,4 +152,9 @@ class LoadStage(TaskByTask):
         """Load it, as `audit load` does."""
         run = load_release(self.context.workspace.release, self.context.settings).run
         keep_results(run)
-        return {"run": run.key, "path": str(run.path.resolve()), "message": f"Run {run.key}: {run.report['verdict']}"}
+        with open_store(run.path) as con:
+            # Beside the release, not in it: the digest of a release must not depend on having been loaded
+            write_atomic(self.context.workspace.datasheet, datasheet_text(run.title, datasheet(con)))
+        sheet = f"Datasheet, with what you may want to add: {self.context.workspace.datasheet}"
+        message = f"Run {run.key}: {run.report['verdict']}\n{sheet}"
+        return {"run": run.key, "path": str(run.path.resolve()), "message": message}
