@@ -160,6 +160,8 @@ STRESS_CALLS: dict[StressTest, tuple[DocumentCall, ...]] = {
 }
 """Test -> what a document may be called; the other tests ask for no calls."""
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
+WITH_TOPIC = (Label.COMPLEMENTARY, *DISAGREEING)
+"""Labels of pairs that differ in something, which a divergence topic names."""
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
 

@@ -3,7 +3,7 @@
 from audit.metrics.records import shared
 from pages._shared.loaders import load_two
 from pages._shared.page import page
-from pages._shared.pair_transitions import changed_pairs_section, transitions_section
+from pages._shared.pair_transitions import ablation_section, changed_pairs_section, transitions_section
 from pages._shared.run_comparison import (
     causes_section,
     common_data,
@@ -28,4 +28,5 @@ with page("Compare", LEAD) as run:
             organ_section(compared)
             moved_section(compared)
             transitions_section(compared)
+            ablation_section(compared)
             changed_pairs_section(compared)

@@ -149,6 +149,7 @@ SECTIONS = (
             two_run_tables.change_of_organs, two_run_tables.questions_moved, two_run_tables.questions_moved_in_absence,
             two_run_tables.questions_relabelled, two_run_tables.handbooks_moved, two_run_tables.handbooks_moved_in_absence,
             two_run_tables.handbooks_relabelled, two_run_tables.transitions, two_run_tables.run_agreement,
+            two_run_tables.topic_likeness, two_run_tables.topics_in_one_theme, two_run_tables.runs_cost,
             two_run_tables.themes_moved,
         ),
         (figures.steps, figures.changes, figures.transitions),

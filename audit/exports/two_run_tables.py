@@ -122,6 +122,22 @@ def run_agreement(context: ExportContext) -> Table:
     return _two_run_table(context, "run_agreement", f"{asked:,} pairs that both judges were asked about")
 
 
+def runs_cost(context: ExportContext) -> Table:
+    """Tokens and seconds of a verdict in both runs."""
+    frame = context.frame("runs_cost")
+    return _two_run_table(context, "runs_cost", f"{frame['n_first'].max():,} and {frame['n_second'].max():,} judged pairs")
+
+
+def topic_likeness(context: ExportContext) -> Table:
+    """Whether both judges name the same topic."""
+    return _two_run_table(context, "topic_likeness", f"{context.frame('topic_likeness')['of'].max():,} pairs")
+
+
+def topics_in_one_theme(context: ExportContext) -> Table:
+    """Whether both judges' topics fall into one theme."""
+    return _two_run_table(context, "topics_in_one_theme", f"{context.frame('topics_in_one_theme')['of'].max():,} pairs")
+
+
 def themes_moved(context: ExportContext) -> Table:
     """What share of the disagreement each theme has in two runs, and whether it rises or falls."""
     frame = context.frame("themes_moved")

@@ -13,7 +13,7 @@ from audit.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, 
 
 # The rough number of tokens of one reply, for estimates without a server.
 REPLY_TOKENS = {"absence": 8, "structured": 130, "label": 10, "extract": 25}
-EXTRACT_NOTE = "extract needs one more call for each pair that turns out to disagree."
+EXTRACT_NOTE = "extract needs one more call for each pair that turns out to differ in something."
 
 
 def stage_costs(protocol: Protocol, corpus: Corpus, replies: Replies) -> list[StageCost]:

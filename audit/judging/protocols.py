@@ -15,7 +15,7 @@ from audit.judging.parse import is_readable, read_presence, read_verdict
 from audit.llm.calls import Call, Reply
 from audit.llm.prompts import Prompt
 from audit.llm.tasks import Replies, batches, unsettled
-from audit.vocabulary import DISAGREEING, CheckKind
+from audit.vocabulary import WITH_TOPIC, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
 STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
@@ -47,7 +47,7 @@ class Protocol:
     """How a model is asked about pairs.
 
     name      structured: reasoning, label, topic and significance in one call; label_only: the label alone, then topic and
-              significance of the pairs that disagree
+              significance of the pairs that differ in something (arXiv:2605.29084, section 5.2)
     absence   keep: the run's own flags count; check: the canonical prefix counts, and the model is asked once about every
               other answer
     swap, blind, repeats   further verdicts on each pair: in the other order; with the names of centers and handbooks masked;
@@ -156,7 +156,7 @@ class Protocol:
 
     def _extract_calls(self, corpus: Corpus, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
         for request, _, verdict in self.verdicts(corpus, item, self.absence_findings(item, replies), replies):
-            if request.kind is None and verdict.label in DISAGREEING:
+            if request.kind is None and verdict.label in WITH_TOPIC:
                 yield self.extract_call(item, request.pair, verdict.label or "")
 
     def extract_call(self, item: QuestionToJudge, pair: HandbookPair, label: str) -> Call:

@@ -13,7 +13,7 @@ from audit.judging.parse import read_details
 from audit.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
 from audit.llm.calls import Reply, usage_record
 from audit.llm.tasks import Replies
-from audit.vocabulary import ABSTAINED, DISAGREEING, Label, Parse
+from audit.vocabulary import ABSTAINED, DISAGREEING, WITH_TOPIC, Label, Parse
 
 Rules = Callable[[str, str, str], Verdict]
 """(question, answer a, answer b) -> verdict, without asking anybody."""
@@ -112,7 +112,7 @@ class ModelVerdicts:
         reply, verdict = next((reply, verdict) for request, reply, verdict in replied if request.kind is None)
         replies, prompts = [reply], [self.protocol.prompts[self.protocol.name].title]
         # The label alone was asked for; topic and significance come from a call of their own.
-        if self.protocol.name == "label_only" and verdict.label in DISAGREEING:
+        if self.protocol.name == "label_only" and verdict.label in WITH_TOPIC:
             detail_replies, verdict = self._with_details(item, pair, verdict)
             replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
         self.summary.count(verdict)
@@ -127,7 +127,9 @@ class ModelVerdicts:
         if reply is None:
             return [], verdict
         details = read_details(reply)
-        return [reply], Verdict(verdict.label, details.significance, details.topic, verdict.reasoning, verdict.parse)
+        # What one answer adds has a topic, but no clinical significance
+        significance = details.significance if verdict.label in DISAGREEING else None
+        return [reply], Verdict(verdict.label, significance, details.topic, verdict.reasoning, verdict.parse)
 
 
 @dataclass

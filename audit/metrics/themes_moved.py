@@ -85,7 +85,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.
     """
-    grouped = _shared_grouping(taxonomy, against)
+    grouped = shared_grouping(taxonomy, against)
     table = frame(con, SQL, grouped)
     table.insert(1, "name", table["theme_id"].map({theme.theme_id: theme.name for theme in taxonomy.themes} | REST))
     table["change"] = table["share_second"] - table["share_first"]
@@ -95,7 +95,8 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
     return table.loc[order].reset_index(drop=True)
 
 
-def _shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
+def shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
+    """The divergence topics of two runs in the themes of the first. Raises AuditError where they share no theme."""
     ids = {theme.theme_id for theme in taxonomy.themes}
     theirs = {topic: theme_id for topic, theme_id in (other.theme_of() if other else {}).items() if theme_id in ids}
     if not theirs:

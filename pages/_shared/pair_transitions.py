@@ -9,6 +9,7 @@ import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, flows_figure, transitions_figure
+from audit.metrics.ablation import runs_cost, topic_likeness
 from audit.metrics.transitions import ANY, changed_pairs, run_agreement, transitions
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import Pair, pair
@@ -57,6 +58,16 @@ def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
     shares = agreement[agreement["figure"] != "kappa"]
     figure, count, of, value, method = run_agreement.table.pick(compared.run)
     table(shares, "run_agreement", (figure, count, of, Column.share("value", value.heading), method))
+
+
+def ablation_section(compared: ComparedRuns) -> None:
+    """What another judge or protocol is worth: topics named alike, and what a verdict took."""
+    st.header("Topics and costs", anchor=False)
+    counts(compared.run, "Of interest where both runs judge the same answers, and only the judge or its protocol differs.")
+    likeness, cost = (load_two(metric, compared.first, compared.second) for metric in (topic_likeness, runs_cost))
+    table(likeness, "topic_likeness", topic_likeness.table.pick(compared.run))
+    table(cost, "runs_cost", runs_cost.table.pick(compared.run))
+    footer(cost, "topics-and-costs", compared.run, "topic_likeness", "runs_cost")
 
 
 def changed_pairs_section(compared: ComparedRuns) -> None:

@@ -86,8 +86,8 @@ def test_an_unparseable_absence_check_is_not_an_absence_and_its_pairs_are_not_as
     assert {call.purpose for call in calls} == {"absence"}
 
 
-def test_extract_is_asked_for_pairs_that_disagree_and_gets_the_label():
-    labels = {"B says 2.": "DIVERGENT", "C says 3.": "COMPLEMENTARY"}
+def test_extract_is_asked_for_pairs_that_differ_and_gets_the_label():
+    labels = {"B says 2.": "DIVERGENT", "C says 3.": "CONSISTENT"}
 
     def say(call):
         return "" if call.purpose == "extract" else json.dumps({"classification": labels[texts(call)["answer_b"]]})

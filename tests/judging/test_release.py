@@ -144,7 +144,18 @@ def test_label_only_takes_topic_and_significance_from_the_second_call(tmp_path):
     ab = pairs(root, "q1")["ab"]
     assert (ab["classification"], ab["divergence_topic"], ab["clinical_significance"]) == ("DIVERGENT", "waiting time", "medium")
     assert ab["judge_metadata"]["input_tokens"] == 100 + 100
-    assert ab["judge_metadata"]["prompt"].split()[1].startswith("extract-1@")
+    assert ab["judge_metadata"]["prompt"].split()[1].startswith("extract-2@")
+
+
+def test_label_only_names_what_a_complementary_pair_adds_without_a_significance(tmp_path):
+    def say(call):
+        if call.purpose == "extract":
+            return '{"divergence_topic": "waiting time", "clinical_significance": "medium"}'
+        return json.dumps({"classification": "COMPLEMENTARY"})
+
+    root, _ = judged(tmp_path, protocol("label_only"), say=say)
+    ab = pairs(root, "q1")["ab"]
+    assert (ab["classification"], ab["divergence_topic"], ab["clinical_significance"]) == ("COMPLEMENTARY", "waiting time", None)
 
 
 def test_rules_judge_without_asking_and_the_record_says_so(tmp_path):
