@@ -121,7 +121,7 @@ HEAD_TO_HEAD = Scheme(
     ),
     spellings={spelling: preference.value for spelling, preference in PREFERENCE_SPELLINGS.items()},
     sides=("A", "B"),
-    rubric=("## 10. ",),
+    rubric=("## 11. ",),
     mirrored=dict(zip(map(str, SIDES), map(str, reversed(SIDES)), strict=True)),
 )
 SCHEMES = {scheme.name: scheme for scheme in (PAIRS, HEAD_TO_HEAD)}

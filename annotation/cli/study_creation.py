@@ -57,6 +57,10 @@ def _common_options(parser: argparse.ArgumentParser) -> None:
         "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
         help="items shown a second time, without saying so (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--mask", action="append", default=[], metavar="NAME",
+        help="also mask this name in the answers, besides those of the run; may be repeated (--dry-run lists what is masked)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed draws another sample")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
     parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
@@ -90,7 +94,7 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
         raise StudyError(f"--items, --by and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
     plan = HeadToHeadPlan(
         systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
-        calibration=arguments.calibration, repeats=arguments.repeats,
+        calibration=arguments.calibration, repeats=arguments.repeats, masked_words=tuple(arguments.mask),
     )  # fmt: skip
     return _create(arguments, settings, partial(draw_head_to_head, plan=plan), partial(draw_head_to_head_study, plan=plan))
 
@@ -128,7 +132,7 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
         per_label[label.strip().upper()] = int(count)
     return SamplePlan(
         seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
-        repeats=arguments.repeats, names_shown=arguments.show_names,
+        repeats=arguments.repeats, names_shown=arguments.show_names, masked_words=tuple(arguments.mask),
     )  # fmt: skip
 
 
@@ -147,6 +151,8 @@ def _strata_text(drawn: DrawnSample) -> str:
         lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
     lines.append(drawn.not_drawn_text())
     lines += [drawn.names_left_text()] if drawn.names_left_text() else []
+    if masking := drawn.masking:
+        lines += list(filter(None, (masking.sentence(), masking.organisations_sentence())))
     return "\n".join(lines)
 
 
@@ -162,4 +168,10 @@ def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
     ]
     counts = dict(zip(("study_items", "calibration_items", "repeats"), _items_by_kind(drawn), strict=True))
     run = {"unscored_pairs": drawn.origin.unscored, "run_pairs": drawn.origin.pairs}
-    return {"strata": strata, **counts, **run, "names_left": dict(drawn.names_left)}
+    return {"strata": strata, **counts, **run, "names_left": dict(drawn.names_left), **_masking_record(drawn)}
+
+
+def _masking_record(drawn: DrawnSample) -> dict[str, Any]:
+    if drawn.masking is None:
+        return {}
+    return {"masked": drawn.masking.masked.to_dict("records"), "organisations_left": drawn.masking.organisations}

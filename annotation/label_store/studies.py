@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -81,14 +82,26 @@ def find_study(store: LabelStore, study_id: str) -> Study:
 
 
 def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]:
-    """All studies, newest first; with `annotator`, those in which that person rates."""
+    """All studies, newest first; with `annotator`, those in which that person rates, under their neutral titles."""
     query = select(studies).order_by(studies.c.created_at.desc(), studies.c.study_id)
-    if annotator is not None:
-        own = study_members.c.study_id == studies.c.study_id
-        query = query.join(study_members, own).where(study_members.c.annotator == annotator)
+    members = select(study_members.c.study_id).where(study_members.c.annotator == annotator)
     with store.read() as con:
-        rows = con.execute(query).mappings()
-        return [record_of(Study, {**row, "state": StudyState(row["state"]), "scheme": SCHEMES[row["scheme"]]}) for row in rows]
+        rows = con.execute(query).mappings().all()
+        own = None if annotator is None else set(con.execute(members).scalars())
+    listed = [record_of(Study, {**row, "state": StudyState(row["state"]), "scheme": SCHEMES[row["scheme"]]}) for row in rows]
+    if own is None:
+        return listed
+    titles = neutral_titles(listed)
+    return [replace(study, title=titles[study.study_id]) for study in listed if study.study_id in own]
+
+
+def neutral_titles(newest_first: Sequence[Study]) -> dict[str, str]:
+    """What annotators see in place of a title: a title such as "Is DIVERGENT overused?" says what is expected of them.
+
+    newest_first  all studies, as `list_studies` gives them, because they are numbered in the order of their creation
+    """
+    numbers = range(len(newest_first), 0, -1)
+    return {study.study_id: f"Study {n} ({study.scheme.name})" for n, study in zip(numbers, newest_first, strict=True)}
 
 
 def answers_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str]]:

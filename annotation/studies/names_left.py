@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, answers_shown
+from annotation.studies.verdict_store import find_origin
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.text.blinding import Masker, masker_of
@@ -15,10 +16,10 @@ NAMES = f"select {', '.join(NAME_COLUMNS)} from handbooks order by handbook"
 SYSTEM_NAMES = "select system_id, name, model from systems order by system"
 
 
-def masker_of_run(con: Connection) -> Masker:
-    """What masks the names of a run's handbooks and institutions, and of its answering systems and their models."""
+def masker_of_run(con: Connection, listed: Sequence[str] = ()) -> Masker:
+    """What masks the names of a run's handbooks and institutions, of its answering systems and their models, and those listed."""
     handbooks = (dict(zip(NAME_COLUMNS, row, strict=True)) for row in rows(con, NAMES))
-    return masker_of(handbooks, [name for row in rows(con, SYSTEM_NAMES) for name in row if name])
+    return masker_of(handbooks, [name for row in rows(con, SYSTEM_NAMES) for name in row if name], listed)
 
 
 def words_left(answers: Iterable[tuple[str, str, str]], masker: Masker) -> dict[str, list[str]]:
@@ -33,7 +34,7 @@ def words_left(answers: Iterable[tuple[str, str, str]], masker: Masker) -> dict[
 def names_left_in_study(store: LabelStore, study: Study, run: Run) -> dict[str, list[str]]:
     """The same for the items of a study, silent repeats excluded, by the names in the run that it was drawn from."""
     with open_store(run.path) as con:
-        masker = masker_of_run(con)
+        masker = masker_of_run(con, find_origin(store, study.study_id).plan.get("masked_words", ()))
     return words_left(answers_shown(store, study.study_id), masker)
 
 

@@ -14,6 +14,7 @@ MAX_STUDY_ITEMS = 5_000
 """Above this, draw only on request: at five minutes an item, 5,000 items are ten weeks of work for each of two people."""
 # The column of the seed is a 32-bit integer in PostgreSQL.
 MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
+MAX_MASKED_WORDS = 500
 SECOND_CRITERIA = ("organ",)
 """Allowed second criteria: each question has exactly one value of such a property."""
 
@@ -25,12 +26,14 @@ class Plan:
     calibration  items of the calibration round, spread over the strata, separate from the study and not counted
     repeats      study items that are silently shown again, for intra-rater agreement
     names_shown  whether annotators see whose an answer is; if not, names, contacts and credits are also masked in the answers
+    masked_words names that are masked besides those of the run
     """
 
     seed: int = 1
     calibration: int = 15
     repeats: int = 10
     names_shown: bool = False
+    masked_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,12 +82,15 @@ def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bo
     items         how many are requested, by whatever the plan counts them
     faults_found  sentence -> whether it is so
     """
+    unusable = next((name for name in plan.masked_words if sum(map(str.isalnum, name)) < 2), "")
     checks = {
         **faults_found,
         "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *items]) < 0,
         f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
         f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
         "no items are requested": sum(items) == 0,
+        f"more than {MAX_MASKED_WORDS} names to mask are listed": len(plan.masked_words) > MAX_MASKED_WORDS,
+        f"'{unusable}' cannot be masked, because it has fewer than two letters or digits": bool(unusable),
     }
     faults = [fault for fault, failed in checks.items() if failed]
     if faults:

@@ -12,6 +12,7 @@ import numpy as np
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
+from annotation.studies.masking_preview import MaskingPreview, blind_answer, preview_masking
 from annotation.studies.names_left import masker_of_run, names_left_text, words_left
 from annotation.studies.sample_plan import MAX_STUDY_ITEMS, Plan, SamplePlan, StratumPlan, allocate_items, check_plan, check_size
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
@@ -61,6 +62,7 @@ class DrawnSample:
     """A sample: the items as annotators see them, the judge's verdict on each, the strata, and the sample's origin.
 
     names_left  item id -> words of its masked answers that contain a word of an institution's name; repeats excluded
+    masking     what is masked in the answers; None where names are shown
     """
 
     items: list[NewItem]
@@ -68,6 +70,8 @@ class DrawnSample:
     strata: list[Stratum]
     origin: SampleOrigin
     names_left: Mapping[str, list[str]] = field(default_factory=dict)
+    # Not compared: it follows from the items, and has a table
+    masking: MaskingPreview | None = field(default=None, compare=False)
 
     def not_drawn_text(self) -> str:
         """How much of the run is in no stratum, and why, in words."""
@@ -156,12 +160,14 @@ def draw_from_strata(
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _texts(con, query, values, strata, positions)
     order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so that none reveals a stratum
-    masker = None if plan.names_shown else masker_of_run(con)
+    masker = None if plan.names_shown else masker_of_run(con, plan.masked_words)
     items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), masker)
     names_left = words_left(((item.item_id, item.answer_a, item.answer_b) for item in items), masker) if masker else {}
+    answers, shown = (row[6:8] for row in texts.values()), (text for item in items for text in (item.answer_a, item.answer_b))
+    masking = preview_masking(answers, shown, masker) if masker else None
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
-    return DrawnSample(items, verdicts, drawn, origin, names_left)
+    return DrawnSample(items, verdicts, drawn, origin, names_left, masking)
 
 
 def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]:
@@ -206,10 +212,11 @@ def _items_and_verdicts(
 def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], masker: Masker | None) -> NewItem:
     question_id, question, handbook_a, handbook_b, name_a, name_b, *answers, reference = shown
     # A generator may omit the text of an absent answer; annotators then read the words that mark absence.
-    texts = [answer or f"{NOT_ADDRESSED}." for answer in answers] + ([reference] if reference else [])
-    first, second, *known = (masker.mask(text) if masker else text for text in texts)
+    first, second = (blind_answer(answer, masker) if masker else answer or f"{NOT_ADDRESSED}." for answer in answers)
+    known = masker.mask(reference) if masker and reference else reference or None
     names = handbook_a, handbook_b, name_a, name_b
-    return NewItem(item_id, kind, question_id, question, *names, first, second, reference=known[0] if known else None)
+    asked = masker.mask(question) if masker else question
+    return NewItem(item_id, kind, question_id, asked, *names, first, second, reference=known)
 
 
 def _with_repeats(

@@ -55,13 +55,20 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """`text` with [name], [contact] or [source] in place of what tells whose it is; everything else is unchanged."""
-        folded = fold(text)
         pieces, end = [], 0
-        for start, stop, marker in self._found(folded):
-            first, last = folded.span(start, stop)
+        for first, last, marker in self._spans(text):
             pieces += [text[end:first], marker]
             end = last
         return "".join([*pieces, text[end:]])
+
+    def replaced(self, text: str) -> list[tuple[str, str]]:
+        """What `mask` replaces in a text, in order: the marker, and the words that it stands for."""
+        return [(marker, text[first:last]) for first, last, marker in self._spans(text)]
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+        folded = fold(text)
+        for start, stop, marker in self._found(folded):
+            yield *folded.span(start, stop), marker
 
     def words_left(self, masked: str) -> list[str]:
         """The words of a masked text that contain a word of a name, each once: a person has to judge them.
@@ -150,11 +157,12 @@ def _merged(found: list[tuple[int, int, str]], text: str) -> list[tuple[int, int
 # -- the names of a release ----------------------------------------------------------------------------------------------
 
 
-def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = ()) -> Masker:
+def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = (), listed: Iterable[str] = ()) -> Masker:
     """The masker for all names of these handbooks and answering systems.
 
     handbooks  their records: center, and where known handbook_id, organ, phase, title, url and aliases (a list)
     systems    ids and names of systems, and names of their models
+    listed     further names that somebody listed, each masked however it is written
 
     Names are the centers, their aliases, their words that are not ordinary English, their initials, the titles, and the
     parts of web hosts and ids that only some handbooks have.
@@ -173,6 +181,8 @@ def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = (
         names.setdefault(part, UPPER)
     for name in systems:
         _add_system(names, words, name)
+    for name in listed:
+        _add(names, name, ANY)
     return Masker(names, frozenset(words))
 
 

@@ -1,10 +1,16 @@
-"""Protocol: how items are labelled; the text of annotation/PROTOCOL.md."""
+"""Rubric for those who label, and the whole protocol for a PI: the text of annotation/PROTOCOL.md."""
 
 import streamlit as st
 
 from annotation.studies.accounts import Role
+from pages._blinded.access import current_account
 from pages._blinded.frame import study_page
-from pages._blinded.labelling import protocol_text
+from pages._blinded.labelling import annotators_text, protocol_text
 
-with study_page("Protocol", "", Role.ANNOTATOR, Role.ADJUDICATOR, Role.PI), st.container(width=900):
-    st.markdown(protocol_text())
+account = current_account()
+is_pi = account is not None and account.role is Role.PI
+with (
+    study_page("Protocol" if is_pi else "Rubric", "", Role.ANNOTATOR, Role.ADJUDICATOR, Role.PI) as reader,
+    st.container(width=900),
+):
+    st.markdown(protocol_text() if reader.role is Role.PI else annotators_text())

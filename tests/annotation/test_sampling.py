@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -9,14 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.label_store.assignments import list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState, find_study
+from annotation.studies.masking_preview import NOTHING_SAID, blind_answer
 from annotation.studies.names_left import names_left_in_study
+from annotation.studies.packets import packet_csv
 from annotation.studies.sample_plan import SamplePlan, allocate_items, apportion
 from annotation.studies.sampling import draw_sample, draw_study
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest, verdicts_by_item
+from audit.judging.baseline import parse_answer
 from audit.store.runs import Run
+from audit.text.blinding import masker_of
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
@@ -153,6 +160,8 @@ def test_no_stratum_gives_more_than_it_has_and_none_is_left_out(wanted: int, siz
     [
         ({"per_label": {"DIVERGANT": 3}}, "'DIVERGANT' is not a label"),
         ({"per_label": {"ABSENT": 0}}, "no items are requested"),
+        ({"masked_words": ("NIH", "-x-")}, "'-x-' cannot be masked, because it has fewer than two letters or digits"),
+        ({"masked_words": ("NIH",) * 501}, "more than 500 names to mask are listed"),
         ({"calibration": -1}, "a count is below 0"),
         ({"second": "moon"}, r"'moon' is not a second criterion \(allowed: organ\)"),
     ],
@@ -183,6 +192,62 @@ def test_names_and_contacts_are_masked_in_answers_unless_the_study_shows_them(tm
         "At Hazel, call 555-0110 or Birch; take 500-1000 mg."
     }
     assert shown.names_left_text() == ""
+
+
+def test_a_pi_lists_further_names_which_are_masked_and_kept_with_the_plan(store: LabelStore, tmp_path: Path) -> None:
+    named = named_run(tmp_path, "At Hazel ask the National Organ Trust (N.O.T.) or call 555-0110. Hazel again.")
+    seen = draw_sample(named, plan(), "s").masking
+    assert seen is not None
+    assert seen.masked.to_dict("records") == [
+        {"kind": "name", "text": "Hazel", "places": 4, "items": 2},
+        {"kind": "contact", "text": "555-0110", "places": 2, "items": 2},
+    ]
+    assert seen.organisations == {"National Organ Trust": 2}
+    assert seen.sentence().startswith("Masked in the answers: 4 names, 2 contacts, 0 credit or source lines.")
+    listed = plan(masked_words=("national organ trust", "N.O.T."))
+    drawn = draw_study(store, named, listed, study_id="s", title="T", annotators=people(store, "ana", "ben"), now=NOW)
+    assert {item.answer_a for item in drawn.items if item.handbook_a == "a"} == {
+        "At [name] ask the [name] ([name]) or call [contact]. [name] again."
+    }
+    assert drawn.masking is not None
+    assert drawn.masking.organisations == {}
+    assert find_origin(store, "s").plan["masked_words"] == ["national organ trust", "N.O.T."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        ("NOT ADDRESSED: This handbook does not contain information on this topic.", NOTHING_SAID),
+        ("not addressed", NOTHING_SAID),
+        ("NOT ADDRESSED. It is silent. Hazel has a page on diet.", f"{NOTHING_SAID} [name] has a page on diet."),
+        ("", NOTHING_SAID),
+        (None, NOTHING_SAID),
+        ("This is NOT ADDRESSED TO children.", "This is NOT ADDRESSED TO children."),
+    ],
+)
+def test_a_blind_answer_says_in_neutral_words_that_nothing_is_addressed(answer: str | None, read: str) -> None:
+    assert blind_answer(answer, masker_of([handbook("a", center="Hazel Clinic")])) == read
+    assert parse_answer(NOTHING_SAID).is_empty  # so that the baseline judge reads it as an absent answer
+
+
+def test_everything_that_annotators_are_sent_of_the_nih_release_tells_no_institute(
+    lite: LabelStore, nih: Path, tmp_path: Path
+) -> None:
+    """In packets and on the board: names, abbreviations, telephone numbers, addresses and boilerplate."""
+    run = load(nih, tmp_path).run
+    every = SamplePlan(per_label={**dict.fromkeys(COUNTS, 150), "ABSENT": 40}, calibration=0, repeats=10)
+    draw_study(lite, run, every, study_id="nih", title="T", annotators=people(lite, "ana", "ben"), now=NOW)
+    tasks = list_tasks(lite, "nih", "ana")
+    assert len(tasks) == 40 + 19 + 150 + 61 + 3 + 10
+    sent = packet_csv(lite, "nih", "ana").decode() + repr(tasks)
+    centers = [json.loads(line)["center"] for line in (nih / "handbooks.jsonl").open()]
+    abbreviations = ["CDC", "GARD", "GHR", "MedlinePlus", "NCI", "NHLBI", "NIDDK", "NIHSeniorHealth", "NINDS"]
+    fixed = [
+        "NIH:", "NOT ADDRESSED", r"\w@\w", r"https?:|www\.|\b\w+\.(?:gov|org|com)\b", r"\(?\b[2-9]\d\d\)?[-. ]\d{3}[-. ]\d{4}\b"
+    ]  # fmt: skip
+    patterns = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in (*centers, *abbreviations)] + fixed
+    assert {pattern: re.findall(pattern, sent) for pattern in patterns} == {pattern: [] for pattern in patterns}
+    assert sent.count("[name]") > 20
 
 
 def test_items_that_still_hold_a_word_of_a_name_are_listed(tmp_path: Path) -> None:

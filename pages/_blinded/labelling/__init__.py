@@ -12,11 +12,19 @@ from annotation.schemes import PAIRS, Scheme
 
 # Page and protocol share one text, so that they cannot differ.
 PROTOCOL = Path(annotation.__file__).with_name("PROTOCOL.md")
+FOR_ANNOTATORS = ("1", "4", "5", "11", "12")
+"""Sections that annotators read. The others speak of strata, silent repeats and times: who knows them rates differently."""
 
 
 def protocol_text() -> str:
     """The protocol as Markdown, without its title."""
     return PROTOCOL.read_text(encoding="utf-8").partition("\n")[2]
+
+
+def annotators_text() -> str:
+    """The sections of the protocol for those who label, as Markdown, without their numbers."""
+    sections = re.findall(r"^## (\d+)\. ((?:.*\n?)(?:(?!## ).*\n?)*)", protocol_text(), flags=re.MULTILINE)
+    return "\n".join(f"## {text}" for number, text in sections if number in FOR_ANNOTATORS)
 
 
 @cache

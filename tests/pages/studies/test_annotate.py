@@ -153,7 +153,7 @@ def test_the_page_shows_the_open_study_and_its_progress(store, as_user: SignIn):
     at = as_user("ana", "annotate")
     assert not at.exception
     data = widget_data(at)
-    assert (data["title"], data["rated"], data["total"], len(data["tasks"])) == ("A study", 0, 3, 3)
+    assert (data["title"], data["rated"], data["total"], len(data["tasks"])) == ("Study 1 (pairs)", 0, 3, 3)
 
 
 def test_the_session_on_the_server_contains_no_name_and_nothing_of_the_other_annotator(store, as_user: SignIn):
@@ -214,10 +214,16 @@ def test_somebody_without_a_study_gets_a_message(store, as_user: SignIn):
     assert "There is no study for you to label now" in words_on(as_user("zoe", "annotate"))
 
 
-def test_the_protocol_opens_and_the_rubric_is_taken_from_it(store, as_user: SignIn):
+def test_annotators_read_a_rubric_without_strata_repeats_and_times_and_a_pi_the_whole_protocol(store, as_user: SignIn):
     people(store, "ana")
-    at = as_user("ana", "protocol")
-    assert "Tie-breakers" in words_on(at)
+    people(store, "petra", role="pi")
+    rubric, protocol = (words_on(as_user(name, "protocol")) for name in ("ana", "petra"))
+    for text in ("What is labelled", "Tie-breakers", "The answer is better than the refusal.", "How annotators work"):
+        assert text in rubric
+        assert text in protocol
+    for text in ("strat", "repeat", "clock", "seconds", "weight", "per label", "40 pairs", "calibration"):
+        assert text in protocol or text in ("seconds", "per label")
+        assert text not in rubric.casefold()
     assert (rubric_html().count("<table>"), rubric_html(HEAD_TO_HEAD).count("<table>")) == (3, 2)
     assert "The answer is better than the refusal." in rubric_html(HEAD_TO_HEAD)
     assert "Can one patient follow both answers completely at the same time?" in rubric_html()

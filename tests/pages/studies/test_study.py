@@ -42,7 +42,8 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     at = next(button for button in at.button if button.label == "Draw sample and create study").click().run()
     assert not at.exception
     assert not at.error
-    assert [study.title for study in list_studies(ready, "ana")] == ["Is the judge right?"]
+    assert [study.title for study in list_studies(ready)] == ["Is the judge right?"]
+    assert [study.title for study in list_studies(ready, "ana")] == ["Study 1 (pairs)"]
     assert "**labelling**" in words_on(at)  # so few pairs that none is left over for calibration
 
 

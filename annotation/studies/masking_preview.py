@@ -1,0 +1,97 @@
+"""What blinding does to a study's answers: the words in place of "NOT ADDRESSED", what is masked, and what may be left."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from audit.tables import Column, TableSpec
+from audit.text.blinding import HIDDEN_CONTACT, HIDDEN_NAME, HIDDEN_SOURCE, Masker
+from audit.vocabulary import NOT_ADDRESSED
+
+NOTHING_SAID = "This text does not say anything about this question."
+"""In place of a generator's "NOT ADDRESSED: This handbook does not ...", which reads unlike any handbook."""
+BOILERPLATE = re.compile(rf"\s*{NOT_ADDRESSED}\b[\s:.,;\-–—]*(?:[^.!?]|[.!?](?!\s|$))*[.!?]?\s*", re.IGNORECASE)
+KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
+_CAPITALISED = r"[A-Z][\w'-]*"
+_OF = r"(?:of|on|for|the|and|in|&)"
+_KIND = (
+    r"(?:Agency|Administration|Association|Centers?|Centres?|Clinics?|Foundation|Hospitals?|Institutes?|Library|Society|Trust|"
+    r"University)"
+)
+ORGANISATION = re.compile(rf"\b(?:{_CAPITALISED} )*{_KIND}(?:(?: {_OF}){{1,2}} {_CAPITALISED}| {_CAPITALISED})*")
+MASKED_TABLE = TableSpec(
+    "What is masked in the answers",
+    (
+        Column.text("kind", "Kind"), Column.text("text", "Masked words", "as written"),
+        Column.count("places", "Places"), Column.count("items", "Items"),
+    ),
+    ("Study and calibration items; silent repeats are not counted again.",),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MaskingPreview:
+    """What blinding does to the answers of a sample.
+
+    masked         columns of MASKED_TABLE, most places first: words as written, in how many places and items
+    not_addressed  answers that begin with NOT ADDRESSED and are shown in neutral words
+    organisations  names of organisations that are still in the masked answers, with the number of places; not in the run, so
+                   a person has to judge whether they tell whose text it is
+    """
+
+    masked: pd.DataFrame
+    not_addressed: int
+    organisations: dict[str, int]
+
+    def sentence(self) -> str:
+        """The counts, in words."""
+        places = self.masked.groupby("kind")["places"].sum().to_dict()
+        counts = ", ".join(f"{places.get(kind, 0):,} {kind}{'' if places.get(kind, 0) == 1 else 's'}" for kind in KINDS.values())
+        return (
+            f"Masked in the answers: {counts}. {self.not_addressed:,} answers that begin with {NOT_ADDRESSED} are shown as: "
+            f"{NOTHING_SAID}"
+        )
+
+    def organisations_sentence(self) -> str:
+        """The organisations that are left, in words; "" where there are none."""
+        if not self.organisations:
+            return ""
+        listed = "; ".join(f"{name} ({places})" for name, places in self.organisations.items())
+        return f"Names of other organisations are left. List those that tell whose text it is, and preview again: {listed}."
+
+
+def blind_answer(answer: str | None, masker: Masker) -> str:
+    """An answer as annotators read it: masked, and in neutral words where a generator said that nothing is addressed.
+
+    What follows the first sentence of such an answer is kept. A missing text is an absent answer.
+    """
+    if not (answer or "").strip():
+        return NOTHING_SAID
+    opening = BOILERPLATE.match(str(answer))
+    text = str(answer) if opening is None else f"{NOTHING_SAID} {str(answer)[opening.end() :]}".strip()
+    return masker.mask(text)
+
+
+def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str], masker: Masker) -> MaskingPreview:
+    """What blinding does to these answers.
+
+    answers  the answers of each item, as the run has them
+    shown    the same answers as annotators read them, in any order
+    """
+    places: Counter[tuple[str, str]] = Counter()
+    items: Counter[tuple[str, str]] = Counter()
+    organisations = Counter(match[0] for text in shown for match in ORGANISATION.finditer(text) if " " in match[0])
+    not_addressed = 0
+    for texts in answers:
+        own = [part for text in texts for part in masker.replaced(text or "")]
+        places.update(own)
+        items.update(set(own))
+        not_addressed += sum(not (text or "").strip() or BOILERPLATE.match(str(text)) is not None for text in texts)
+    rows = [(KINDS[marker], " ".join(text.split()), n, items[marker, text]) for (marker, text), n in places.most_common()]
+    frame = pd.DataFrame(rows, columns=[column.name for column in MASKED_TABLE.columns])
+    return MaskingPreview(frame, not_addressed, dict(organisations.most_common()))
