@@ -73,6 +73,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--swap", action="store_true", help="also judge each pair in the other order")
     parser.add_argument("--blind-centers", action="store_true", help="also judge with the names of centers and handbooks masked")
+    parser.add_argument("--name-centers", action="store_true", help="tell the judge which center each answer is from")
     parser.add_argument("--repeat", type=count, default=0, metavar="N", help="also judge each pair N more times")
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N pairs that need a judge")
     parser.add_argument(

@@ -31,6 +31,7 @@ from audit.pipeline.config_reader import read_config
 from audit.pipeline.context import RunContext, Stage, Workspace, check_room, taken
 from audit.pipeline.judging_input import check_two_handbooks
 from audit.pipeline.plan import plan_run, plan_text
+from audit.pipeline.presets import PRESETS, preset_lines
 from audit.pipeline.runner import CLEAN, STOPPED, RunSummary, StageCount, run_stages
 from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sources
 from audit.pipeline.stages.generate import GenerateStage
@@ -69,6 +70,10 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` writes one"
     )
+    parser.add_argument(
+        "--preset", choices=tuple(PRESETS), default="",
+        help="what the config leaves open, as a published pipeline has it (paper: arXiv:2605.29084); --dry-run lists it",
+    )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
     add_probe(parser)
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")
@@ -77,7 +82,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit run CONFIG.toml`"""
-    config = read_config(arguments.config)
+    config = read_config(arguments.config, arguments.preset)
     work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
     sources, left_out = find_sources(config, work)
     # Whatever can be wrong must show before the first stage: extraction alone may take hours
@@ -103,11 +108,12 @@ def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list
     plan = plan_run(context, stages, journaled_answers)
     checks = endpoint_checks(context, plan.stages)
     cost = estimate_run(context, plan, checks, probe=arguments.probe)
-    texts = [plan_text(plan, context.left_out), *(check.line for check in checks), cost.text]
+    preset = list(preset_lines(context.config, arguments.preset)) if arguments.preset else []
+    texts = ["\n".join(preset), plan_text(plan, context.left_out), *(check.line for check in checks), cost.text]
     record = {
         "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
         "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs.total,
-        "pairs_to_judge": plan.pairs.to_judge, "estimate": cost.record,
+        "pairs_to_judge": plan.pairs.to_judge, "estimate": cost.record, "preset": preset,
         "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
     }  # fmt: skip
     print_result(arguments, "\n".join(filter(None, texts)), record)
@@ -190,4 +196,5 @@ def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSumm
 
 def _same_command(arguments: argparse.Namespace) -> str:
     until = [] if arguments.until == STAGES[-1] else ["--until", arguments.until]
-    return shlex.join(["audit", "run", str(arguments.config), *until, *(["--json"] if arguments.json else [])])
+    preset = ["--preset", arguments.preset] if arguments.preset else []
+    return shlex.join(["audit", "run", str(arguments.config), *preset, *until, *(["--json"] if arguments.json else [])])

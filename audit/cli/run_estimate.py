@@ -16,6 +16,7 @@ from audit.cli.run_models import (
     WITHIN,
     EndpointCheck,
     Options,
+    answer_prompt,
     generator_name,
     settings_for,
     system_task,
@@ -26,7 +27,7 @@ from audit.errors import AuditError
 from audit.generation.costs import REPLY_TOKENS as ANSWER_TOKENS
 from audit.generation.costs import FullDocumentCost, answer_cost, full_document_cost, hybrid_passages, typical_passages
 from audit.generation.evidence import meets
-from audit.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
+from audit.generation.model_generator import AnswerTask, model_answers
 from audit.generation.system_answers import REPLY_TOKENS as SYSTEM_TOKENS
 from audit.generation.system_answers import SystemTask
 from audit.jobs.judging import protocol_of
@@ -185,7 +186,7 @@ def _answering(
     asked = [question for source in sources for question in grounded_questions(context, source)]
 
     def task(model: str) -> AnswerTask:
-        return AnswerTask(load_answer_prompt(), model, lambda: asked, options.context)
+        return AnswerTask(answer_prompt(options), model, lambda: asked, options.context)
 
     writing, journal = _with_journal(context, GENERATE, task, check)
     with stored_replies(journal) as replies:
@@ -233,7 +234,7 @@ def journaled_answers(context: RunContext, sources: Sequence[SourceDocument]) ->
 
 def _costs_before_retrieval(context: RunContext, sources: Sequence[SourceDocument]) -> tuple[StageCost, FullDocumentCost]:
     """The calls to handbooks that are not searched yet, by the lengths of their texts where these are extracted."""
-    task = AnswerTask(load_answer_prompt(), NO_MODEL, lambda: (), context.config.generate.context)
+    task = AnswerTask(answer_prompt(context.config.generate), NO_MODEL, lambda: (), context.config.generate.context)
     instructions = len(task.prompt.system) + len(task.prompt.user)
     queries = [Query.of(question) for question in context.questions()]
     calls, characters, total = 0, 0.0, FullDocumentCost()

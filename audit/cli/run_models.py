@@ -27,6 +27,7 @@ from audit.judging.within.model import PROMPT, WithinTask
 from audit.judging.within.rules import judge_pair
 from audit.llm.journal import Journal
 from audit.llm.probe import check_endpoint
+from audit.llm.prompts import Prompt
 from audit.pipeline.build_cache import digest_of
 from audit.pipeline.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.context import RunContext, Stage
@@ -56,11 +57,17 @@ def generator_name(context: RunContext) -> str:
     return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
 
 
+def answer_prompt(options: GenerateOptions) -> Prompt:
+    """The prompt of an answer, with the config's limit on its length."""
+    prompt = load_answer_prompt()
+    return replace(prompt, max_tokens=options.max_tokens) if options.max_tokens else prompt
+
+
 def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
     """The model's answers to everything that is asked; a call with a reply in the journal is not made again."""
     options = context.config.generate
     settings = settings_for(context, options)
-    writing = AnswerTask(load_answer_prompt(), model_of(settings, None), lambda: asked, options.context)
+    writing = AnswerTask(answer_prompt(options), model_of(settings, None), lambda: asked, options.context)
     # The digest of the plan is in the name: after a change of prompt or model, old replies are not mixed in.
     path = context.workspace.journal("generate", digest_of(writing.plan()))
     with Journal(path, writing.plan()) as journal:
@@ -123,10 +130,11 @@ def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[
 def check_judge(options: JudgeOptions) -> None:
     """Raise AuditError where rules are asked for what only a model can do, or the prompts cannot be read."""
     load_prompts(options.templates)
-    if options.judge == BASELINE and (options.swap or options.blind_centers or options.repeat or options.absence == CHECK):
+    checks = options.swap or options.blind_centers or options.name_centers or options.repeat or options.absence == CHECK
+    if options.judge == BASELINE and checks:
         raise AuditError(
             "The baseline judge calls no model, so it has nothing to check. Nothing was done. "
-            "Leave out swap, blind_centers, repeat and absence in [judge]."
+            "Leave out swap, blind_centers, name_centers, repeat and absence in [judge]."
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from audit.errors import AuditError
 from audit.jobs.judging import Progress, judge_by_model, protocol_of, write_release
-from audit.judging.corpus import Corpus
+from audit.judging.corpus import Corpus, with_centers
 from audit.judging.costs import stage_costs
 from audit.judging.positions.task import NAME as POSITIONS
 from audit.judging.positions.task import PositionsTask, load_positions_prompts
@@ -27,11 +27,11 @@ def judging_task(options: Any, model: str, corpus: Corpus) -> AnyJudgingTask:
     Raises AuditError where they ask for checks that the protocol does not have.
     """
     if options.protocol != POSITIONS:
-        return JudgingTask(protocol_of(options, model), corpus)
-    if options.swap or options.blind_centers or options.repeat or options.absence == CHECK:
+        return JudgingTask(protocol_of(options, model), with_centers(corpus) if options.name_centers else corpus)
+    if options.swap or options.blind_centers or options.name_centers or options.repeat or options.absence == CHECK:
         raise AuditError(
             f"Protocol {POSITIONS} reads single answers and not pairs, so these checks do not apply to it. Nothing was asked. "
-            "Leave out swap, blind centers, repeat and absence check."
+            "Leave out swap, blind centers, center names, repeat and absence check."
         )
     return PositionsTask(load_positions_prompts(options.templates), model, corpus)
 

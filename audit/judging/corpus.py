@@ -35,8 +35,14 @@ class Verdict:
 class AnswerToJudge:
     """One handbook's answer to one question; `absent` and `method` are the run's own finding.
 
-    `absent` is None if the generator's reply was unparseable, for `unread_reason`; `usage` is what writing it took.
+    `absent` is None if the generator's reply was unparseable, for `unread_reason`; `usage` is what writing it took; `center` is
+    the name that the judge is told with it, empty where it is told none.
     """
+
+    @property
+    def shown(self) -> str:
+        """What a judge reads."""
+        return f"From {self.center}:\n{self.text or ''}" if self.center else self.text or ""
 
     text: str | None
     absent: bool | None = False
@@ -44,6 +50,7 @@ class AnswerToJudge:
     retrieval: Record | None = None
     unread_reason: str | None = None
     usage: Record | None = None
+    center: str = ""
 
     @property
     def has_absence_prefix(self) -> bool:
@@ -80,6 +87,7 @@ class Corpus:
     items      may be called repeatedly, and yields one question at a time
     selection  describes which pairs were chosen
     sections, trials   the run's texts of handbooks and its retrieval trials, which are copied into the new release; None: none
+    names_centers  whether a judge is told whose answer a text is
     """
 
     run: Record
@@ -88,6 +96,7 @@ class Corpus:
     selection: str = "all"
     sections: Callable[[], Iterator[Record]] | None = None
     trials: Callable[[], Iterator[Record]] | None = None
+    names_centers: bool = False
 
     @cached_property
     def masker(self) -> Masker:
@@ -99,6 +108,18 @@ class Corpus:
         """The run that it was taken from, as a manifest names it; empty if it was never a run."""
         digest = self.run.get("digest")
         return {"source_run": self.run["run_id"], "source_digest": digest} if digest else {}
+
+
+def with_centers(corpus: Corpus) -> Corpus:
+    """The corpus with the name of its center at each answer, for the judge to read (as in arXiv:2605.29084, section 4)."""
+    centers = {str(handbook["handbook_id"]): str(handbook["center"]) for handbook in corpus.handbooks}
+
+    def items() -> Iterator[QuestionToJudge]:
+        for item in corpus.items():
+            named = {handbook: replace(answer, center=centers[handbook]) for handbook, answer in item.answers.items()}
+            yield replace(item, answers=named)
+
+    return replace(corpus, items=items, names_centers=True)
 
 
 def first_pairs(corpus: Corpus, count: int) -> Corpus:

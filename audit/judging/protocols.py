@@ -111,7 +111,7 @@ class Protocol:
             yield from self._blind_requests(corpus, item, present)
 
     def _requests_in_order(self, item: QuestionToJudge, first: str, second: str, *, swapped: bool) -> Iterator[JudgeRequest]:
-        a, b = (item.answers[handbook].text or "" for handbook in (first, second))
+        a, b = (item.answers[handbook].shown for handbook in (first, second))
         if swapped:
             # Equal answers in the other order are the same request.
             if a != b:
@@ -122,8 +122,8 @@ class Protocol:
             yield self._request(item, (first, second), CheckKind.REPEAT, number, (a, b), number)
 
     def _blind_requests(self, corpus: Corpus, item: QuestionToJudge, present: list[HandbookPair]) -> Iterator[JudgeRequest]:
-        texts = {handbook: item.answers[handbook].text or "" for pair in present for handbook in pair}
-        masked = {handbook: corpus.masker.mask(text) for handbook, text in texts.items()}
+        texts = {handbook: item.answers[handbook].shown for pair in present for handbook in pair}
+        masked = {handbook: corpus.masker.mask(item.answers[handbook].text or "") for handbook in texts}
         for a, b in present:
             # Without a name to mask it would be the request of the verdict itself.
             if (masked[a], masked[b]) != (texts[a], texts[b]):
@@ -161,7 +161,7 @@ class Protocol:
 
     def extract_call(self, item: QuestionToJudge, pair: HandbookPair, label: str) -> Call:
         """The call that asks what a pair with this label differs on."""
-        a, b = (item.answers[handbook].text or "" for handbook in pair)
+        a, b = (item.answers[handbook].shown for handbook in pair)
         fields = {"question": str(item.question["question"]), "answer_a": a, "answer_b": b, "label": label}
         return self.prompts[EXTRACT].call(self.model, item.question_id, fields)
 
@@ -237,6 +237,8 @@ class JudgingTask:
             "prompts": {stage: prompt.title for stage, prompt in protocol.stage_prompts.items()},
             **self.corpus.source,
             "pairs": self.corpus.selection,
+            # Only where it is so: journals written before it could be are still resumed.
+            **({"name_centers": True} if self.corpus.names_centers else {}),
         }
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:

@@ -83,6 +83,7 @@ class GenerateOptions(ConfigSection):
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     context: int = Field(32_768, ge=1_000, description="tokens the model takes for prompt and answer together")
+    max_tokens: int = Field(0, ge=0, description="tokens of an answer at most; 0: as its prompt says (700)")
     threshold: float | None = Field(None, ge=0, le=1, description="extractive: weaker evidence is NOT ADDRESSED, 0 to 1")
 
 
@@ -100,6 +101,7 @@ class JudgeOptions(ConfigSection):
     absence: Literal["keep", "check"] = Field("keep", description="keep the generator's absence flags, or check every answer")
     swap: bool = Field(False, description="judge each pair in the other order too")
     blind_centers: bool = Field(False, description="and with the names of centers and handbooks masked")
+    name_centers: bool = Field(False, description="tell the judge which center each answer is from")
     repeat: int = Field(0, ge=0, description="and this many times more")
     templates: ExistingPath | None = Field(None, description="your own prompts, in files named as in audit/judging/templates")
 

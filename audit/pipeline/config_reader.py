@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from audit.errors import ConfigError
 from audit.pipeline.config import NO_JUDGE, SECTIONS, TERMS, Config, as_written
+from audit.pipeline.presets import with_preset
 from audit.pipeline.settings_models import TABLES
 from audit.pipeline.system_options import source_problems
 from audit.vocabulary import nearest
@@ -24,8 +25,11 @@ NO_MODEL = "none"
 NOTHING_DONE = "Nothing was done."
 
 
-def read_config(path: Path) -> Config:
-    """The config in `path`. Raises ConfigError, with the line, where an option is unknown or its value is not allowed."""
+def read_config(path: Path, preset: str = "") -> Config:
+    """The config in `path`; what it leaves open is as in the `preset`, if one is named.
+
+    Raises ConfigError, with the line, where an option is unknown or its value is not allowed.
+    """
     try:
         # Editors on Windows begin a file with a byte order mark.
         text = path.read_text(encoding="utf-8-sig")
@@ -40,7 +44,9 @@ def read_config(path: Path) -> Config:
     if "path" in parsed:  # our own field, no section of the file
         refuse(("path",), f"there is no section 'path'. Allowed: {', '.join(SECTIONS)}.")
     try:
-        config = Config.model_validate({**parsed, "path": path.resolve()}, context={"folder": path.resolve().parent})
+        config = Config.model_validate(
+            {**with_preset(parsed, preset), "path": path.resolve()}, context={"folder": path.resolve().parent}
+        )
     except ValidationError as error:
         # One problem at a time: the first one often causes the others.
         problem = error.errors()[0]
@@ -74,8 +80,12 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
         (config.retrieves or config.asks_sources) and not (config.corpus.pdfs or config.corpus.documents)
     ):
         refuse(("corpus", "documents"), "[corpus] needs either pdfs or documents, and not both.")
-    judge, problem = config.judge, "protocol is 'positions', which has no checks: leave out swap, blind_centers, repeat, absence."
-    if judge.protocol == "positions" and (judge.swap or judge.blind_centers or judge.repeat or judge.absence != "keep"):
+    judge, problem = (
+        config.judge,
+        "protocol is 'positions', which has no checks: leave out swap, blind_centers, name_centers, repeat, absence.",
+    )
+    checks = judge.swap or judge.blind_centers or judge.name_centers or judge.repeat or judge.absence != "keep"
+    if judge.protocol == "positions" and checks:
         refuse(("judge", "protocol"), problem)
     if not config.compares and not config.systems:
         refuse(("judge", "judge"), f"judge is '{NO_JUDGE}', so there must be [[systems]] that answer, and there are none.")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from audit.judging.corpus import first_pairs
+from audit.judging.corpus import first_pairs, with_centers
 from audit.judging.parse import is_readable
 from audit.judging.protocols import JudgingTask, open_calls
 from audit.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
@@ -139,3 +139,15 @@ def test_a_limit_counts_pairs_that_need_a_judge():
     answers = {"q1": {"a": "1", "b": "NOT ADDRESSED", "c": "3"}, "q2": {"a": "4", "b": "5"}, "q3": {"a": "6", "b": "7"}}
     assert asked(run_protocol(protocol(), first_pairs(corpus(answers), 2)).asked) == [("1", "3"), ("4", "5")]
     assert [len(item.pairs) for item in first_pairs(corpus(answers), 1).items()] == [2]
+
+
+def test_a_judge_may_be_told_whose_answer_it_reads_and_then_the_blind_check_masks_that():
+    told = with_centers(corpus(THREE))
+    plain, named = (run_protocol(protocol(blind=True), source).asked for source in (corpus(THREE), told))
+    assert texts(named[0])["answer_a"].splitlines() == ["From Alder Clinic:", texts(plain[0])["answer_a"]]
+    # The masked request has no name at all, so that it is another request even where the text itself names nobody
+    masked = [call for call in named if not texts(call)["answer_a"].startswith("From ")]
+    assert len(masked) == 3
+    assert all("Alder" not in json.dumps(texts(call)) for call in masked)
+    assert JudgingTask(protocol(), told).plan()["name_centers"] is True
+    assert "name_centers" not in JudgingTask(protocol(), corpus(THREE)).plan()
