@@ -105,7 +105,7 @@ def parse_lines(name: str, data: bytes) -> Lines:
         return _csv_lines(name, data)
     try:
         _check_archive(name, data)
-        return list(_text_of_rows(name, _rows_of_sheet(data)))
+        return list(_text_of_rows(name, _rows_of_sheet(name, data)))
     except (UnreadablePacketError, MemoryError):
         raise
     # Whatever the libraries raise on a damaged workbook: this process does nothing else.
@@ -160,13 +160,33 @@ def _refuse_doctype(name: str, source: BinaryIO) -> None:
         parser.Parse(part)
 
 
-def _rows_of_sheet(data: bytes) -> Iterator[tuple[object, ...]]:
+def _rows_of_sheet(name: str, data: bytes) -> Iterator[tuple[object, ...]]:
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(data), read_only=True)  # without data_only, a formula is read as its text
     sheet = book["packet"] if "packet" in book.sheetnames else book.worksheets[0]
+    _refuse_merged_cells(name, data, sheet._worksheet_path)  # type: ignore[attr-defined]  # of a read-only sheet
     # Both bounds are given, because the dimension that the file declares may be the whole sheet.
     yield from sheet.iter_rows(max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True)
+
+
+def _refuse_merged_cells(name: str, data: bytes, sheet: str) -> None:
+    """Of merged cells only the first has a text, so an item would silently lose its label."""
+    merged: list[str] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag.rpartition(":")[2] == "mergeCell":
+            merged.append(attributes.get("ref", ""))
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(sheet) as source:
+        parser.ParseFile(source)
+    if match := re.match(r"([A-Z]+)(\d+)", merged[0]) if merged else None:
+        raise UnreadablePacketError(
+            f"{name}, row {match[2]}, column {match[1]}: cells {merged[0]} are merged, so all but the first have no text. "
+            f"{NOTHING_STORED} Unmerge them, fill in each row, and import the file again."
+        )
 
 
 def _text_of_rows(name: str, rows: Iterable[tuple[object, ...]]) -> Iterator[list[str]]:

@@ -8,14 +8,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from openpyxl import Workbook
-from openpyxl.styles import Alignment, Font
 
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
@@ -24,6 +19,7 @@ from annotation.label_store.stored_values import MAX_COMMENT_LENGTH, storable_te
 from annotation.label_store.studies import find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
 from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
+from annotation.studies.packet_workbook import MAX_XLSX_CELL, workbook_bytes, xlsx_text
 from audit.formatting import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
@@ -36,13 +32,6 @@ COLUMNS = {
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
 MAX_FAULTS_LISTED = 20
 ENDINGS = (".csv", ".xlsx")
-MAX_XLSX_CELL = 32_767
-"""Characters that fit into a cell of a spreadsheet."""
-# A workbook writes control characters as _xHHHH_, so a text that looks like that has to be escaped as well.
-XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-WIDTHS = {"question": 40, **dict.fromkeys(("answer_1", "answer_2", "answer_a", "answer_b", "reference"), 70), "comment": 40}
-WIDTHS |= {"label": 18, "significance": 14}
-
 PacketRows = list[tuple[int, dict[str, str]]]
 """(row number in the file, column -> text)."""
 
@@ -68,22 +57,27 @@ def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
 
 
 def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
-    """The same as a workbook with one sheet.
+    """The same as a workbook: menus of the allowed words, only the columns to fill in unlocked, and the rubric on a second sheet.
 
     Raises StudyError when a text does not fit into a cell; CSV has no such limit.
     """
-    book = Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = "packet"
-    columns = COLUMNS[find_study(store, study_id).scheme.name]
-    sheet.append(columns)
-    for task in list_tasks(store, study_id, annotator):
-        sheet.append([_xlsx_text(str(safe_cell(value)), task) for value in _packet_row(task, columns)])
-    _format_sheet(sheet)
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
+    scheme = find_study(store, study_id).scheme
+    columns = COLUMNS[scheme.name]
+    tasks = list_tasks(store, study_id, annotator)
+    for task in tasks:
+        _check_lengths(task, columns)
+    menus = {"label": scheme.words, "significance": SIGNIFICANCES, "unsure": (YES[0], NO[0])}
+    rows = [[str(safe_cell(value)) for value in _packet_row(task, columns)] for task in tasks]
+    return workbook_bytes(columns, rows, {name: menus.get(name, ()) for name in FILLED_COLUMNS[scheme.name]}, scheme)
+
+
+def _check_lengths(task: LabellingTask, columns: Sequence[str]) -> None:
+    longest = max(len(xlsx_text(value)) for value in _packet_row(task, columns))
+    if longest > MAX_XLSX_CELL:
+        raise StudyError(
+            f"Item {task.assignment_id} has a text of {longest:,} characters; a cell of a workbook can have {MAX_XLSX_CELL:,}. "
+            "No packet was written. Export it as CSV."
+        )
 
 
 def _packet_row(task: LabellingTask, columns: Sequence[str]) -> list[str]:
@@ -96,28 +90,6 @@ def _packet_row(task: LabellingTask, columns: Sequence[str]) -> list[str]:
         "comment": rated.comment,
     }  # fmt: skip
     return [cells[column] or "" for column in columns]
-
-
-def _format_sheet(sheet: Any) -> None:
-    sheet.freeze_panes = "A2"
-    for cells in sheet.iter_cols():
-        name = str(cells[0].value)
-        cells[0].font = Font(bold=True)
-        sheet.column_dimensions[cells[0].column_letter].width = WIDTHS.get(name, 12)
-        for cell in cells[1:]:
-            cell.data_type = "s"  # text, so that a spreadsheet never reads it as a formula, a number or a date
-            cell.number_format = "@"
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-
-
-def _xlsx_text(text: str, task: LabellingTask) -> str:
-    escaped = XLSX_ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
-    if len(escaped) > MAX_XLSX_CELL:
-        raise StudyError(
-            f"Item {task.assignment_id} has a text of {len(text):,} characters; a cell of a workbook can have {MAX_XLSX_CELL:,}. "
-            "No packet was written. Export it as CSV."
-        )
-    return escaped
 
 
 # -- reading back ------------------------------------------------------------------------------------------------------
@@ -159,12 +131,21 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
         raise StudyError(f"{name} is larger than {MAX_PACKET_BYTES >> 20} MB, so it is not a packet. No rating was stored.")
     lines = read_lines(name, data)
     header = [cell.strip().lower() for cell in lines[0]] if lines else []
-    missing = [column for column in columns if column not in header]
-    if missing or len(set(header)) != len(header):
-        fault = f"column '{missing[0]}' is missing" if missing else "a column name appears twice"
+    if fault := _header_fault(header, columns):
         raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(columns)}. No rating was stored.")
     rows = [(number, _row_of(header, line)) for number, line in enumerate(lines[1:], start=2)]
     return [(number, row) for number, row in rows if any(row.values())]
+
+
+def _header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
+    """What is wrong with the column names; empty where nothing is."""
+    if missing := [column for column in columns if column not in header]:
+        return f"column '{missing[0]}' is missing"
+    if len(set(header)) != len(header):
+        return "a column name appears twice"
+    foreign = [column for column in header if column and column not in columns]
+    # What somebody wrote into a column of their own would otherwise be lost without a word.
+    return f"column '{foreign[0][:40]}' is not one of a packet" if foreign else ""
 
 
 def _row_of(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:

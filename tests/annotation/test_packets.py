@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,7 @@ def test_no_cell_of_a_workbook_is_a_formula(lite: LabelStore) -> None:
     [
         ({"label": "Divergant"}, "p.csv, row 2, column label: 'Divergant' is not in the vocabulary"),
         ({"label": "3"}, "row 2, column label: '3' is not in the vocabulary"),
+        ({"label": "widersprüchlich"}, "row 2, column label: 'widersprüchlich' is not in the vocabulary"),
         ({"label": "DIVERGENT"}, "row 2, column significance: DIVERGENT needs a clinical significance: low, medium, high."),
         ({"label": "ABSENT", "significance": "low"}, "row 2, column significance: ABSENT has no clinical significance"),
         ({"label": "DIVERGENT", "significance": "huge"}, "row 2, column significance: 'huge' is not in the vocabulary"),
@@ -201,6 +203,7 @@ def test_a_duplicate_item_is_a_fault(lite: LabelStore) -> None:
         ("p.csv", b"", "row 1: column 'item' is missing"),
         ("p.csv", b"item,label\n", "row 1: column 'order' is missing"),
         ("p.csv", ",".join([*PACKET_COLUMNS, "label"]).encode(), "row 1: a column name appears twice"),
+        ("p.csv", ",".join([*PACKET_COLUMNS, "my notes"]).encode(), "row 1: column 'my notes' is not one of a packet"),
         ("p.csv", b"item\n\xff\xfe", "near row 2: the text is not UTF-8"),
         ("p.ods", b"", "Allowed: .csv and .xlsx"),
         ("p.xlsx", b"not a zip", "cannot be read as a workbook"),
@@ -241,3 +244,36 @@ def test_sides_of_a_packet_are_those_of_the_page(lite: LabelStore) -> None:
     shown = {row["item"]: (row["answer_1"], row["answer_2"]) for row in rows}
     assert shown == {task.assignment_id: (task.first, task.second) for task in list_tasks(lite, "s", "ben")}
     assert len(assignment_rows(lite, "s")) == 40
+
+
+def test_a_workbook_has_menus_locked_texts_and_the_rubric(lite: LabelStore) -> None:
+    study_of(lite, 2)
+    book = load_workbook(io.BytesIO(packet_xlsx(lite, "s", "ana")))
+    sheet, head = book["packet"], list(PACKET_COLUMNS)
+    menus = {str(menu.sqref): menu.formula1 for menu in sheet.data_validations.dataValidation}
+    letters = {name: sheet.cell(1, head.index(name) + 1).column_letter for name in head}
+    assert menus[f"{letters['label']}2:{letters['label']}3"] == f'"{",".join(PAIRS.words)}"'
+    assert menus[f"{letters['significance']}2:{letters['significance']}3"] == '"low,medium,high"'
+    assert menus[f"{letters['unsure']}2:{letters['unsure']}3"] == '"yes,no"'
+    assert sheet.protection.sheet
+    unlocked = {name for name, letter in letters.items() if not sheet[f"{letter}2"].protection.locked}
+    assert unlocked == {"label", "significance", "unsure", "comment"}
+    rubric = [str(cell.value) for row in book["rubric"].iter_rows() for cell in row if cell.value]
+    assert {*PAIRS.words} <= {*rubric}
+    assert any("Can one patient follow both answers" in text for text in rubric)
+
+
+@pytest.mark.parametrize(("value", "merged", "fault"), [
+    (datetime(2026, 3, 1), "", "row 2, column label: '2026-03-01 00:00:00' is not in the vocabulary"),
+    ("ABSENT", "H2:H3", "p.xlsx, row 2, column H: cells H2:H3 are merged"),
+])  # fmt: skip
+def test_a_date_as_a_label_and_merged_cells_are_refused(lite: LabelStore, value: object, merged: str, fault: str) -> None:
+    study_of(lite, 2)
+    book = load_workbook(io.BytesIO(packet_xlsx(lite, "s", "ana")))
+    sheet = book["packet"]
+    sheet.cell(2, PACKET_COLUMNS.index("label") + 1).value = value
+    if merged:
+        sheet.merge_cells(merged)
+    out = io.BytesIO()
+    book.save(out)
+    assert fault in refused(lite, out.getvalue(), "p.xlsx")
