@@ -18,11 +18,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.ratings.design import Codes, Floats, SampleDesign
+from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
 from annotation.schemes import PAIRS
 from audit.vocabulary import SIGNIFICANCES
 
-MAJORITY = "majority"
 SAMPLE, POPULATION = "sample", "population"
 LABEL_ORDER = PAIRS.words
 ERROR_COLUMNS = ("by", "right", "judged", "n", "items")
@@ -182,30 +182,14 @@ def comparisons(ratings: Ratings) -> list[Comparison]:
     return [*_label_comparisons(ratings), *_significance_comparisons(ratings)]
 
 
-def majority(ratings: Ratings) -> Codes:
-    """The label that more than half of an item's annotators gave, at least two of them; else MISSING."""
-    codes = np.arange(len(ratings.scheme.words))
-    votes = np.sum([ratings.labels[rater][:, None] == codes for rater in ratings.annotators], axis=0)
-    commonest, given = votes.argmax(axis=1), votes.sum(axis=1)
-    # Strictly more than half: argmax alone would settle a tie in favour of the label that is declared first.
-    return np.where((given >= 2) & (2 * votes.max(axis=1) > given), commonest, MISSING)
-
-
-def gold(ratings: Ratings) -> Codes | None:
-    """The adjudicated label, else the majority's; None where the table has no column `gold`."""
-    adjudicated = ratings.labels.get(GOLD)
-    return None if adjudicated is None else np.where(adjudicated == MISSING, majority(ratings), adjudicated)
-
-
 def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:
     """The majority, gold where there is one, and each annotator."""
     given = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
     # Items without a majority count as rated, so that the pairs they stand for are not attributed to the other items.
     rated_twice = given.sum(axis=0) >= 2
     yield ReferenceStandard(MAJORITY, majority(ratings), rated_twice)
-    adjudicated = gold(ratings)
-    if adjudicated is not None:
-        yield ReferenceStandard(GOLD, adjudicated, rated_twice | (ratings.labels[GOLD] != MISSING))
+    if GOLD in ratings.labels:
+        yield ReferenceStandard(GOLD, gold_standard(ratings).codes, rated_twice | (ratings.labels[GOLD] != MISSING))
     for rater, rated in zip(ratings.annotators, given, strict=True):
         yield ReferenceStandard(rater, ratings.labels[rater], rated)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.annotator_effort import RETEST_COLUMNS, drift, retest_agreement, time_per_item
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, Comparison, comparisons, gold, judge_errors, majority
+from annotation.agreement.comparisons import POPULATION, SAMPLE, Comparison, comparisons, judge_errors
 from annotation.agreement.estimates import (
     Estimate,
     estimate_measure,
@@ -21,6 +21,7 @@ from annotation.agreement.estimates import (
 )
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
 from annotation.ratings.design import SampleDesign
+from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
 from annotation.schemes import PAIRS, Scheme
 from audit.stats.intervals import ShareEstimate, stratified_share, wilson
@@ -29,6 +30,7 @@ ALL_ANNOTATORS = "all annotators"
 ANNOTATORS_AND_JUDGE = "annotators and judge"
 HEADLINE = PAIRS.headline
 WITHOUT_VERDICT = "without a verdict"
+RATED_ONCE = "rated by one annotator only"
 FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "word", "note")
 CELL_COLUMNS = ("about", "first", "second", "scope", "first_label", "second_label", "count")
 NO_DESIGN = "the table has no column design_weight, so it is unknown how many pairs of the run an item represents"
@@ -113,13 +115,14 @@ def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) 
 
 
 def item_counts(ratings: Ratings) -> dict[str, int]:
-    """Items: in all, rated by each annotator, rated by two or more without a majority, without a readable verdict."""
+    """Items: in all, rated by each annotator, by one only, by two or more without a majority, without a readable verdict."""
     given = {annotator: ratings.labels[annotator] != MISSING for annotator in ratings.annotators}
-    rated_twice = np.sum(list(given.values()), axis=0) >= 2
+    raters = np.sum(list(given.values()), axis=0)
     return {
         "items": len(ratings.items),
         **{annotator: int(rated.sum()) for annotator, rated in given.items()},
-        f"without a {MAJORITY}": int((rated_twice & (majority(ratings) == MISSING)).sum()),
+        RATED_ONCE: int((raters == 1).sum()),
+        f"without a {MAJORITY}": int(((raters >= 2) & (majority(ratings) == MISSING)).sum()),
         WITHOUT_VERDICT: int((ratings.labels[JUDGE] == MISSING).sum()),
     }
 
@@ -159,10 +162,10 @@ def _scope(design: SampleDesign | None) -> str:
 
 def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[Row]:
     """How often each rater gave each label, of the items to which they gave one."""
-    settled = gold(ratings)
+    settled = gold_standard(ratings).codes
     for rater, given in ratings.labels.items():
         # Adjudicators decide disputes only; without the items on which people agree, gold would consist of disputes.
-        codes = settled if rater == GOLD and settled is not None else given
+        codes = settled if rater == GOLD else given
         rated = codes != MISSING
         marked = codes[:, None] == np.arange(len(ratings.scheme.words))
         for index, label in enumerate(ratings.scheme.words):

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD
 from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS
 from audit.tables import HIGH, LOW, Column, TableSpec
@@ -46,7 +47,7 @@ FIGURES_TABLE = TableSpec(
     "Agreement of annotators and judge on the label",
     (Column.text("who", "Between"), FIGURE, ITEMS, *VALUES, IN_WORDS, NOTE),
     (
-        "Majority: the label on which both annotators agree. Gold: that label, or else the adjudicated one.",
+        f"Majority: the label of more than half of an item's annotators, at least two of them. {GOLD_RULE} {WITHOUT_GOLD}",
         SCOPES,
         INTERVALS,
         "Kappa with quadratic weights is the headline because labels are ordered. Words, for the sample: Landis and Koch (1977).",

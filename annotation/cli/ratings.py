@@ -30,7 +30,9 @@ from annotation.label_store.engine import open_label_store
 from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, PLAN_TABLE, ROWS, prevalence, sample_size_plan
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.design import read_strata
-from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, read_labels_file, read_ratings
+from annotation.ratings.labels_file import read_labels
+from annotation.ratings.long_format import LabelsFile
+from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
@@ -51,7 +53,7 @@ RATER_COLUMNS = ("annotator", "against", "by", "first")
 COMPARISON, BASELINE = "beside", "baseline"
 TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARISON)
 """Names of tables since the first version; scripts pass them, so they stay."""
-COLUMNS = """columns of the labels file:
+COLUMNS = """columns of a labels file with one row per item:
   item_id, annotator_a, annotator_b, judge       required; an empty cell means: not labelled, or no readable verdict
   annotator_c ..., gold                          further annotators; the adjudicated label
   significance_a, ..., judge_significance        low, medium or high
@@ -60,14 +62,20 @@ COLUMNS = """columns of the labels file:
   seconds_a ..., order_a ...                     how long an item took, and its position in the work (1, 2, ...)
   baseline                                       another judge's labels to compare the judge with (or name a column with
                                                  --against)
-  question_id, handbook_a, handbook_b            which pair it is; required for --release"""
+  question_id, handbook_a, handbook_b            which pair it is; required for --release
+
+columns of a labels file with one row per item and annotator (long format), such as that of `audit study export`:
+  item_id, annotator, label                      required; also by the names that other tools give them, such as user or choice
+  significance, seconds, order                   of that rating
+  judge, gold, design_weight, stratum, ...       as above, the same in all rows of an item
+Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are."""
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
     """The options of a command about a labels file or a study."""
     parser.epilog = COLUMNS
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--labels", type=Path, metavar="FILE", help="CSV file, one row per item")
+    source.add_argument("--labels", type=Path, metavar="FILE", help="CSV, TSV or JSON file of labels; its columns are below")
     source.add_argument("--study", metavar="ID", help="a study of this installation, with the ratings it has so far")
     parser.add_argument("--strata", type=Path, metavar="FILE", help="CSV file (stratum, pairs): the run's pairs by stratum")
     add_format(parser)
@@ -92,18 +100,18 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit agreement --labels FILE [--against COLUMN | --release PATH] | --study ID`"""
     if arguments.study and (arguments.against or arguments.release):
         raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
-    ratings, source = _ratings(arguments, settings), _source_name(arguments)
-    comparator = _comparator(arguments, settings, ratings)
+    file = _labels_file(arguments)
+    ratings, source = _ratings(arguments, settings, file), _source_name(arguments)
+    comparator = _comparator(arguments, settings, ratings, file)
     compared = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
     if arguments.table == COMPARISON and compared is None:
         raise AuditError(
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
             "Name a column with --against, or a release with --release."
         )
-    # A labels file has one row per item, so it cannot have the second rating of a repeat.
-    repeats = repeats_table(open_label_store(settings.studies_url), arguments.study) if arguments.study else None
-    # Nothing judges a preference here, so that only the annotators are compared.
-    report = (agreement_report if ratings.scheme is PAIRS else report_without_judge)(ratings, repeats)
+    # A file with one row per item cannot have the second rating of a repeat.
+    repeats = file.repeats if file else repeats_table(open_label_store(settings.studies_url), arguments.study)
+    report = _report(ratings, None if repeats.empty else repeats)
     if arguments.format == "json":
         return _print(report_json(report, source, compared))
     if arguments.format == "md":
@@ -112,9 +120,26 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 
-def _ratings(arguments: argparse.Namespace, settings: Settings) -> Ratings:
-    if arguments.labels:
-        return read_ratings(arguments.labels, read_strata(arguments.strata) if arguments.strata else None)
+def _report(ratings: Ratings, repeats: pd.DataFrame | None) -> AgreementReport:
+    # Nothing judges a preference, and a file in long format may have no judge: then only annotators are compared.
+    judged = ratings.scheme is PAIRS and bool((ratings.labels[JUDGE] != MISSING).any())
+    return agreement_report(ratings, repeats) if judged else report_without_judge(ratings, repeats)
+
+
+def _labels_file(arguments: argparse.Namespace) -> LabelsFile | None:
+    """The file of --labels; how it was read is said on standard error."""
+    if not arguments.labels:
+        return None
+    file = read_labels(arguments.labels)
+    for sentence in file.notes:
+        note(sentence)
+    return file
+
+
+def _ratings(arguments: argparse.Namespace, settings: Settings, file: LabelsFile | None) -> Ratings:
+    if file is not None:
+        pairs = read_strata(arguments.strata) if arguments.strata else None
+        return ratings_from(file.frame, str(arguments.labels), pairs)
     return study_ratings(open_label_store(settings.studies_url), arguments.study)
 
 
@@ -122,13 +147,15 @@ def _source_name(arguments: argparse.Namespace) -> str:
     return str(arguments.labels.name if arguments.labels else f"study {arguments.study}")
 
 
-def _comparator(arguments: argparse.Namespace, settings: Settings, ratings: Ratings) -> Comparator | None:
+def _comparator(
+    arguments: argparse.Namespace, settings: Settings, ratings: Ratings, file: LabelsFile | None
+) -> Comparator | None:
     """What the judge is compared with: the baseline judge on the texts at hand, or a column of the labels file."""
     if ratings.scheme is not PAIRS:
         return None
-    if arguments.study:
+    if file is None:
         return baseline_of_study(open_label_store(settings.studies_url), arguments.study, ratings.items)
-    frame = read_labels_file(arguments.labels)
+    frame = file.frame
     if arguments.release:
         return baseline_of_release(frame, arguments.release, settings.max_archive_bytes, settings.max_object_bytes)
     column = arguments.against or (BASELINE if BASELINE in frame else None)
@@ -232,7 +259,7 @@ def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
 
 def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit prevalence --labels FILE | --study ID`"""
-    ratings = _ratings(arguments, settings)
+    ratings = _ratings(arguments, settings, _labels_file(arguments))
     if ratings.scheme is not PAIRS:
         raise AuditError(f"{_source_name(arguments)} compares systems, so no label has a prevalence. Nothing was computed.")
     if arguments.plan is not None:

@@ -25,6 +25,7 @@ import pandas as pd
 
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
 from annotation.ratings.design import Codes, Floats, SampleDesign
+from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
 from audit.errors import AuditError
 from audit.stats.intervals import ShareEstimate, jeffreys, stratified_share, wilson
@@ -54,6 +55,7 @@ CORRECTED_TABLE = TableSpec(
         "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
         "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. People alone: the "
         "same items and weights, ignoring the strata.",
+        f"{GOLD_RULE} {WITHOUT_GOLD}",
         "Disagrees: divergent or contradictory. " + INTERVALS,
     ),
 )  # fmt: skip
@@ -76,8 +78,9 @@ GROWTH = 0.05
 def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     """How common each label is in the run, corrected and otherwise.
 
-    `human` names whose labels count as right: an annotator, or `gold`: an item's adjudicated label, else the label that all
-    its annotators gave, else split evenly between the labels they gave.
+    `human` names whose labels count as right: an annotator, or `gold` (annotation.ratings.gold). An open dispute is split evenly
+    between the labels that were given; an item rated by one annotator only has no gold label. The notes of the corrected shares
+    say how many there are of both.
 
     One row per method and label (the five, and `disagrees`: DIVERGENT or CONTRADICTORY):
         method            corrected    the headline: the sample weighted back by stratum
@@ -93,13 +96,17 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     """
     design, labels = require_design(ratings), human_labels(ratings, human)
     rated = ~np.isnan(labels[:, 0])
+    standard = gold_standard(ratings)
     if not rated.any():
-        raise AuditError(f"No item has a label by {human}. Nothing was estimated. Label some items first.")
+        once = int(standard.rated_once.sum()) if human == GOLD else 0
+        why = f" ({once:,} are rated by one annotator only, which is not enough for a gold label)" if once else ""
+        raise AuditError(f"No item has a label by {human}{why}. Nothing was estimated. Label some items first.")
     n, counts = int(rated.sum()), with_disagrees(labels[rated]).sum(axis=0)
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
     judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
+    note = "; ".join(filter(None, [standard.left_open if human == GOLD else "", _unrated_strata(design, rated)]))
     tables = [
-        method_table(CORRECTED, corrected_shares(design, labels), n, _unrated_strata(design, rated)),
+        method_table(CORRECTED, corrected_shares(design, labels), n, note),
         method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
         method_table(PEOPLE_ALONE, _weighted_shares(design, labels), n, ""),
         method_table(UNWEIGHTED, sample, n, "not weighted: describes the sample, not the run"),
@@ -127,23 +134,22 @@ def require_design(ratings: Ratings) -> SampleDesign:
 
 
 def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
-    """What people call each item: (items, labels), each row adding up to 1; NaN where nobody gave a label."""
+    """What people call each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
     if human != GOLD and human not in ratings.annotators:
         raise AuditError(
             f"There is no annotator '{human}'. Allowed: {', '.join((GOLD, *ratings.annotators))}. Nothing was estimated."
         )
     if human != GOLD:
-        return _vote_shares([ratings.labels[human]])
-    votes = _vote_shares([ratings.labels[annotator] for annotator in ratings.annotators])
-    # Undecided items are split between their labels: dropping them would drop the difficult ones.
-    adjudicated = _vote_shares([ratings.labels.get(GOLD, np.full(len(ratings.items), MISSING))])
-    return np.where(np.isnan(adjudicated), votes, adjudicated)
+        return _one_label(ratings.labels[human])
+    standard, given = gold_standard(ratings), votes(ratings)
+    # Open disputes are split between their labels: dropping them would drop the difficult items.
+    split = given / np.maximum(given.sum(axis=1, keepdims=True), 1)
+    return np.where(standard.disputed[:, None], split, _one_label(standard.codes))
 
 
-def _vote_shares(codes: list[Codes]) -> Floats:
-    votes = np.sum([rater[:, None] == np.arange(len(LABELS)) for rater in codes], axis=0).astype(float)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+def _one_label(codes: Codes) -> Floats:
+    """Each item's label as a share of 1, (items, labels); NaN where it has none."""
+    return np.where((codes == MISSING)[:, None], np.nan, codes[:, None] == np.arange(len(LABELS)))
 
 
 def with_disagrees(shares: Floats) -> Floats:

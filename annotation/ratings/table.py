@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import pandas as pd
 
 from annotation.ratings.design import FIRST_ROW, Codes, Floats, SampleDesign, design_from
 from annotation.schemes import PAIRS, Scheme
-from audit.errors import AuditError, describe_error
+from audit.errors import AuditError
 from audit.vocabulary import (
     EMPTY_WORDS,
     LABEL_SPELLINGS,
@@ -63,29 +62,6 @@ class Ratings:
     def annotators(self) -> tuple[str, ...]:
         """The human raters, in the order of the columns."""
         return tuple(rater for rater in self.labels if rater not in (JUDGE, GOLD))
-
-
-def read_ratings(path: Path, pairs: Mapping[str, float] | None = None) -> Ratings:
-    """The labels in a CSV file; see `ratings_from` for its columns and for `pairs`.
-
-    Raises AuditError as `read_labels_file` and as `ratings_from`.
-    """
-    return ratings_from(read_labels_file(path), str(path), pairs)
-
-
-def read_labels_file(path: Path) -> pd.DataFrame:
-    """A labels file as it is, every cell a text.
-
-    Raises AuditError when the file does not exist or is not a CSV table.
-    """
-    try:
-        # As text and none missing, so that an id 007 stays 007; spreadsheets begin a file with a byte order mark.
-        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
-    except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise AuditError(
-            f"{path}: cannot be read as a CSV table ({describe_error(error)}). Nothing was computed. "
-            f"Give a comma-separated file in UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}."
-        ) from None
 
 
 def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:

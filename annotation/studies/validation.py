@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.baseline_comparison import SEED, compare_with_baseline
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE, significance_by_all
+from annotation.agreement.comparisons import POPULATION, SAMPLE, significance_by_all
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.agreement.tables import (
     BASELINE_TABLE,
@@ -25,6 +25,7 @@ from annotation.agreement.tables import (
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
+from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import STRATA_TABLE, repeats_table, strata_frame, study_ratings

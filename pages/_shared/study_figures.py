@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
-from annotation.agreement.comparisons import MAJORITY
 from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report, report_without_judge
 from annotation.agreement.tables import BASELINE_TABLE
 from annotation.label_store.engine import LabelStore, StudyError
@@ -17,6 +16,7 @@ from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study, list_annotators, list_studies
 from annotation.prevalence.estimates import prevalence
 from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
+from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role

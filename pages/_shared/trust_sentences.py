@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.agreement.comparisons import MAJORITY, POPULATION, SAMPLE
+from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import AgreementReport
 from annotation.agreement.tables import rater_name
+from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
 from audit.metrics.judge import CHECK_WORDS

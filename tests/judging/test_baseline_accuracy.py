@@ -19,7 +19,8 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.baseline_comparison import compare_with_baseline
-from annotation.ratings.table import MISSING, ratings_from, read_labels_file
+from annotation.ratings.labels_file import read_labels
+from annotation.ratings.table import MISSING, ratings_from
 from annotation.studies.baseline_judge import baseline_of_release
 from audit.demo.answers import answers
 from audit.demo.build import CONFIGS
@@ -130,7 +131,7 @@ def test_on_all_institute_pairs_it_stays_above_its_lower_bound(nih):
 
 @pytest.mark.parametrize(("rater", "floor"), [("annotator_a", 0.36), ("annotator_b", 0.39)])
 def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
-    frame = read_labels_file(nih / "annotations" / "validation_labels.csv")
+    frame = read_labels(nih / "annotations" / "validation_labels.csv").frame
     codes = baseline_of_release(frame, nih, 2**30, 2**30).labels
     cells = table((label, LABELS[code]) for label, code in zip(frame[rater], codes, strict=True) if code != MISSING)
     assert cells.sum() >= 146  # of 148
@@ -138,7 +139,7 @@ def test_against_each_rater_of_the_institute_pairs(rater, floor, nih):
 
 
 def test_the_released_judge_beats_it_by_more_than_chance(nih):
-    frame = read_labels_file(nih / "annotations" / "validation_labels.csv")
+    frame = read_labels(nih / "annotations" / "validation_labels.csv").frame
     comparison = compare_with_baseline(ratings_from(frame), baseline_of_release(frame, nih, 2**30, 2**30))
     rows: pd.DataFrame = comparison[(comparison["by"] == "majority") & (comparison["scope"] == "sample")].set_index("name")
     assert rows.loc["kappa", "difference"] == pytest.approx(0.402, abs=0.06)  # measured: .402 [.239, .571]

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from annotation.agreement.comparisons import comparisons, gold, majority
+from annotation.agreement.comparisons import comparisons
 from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
 from annotation.cli.ratings import report_json, report_markdown
+from annotation.ratings.gold import gold_standard, majority
 from tests.annotation.tables import ratings
 
 TWO = """
@@ -45,7 +46,8 @@ def test_the_judge_is_measured_on_items_with_a_majority_and_a_verdict() -> None:
     assert (row["n"], row["value"]) == (29, 26 / 29)
     assert value(report, "annotator_a", "judge", "accuracy")["n"] == 36
     assert report.counts == {
-        "items": 37, "annotator_a": 37, "annotator_b": 32, "without a majority": 2, "without a verdict": 1
+        "items": 37, "annotator_a": 37, "annotator_b": 32, "rated by one annotator only": 5, "without a majority": 2,
+        "without a verdict": 1,
     }  # fmt: skip
 
 
@@ -171,9 +173,10 @@ def test_gold_is_the_adjudicated_label_else_the_majority() -> None:
         DIVERGENT   DIVERGENT   CONSISTENT ABSENT
         DIVERGENT   CONSISTENT  -          ABSENT
     """)
-    found = gold(table)
-    assert found is not None
-    assert found.tolist() == [3, 1, 1, -1]
+    standard = gold_standard(table)
+    assert standard.codes.tolist() == [3, 1, 1, -1]
+    assert standard.adjudicated.tolist() == [False, True, True, False]
+    assert standard.disputed.tolist() == [False, False, False, True]
 
 
 def test_three_annotators_are_compared_two_by_two_and_all_together() -> None:

@@ -46,6 +46,24 @@ def test_a_figure_is_the_same_in_every_format(labels: str, capsys: pytest.Captur
     assert "| raw agreement | 4 | 0.750 \\[" in printed(capsys, "agreement", "--labels", labels)
 
 
+@pytest.mark.usefixtures("in_demo")
+def test_the_export_of_a_study_gives_the_figures_of_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exported = str(tmp_path / "ratings.csv")
+    printed(capsys, "study", "export", "demo-finished", "--out", exported)
+    for command in (("agreement",), ("agreement", "--table", "oneself"), ("prevalence",)):
+        own = printed(capsys, *command, "--study", "demo-finished", "--format", "csv")
+        assert printed(capsys, *command, "--labels", exported, "--format", "csv") == own
+
+
+def test_rows_per_rating_without_a_judge_compare_the_annotators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "long.csv").write_text("item,user,label\nx,ana,absent\nx,ben,absent\ny,ana,absent\ny,ben,divergent\n")
+    assert main(["agreement", "--labels", str(tmp_path / "long.csv")]) == 0
+    out, err = capsys.readouterr()
+    assert "| raw agreement | 2 | 0.500" in out
+    assert "judge" not in out
+    assert "Annotators: A: ana; B: ben." in err
+
+
 def test_an_undefined_figure_is_null_empty_or_explained(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(printed(capsys, "agreement", "--labels", labels, "--format", "json"))
     lost = [row for row in data["figures"] if row["name"] == "recall" and row["label"] == "ABSENT" and row["scope"] == "sample"]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import beta
 
+from annotation.agreement.report import agreement_report
 from annotation.prevalence.estimates import human_labels, prevalence
 from annotation.ratings.table import Ratings
 from audit.errors import AuditError
@@ -105,6 +106,27 @@ def test_an_item_that_two_annotators_differ_on_counts_half_for_each_until_adjudi
     assert split[0].tolist() == [0, 0.5, 0, 0.5, 0]
     settled = human_labels(ratings(table.format("gold", "CONSISTENT", "-")))
     assert settled.tolist() == [[0, 1, 0, 0, 0], [1, 0, 0, 0, 0]]
+
+
+def test_items_rated_by_one_annotator_have_no_gold_label_and_are_counted() -> None:
+    """Of 240 items 120 are rated by one annotator only, who calls all of them divergent; 40 are disputed."""
+    lines = ["DIVERGENT - ABSENT 10 120", "ABSENT ABSENT ABSENT 10 80", "ABSENT DIVERGENT ABSENT 10 40"]
+    table = ratings("\n".join(["annotator_a annotator_b judge design_weight times", *lines]))
+    gold = shares(table)
+    assert (gold["n"]["DIVERGENT"], gold["value"]["DIVERGENT"]) == (120, pytest.approx(20 / 120))
+    assert gold["note"]["DIVERGENT"] == (
+        "without a gold label: 40 items in open dispute (each label given counts in equal parts); "
+        "120 of 240 rated items rated by one annotator only (left out)"
+    )
+    assert shares(table, human="annotator_a")["n"]["DIVERGENT"] == 240
+    assert agreement_report(table).counts["rated by one annotator only"] == 120
+    with pytest.raises(AuditError, match=r"No item has a label by gold \(3 are rated by one annotator only"):
+        prevalence(ratings("annotator_a annotator_b judge design_weight times\nABSENT - ABSENT 2 3"))
+
+
+def test_three_annotators_settle_an_item_by_majority() -> None:
+    lines = ["annotator_a annotator_b annotator_c judge design_weight", "DIVERGENT DIVERGENT ABSENT ABSENT 2"]
+    assert human_labels(ratings("\n".join(lines))).tolist() == [[0, 0, 0, 1, 0]]
 
 
 def test_one_annotator_may_count_as_right_alone() -> None:

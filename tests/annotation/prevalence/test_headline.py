@@ -10,7 +10,8 @@ import pytest
 
 from annotation.prevalence.headline import corrected_disagreement, disagreement_rate
 from annotation.ratings.design import SampleDesign
-from annotation.ratings.table import ratings_from, read_ratings
+from annotation.ratings.labels_file import read_labels
+from annotation.ratings.table import ratings_from
 from audit.demo.config import paper_config
 from audit.errors import AuditError
 from tests.annotation.studies import simulated_run
@@ -68,7 +69,7 @@ def test_the_interval_covers_the_true_rate(per_stratum: int) -> None:
 
 
 def test_the_nih_release_is_corrected_downwards(nih: Path) -> None:
-    rate = corrected_disagreement(read_ratings(nih / "annotations" / "validation_labels.csv"))
+    rate = corrected_disagreement(ratings_from(read_labels(nih / "annotations" / "validation_labels.csv").frame))
     assert rate.judge == pytest.approx(64 / 716)  # 61 divergent and 3 contradictory of 722 pairs, 6 of them absent
     assert rate.value == pytest.approx((0.0675 + 0.0612) / 2 / (1 - 6 / 722), abs=1e-4)
     assert rate.low < rate.value < rate.high < 0.1

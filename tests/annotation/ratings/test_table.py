@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from annotation.ratings.table import MISSING, ratings_from, read_ratings
+from annotation.ratings.labels_file import read_labels
+from annotation.ratings.table import MISSING, ratings_from
 from audit.errors import AuditError
 from tests.annotation.tables import ratings
 
@@ -77,12 +78,12 @@ def test_an_empty_file_a_missing_file_and_an_image_are_refused_in_a_sentence(tmp
     (tmp_path / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
     for name in ("empty.csv", "picture.csv", "nowhere.csv"):
         with pytest.raises(AuditError, match=f"{name}: cannot be read as a CSV table .* Nothing was computed"):
-            read_ratings(tmp_path / name)
+            read_labels(tmp_path / name)
 
 
 def test_a_file_from_excel_is_read(tmp_path: Path) -> None:
     pd.DataFrame(GOOD).to_csv(tmp_path / "labels.csv", index=False, encoding="utf-8-sig")
-    assert read_ratings(tmp_path / "labels.csv").items.tolist() == ["x", "y"]
+    assert ratings_from(read_labels(tmp_path / "labels.csv").frame).items.tolist() == ["x", "y"]
 
 
 def test_a_stratum_has_as_many_pairs_as_its_weights_add_up_to() -> None:
