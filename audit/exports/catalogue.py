@@ -144,7 +144,8 @@ SECTIONS = (
     ExportSection(
         "Compared with another run",
         (
-            two_run_tables.shared, two_run_tables.left_out, two_run_tables.rates_of_two, two_run_tables.mean_over_organs,
+            two_run_tables.shared, two_run_tables.left_out, two_run_tables.editions,
+            two_run_tables.rates_of_two, two_run_tables.mean_over_organs,
             two_run_tables.change_of_run,
             two_run_tables.change_of_organs, two_run_tables.questions_moved, two_run_tables.questions_moved_in_absence,
             two_run_tables.questions_relabelled, two_run_tables.handbooks_moved, two_run_tables.handbooks_moved_in_absence,

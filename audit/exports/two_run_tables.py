@@ -9,6 +9,7 @@ import pandas as pd
 
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table
+from audit.metrics.editions import UPDATED
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, KIND_MEANINGS, KIND_TITLES, LABEL
 from audit.metrics.runs import VERDICTS, verdict
 from audit.store.runs import Run
@@ -48,6 +49,13 @@ def left_out(context: ExportContext) -> Table:
     words = [f"{counts[kind]:,} {context.run.term(kind, int(counts[kind]))}" for kind in kinds]
     nothing = context.fill("nothing: both have the same {questions} and {handbooks}")
     return _two_run_table(context, "left_out", " and ".join(words) or nothing)
+
+
+def editions(context: ExportContext) -> Table:
+    """Which handbooks were updated, which of their answers changed, and which labels."""
+    frame = context.frame("editions")
+    updated = int((frame["update"] == UPDATED).sum())
+    return _two_run_table(context, "editions", context.fill(f"{len(frame):,} {{handbooks}} in both, {updated:,} of them updated"))
 
 
 def rates_of_two(context: ExportContext) -> Table:

@@ -31,7 +31,7 @@ from audit.vocabulary import nearest
 
 HANDBOOK_FIELDS = (
     "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "silent_pages", "unreadable", "language",
-    "digest", "licence", "may_be_downloaded",
+    "digest", "licence", "may_be_downloaded", "edition", "edition_of",
 )  # fmt: skip
 HANDBOOKS = f"select {', '.join(HANDBOOK_FIELDS)} from handbooks order by handbook"
 QUESTIONS = """

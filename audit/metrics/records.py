@@ -64,8 +64,9 @@ select what, in_both, first - in_both as only_first, second - in_both as only_se
 from counted
 order by sort_key
 """
-LEFT_OUT_SQL = """
-with alone as (
+LEFT_OUT_SQL = f"""
+with {ALIGNED},
+alone as (
     select 'question' as what, 'first' as run, question as sort_key, question_id as id, text as name, organ from this.questions
     where question_id not in (select question_id from other.questions)
     union all
@@ -73,10 +74,10 @@ with alone as (
     where question_id not in (select question_id from this.questions)
     union all
     select 'handbook', 'first', handbook, handbook_id, center || ', ' || phase, organ from this.handbooks
-    where handbook_id not in (select handbook_id from other.handbooks)
+    where handbook not in (select own from books)
     union all
     select 'handbook', 'second', handbook, handbook_id, center || ', ' || phase, organ from other.handbooks
-    where handbook_id not in (select handbook_id from this.handbooks)
+    where handbook not in (select their from books)
 )
 select what, run, id, name, organ from alone order by what, run, sort_key
 """
@@ -98,7 +99,10 @@ LEFT_OUT_TABLE = TableSpec(
         Column.text("name", "Text or name"),
         Column.named("organ", "{Organ}"),
     ),
-    ("Items found in only one run are excluded. Two items are the same when their ids are.",),
+    (
+        "Items found in only one run are excluded. Two items are the same when their ids are; {handbooks} also when each is the "
+        "only edition of one {handbook} in its run.",
+    ),
     printed_rows=30,
 )
 

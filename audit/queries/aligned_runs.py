@@ -1,4 +1,4 @@
-"""The pairs of two runs brought together by the ids of questions and handbooks: as SQL, and as counts for paired changes."""
+"""Pairs of two runs, brought together by the ids of questions and of handbooks or editions: as SQL, and as counts of changes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,19 @@ STATE_WORDS = {state: state.lower() for state in STATES}
 # A run may list two handbooks the other way round: `least` and `greatest` put them in the order of the first run.
 # The join is a full one, so that a pair that only one of the runs has is counted as such.
 ALIGNED = """
-books as (
+same_ids as (
     select mine.handbook as own, theirs.handbook as their
     from this.handbooks mine join other.handbooks theirs using (handbook_id)
 ),
+editions as (
+    select mine.handbook as own, theirs.handbook as their
+    from this.handbooks mine join other.handbooks theirs
+      on coalesce(mine.edition_of, mine.handbook_id) = coalesce(theirs.edition_of, theirs.handbook_id)
+    where mine.handbook not in (select own from same_ids) and theirs.handbook not in (select their from same_ids)
+    -- Of two editions in one run nobody can tell which is meant
+    qualify count(*) over (partition by mine.handbook) = 1 and count(*) over (partition by theirs.handbook) = 1
+),
+books as (from same_ids union all from editions),
 asked as (
     select mine.question as own, theirs.question as their
     from this.questions mine join other.questions theirs using (question_id)

@@ -26,6 +26,8 @@ HANDBOOK = (
     Field("silent_pages", "integer", "pages that are pictures without text: what they say is missing"),
     Field("unreadable", "number", "share, 0 to 1, of its words that are not readable text"),
     Field("language", "text", "ISO 639 code of its language, such as en"),
+    Field("edition", "text", "which edition it is, such as 2024-05 or the third", aliases=("version", "edition_date")),
+    Field("edition_of", "text", "id that all editions of one handbook share; left out: its handbook_id"),
 )
 QUESTION = (
     Field("question_id", "text", "unique id", required=True, aliases=("id", "qid", "question_key")),

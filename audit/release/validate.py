@@ -70,7 +70,7 @@ def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """A handbook's record: handbook_id, organ, center, phase, title, url, aliases, pages, its file and the quality of its text.
+    """A handbook's record: its ids, organ, center, phase, title, url, aliases, pages, file, quality of its text, and edition.
 
     The file: digest, licence, may_be_downloaded. The quality: silent_pages, unreadable, language.
     """
@@ -89,6 +89,8 @@ def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:
         "silent_pages": optional(integer, raw, "silent_pages", repairs),
         "unreadable": optional(number, raw, "unreadable", repairs),
         "language": optional(text, raw, "language", repairs),
+        "edition": optional(text, raw, "edition", repairs),
+        "edition_of": optional(text, raw, "edition_of", repairs),
     }
 
 

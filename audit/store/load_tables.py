@@ -14,7 +14,7 @@ from audit.vocabulary import LABELS, Label
 
 HANDBOOK_COLUMNS = (
     "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "silent_pages", "unreadable", "language",
-    "digest", "licence", "may_be_downloaded",
+    "digest", "licence", "may_be_downloaded", "edition", "edition_of",
 )  # fmt: skip
 QUESTION_COLUMNS = {"text": "question", "question_id": "question_id", "organ": "organ", "source": "source"}
 """Column -> field of the record: `question` is the row number in every table of the store."""

@@ -43,7 +43,9 @@ create table handbooks (
     language    varchar,            -- ISO 639 code
     digest      varchar,            -- sha256 of the file that its text was taken from
     licence     varchar,            -- of that file
-    may_be_downloaded boolean not null -- whether readers may be given the file itself
+    may_be_downloaded boolean not null, -- whether readers may be given the file itself
+    edition     varchar,            -- which one it is, as the release has it
+    edition_of  varchar             -- id that all its editions share; null: handbook_id
 );
 
 create table questions (

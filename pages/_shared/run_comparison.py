@@ -14,6 +14,7 @@ from audit.charts.style import handbook_names, percent
 from audit.exports.figures import disagreement_of_parts
 from audit.exports.two_run_tables import distinct_names
 from audit.formatting import signed
+from audit.metrics.editions import UPDATED, editions
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.records import left_out
 from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs, runs_change, verdict
@@ -105,6 +106,12 @@ def common_data(compared: ComparedRuns, in_common: pd.DataFrame) -> None:
     if not listed.empty:
         with st.expander(f"List of excluded items ({len(listed):,})"):
             _excluded_items(compared, listed)
+
+    books = load_two(editions, compared.first, compared.second)
+    updated = int((books["update"] == UPDATED).sum())
+    with st.expander(say(compared.run, "{Handbooks} in both, {updated} of them updated", updated=f"{updated:,}")):
+        table(books, f"editions_{compared.id}", editions.table.pick(compared.run))
+        footer(books, "editions", compared.run, "editions")
 
 
 def _excluded_items(compared: ComparedRuns, listed: pd.DataFrame) -> None:
