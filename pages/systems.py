@@ -140,7 +140,9 @@ def differences(run: Run, chosen: QuestionFilter, baseline: str | None, incomple
     """Paired differences to the baseline, on the same questions."""
     if baseline is None:
         return
-    frame = load(system_differences, run, baseline=baseline, incomplete=incomplete, **chosen.options)
+    # The first system is the baseline by default, and that result is kept with a large run
+    named = {} if baseline == load(systems, run)["system_id"].iloc[0] else {"baseline": baseline}
+    frame = load(system_differences, run, incomplete=incomplete, **named, **chosen.options)
     if frame.empty:
         return
     against = frame["against"].iloc[0]

@@ -10,7 +10,7 @@ import streamlit as st
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
 from audit.metrics.disagreements import Filters, disagreements
-from audit.metrics.theme import MAX_QUESTIONS, positions, theme_mix, theme_places, theme_topics
+from audit.metrics.theme import MAX_QUESTIONS, theme_mix, theme_places, theme_questions, theme_topics
 from audit.metrics.themes import one_theme, themes
 from audit.queries.lookup import handbook_list
 from audit.queries.themes import NO_THEME
@@ -30,6 +30,7 @@ from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, lin
 LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)
 MAX_LISTED = 12
+FIRST_SHOWN = 2  # questions with their positions, which take a tenth of a second each to find
 SUMMARY = (
     "**{pairs}** pairs with {topics} divergence topics, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
     "{centers_n} {center_word}. **{disagreeing}** of these pairs disagree, which is {share} of all disagreement in the run "
@@ -113,15 +114,20 @@ def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
 
 def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     """The most disputed questions of the theme, each with its positions: a quoted sentence and who holds it."""
-    frame = load(positions, run, taxonomy=taxonomy, theme_id=theme_id)
+    frame = load(theme_questions, run, taxonomy=taxonomy, theme_id=theme_id)
     names = handbook_names(load(handbook_list, run))
-    for question_id, rows in frame.groupby("question_id", sort=False):
+    hidden = len(frame) - FIRST_SHOWN
+    every = hidden > 0 and st.toggle(say(run, "Show {n} more {questions}", n=hidden), key=f"every_{theme_id}")
+    for question in (frame if every else frame.head(FIRST_SHOWN)).itertuples():
         with st.container(border=True):
-            st.markdown(say(run, "**{text}**", text=rows["question_text"].iloc[0]))
-            position_cards(run, positions_on(run, str(question_id)), names)
-            link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=str(question_id))
-    counts(run, "At most {n} questions, the most disputed first.", n=MAX_QUESTIONS)
-    footer(frame, "positions", run, "question_positions", "positions", "position_groups")
+            st.markdown(say(run, "**{text}**", text=question.question_text))
+            position_cards(run, positions_on(run, str(question.question_id)), names)
+            link(
+                "question", "See all {handbooks} on this question", run, icon=":material/grid_on:",
+                question=str(question.question_id),
+            )  # fmt: skip
+    counts(run, "The most disputed first, at most {n}.", n=MAX_QUESTIONS)
+    footer(frame, "theme-questions", run, "theme_questions", "question_positions")
 
 
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, TWO_WAY
 from audit.metrics.disagreements import FOLDED
-from audit.metrics.position_groups import position_groups
 from audit.queries.themes import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
 from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
@@ -87,7 +85,7 @@ from (select theme_id, divergence_topic from by_topic union all select theme_id,
 group by theme_id
 order by found desc, theme_id
 """
-POSITIONS_SQL = f"""
+DISPUTED_SQL = f"""
 with {THEME_PAIRS}
 select question_id, text as question_text, count(*) filter (disagrees) as disagreeing, count(*) as pairs
 from theme_pairs join questions using (question)
@@ -125,13 +123,9 @@ TOPICS_TABLE = TableSpec(
 SEARCH_TABLE = TableSpec(
     "Themes found by words", (Column.text("theme_id", "Theme"), Column.count("found", "Found in", "divergence topics"))
 )
-POSITIONS_TABLE = TableSpec(
-    "Which position each {center} takes on the {questions} of a theme",
-    (
-        Column.text("question_text", "{Question}"), Column.text("position", "Position"), Column.named("center", "{Center}"),
-        Column.count("handbooks", "{Handbooks}"), Column.count("disagreeing", "Disagreeing", "pairs"),
-    ),
-)  # fmt: skip
+DISPUTED_TABLE = TableSpec(
+    "The most disputed {questions} of a theme", (Column.text("question_text", "{Question}"), DISAGREEING, PAIRS)
+)
 
 
 @metric(
@@ -241,36 +235,18 @@ def theme_search(con: Connection, taxonomy: Taxonomy, words: str) -> pd.DataFram
 
 
 @metric(
-    sql=POSITIONS_SQL,
-    table=POSITIONS_TABLE,
-    glossary={"position": "What a position group states on a {question}, and after which the group is named."},
+    sql=DISPUTED_SQL,
+    table=DISPUTED_TABLE,
+    glossary={"disputed {question} of a theme": "A {question} on which pairs disagree about the theme."},
     by_theme=True,
 )
-def positions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
-    """Which position each center takes on the most disputed questions of a theme.
+def theme_questions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
+    """The questions on which most pairs disagree about a theme; who states what on each is `question_positions`.
 
-    A position is a position group of the question (see `position_groups`). A center whose handbooks are in two groups takes
-    two positions. One row per question, position and center; questions with most disagreeing pairs of this theme first, at
-    most six of them, each question's largest group first:
+    One row per question, the most disputed first, at most six:
         question_id, question_text  str
-        disagreeing                 int, pairs on the question that disagree about this theme
-        group                       int, from 1; position  str, its name
-        center                      str
-        handbooks                   int, of the center that take the position
+        disagreeing, pairs          int, pairs on the question that disagree about this theme, and all its pairs there
 
     Raises NotInRunError when the taxonomy has no such theme.
     """
-    questions = frame(con, POSITIONS_SQL, _of_theme(taxonomy, theme_id))
-    columns = ["question_id", "question_text", "disagreeing", "group", "position", "center", "handbooks"]
-    by_question = [_positions_on(con, question)[columns] for question in questions.to_dict("records")]
-    return pd.concat(by_question, ignore_index=True) if by_question else pd.DataFrame(columns=columns)
-
-
-def _positions_on(con: Connection, question: dict[Hashable, Any]) -> pd.DataFrame:
-    answering = position_groups(con, str(question["question_id"])).dropna(subset=["group"])
-    positions = answering.groupby(["group", "name", "center"], as_index=False).agg(
-        handbooks=("handbook_id", "size"), size=("size", "first")
-    )
-    ordered = positions.sort_values(["size", "group", "handbooks", "center"], ascending=[False, True, False, True])
-    named = ordered.rename(columns={"name": "position"}).astype({"group": int})
-    return named.assign(**{name: question[name] for name in ("question_id", "question_text", "disagreeing")})
+    return frame(con, DISPUTED_SQL, _of_theme(taxonomy, theme_id))

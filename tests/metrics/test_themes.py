@@ -10,7 +10,7 @@ import pytest
 
 from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.theme import positions, theme_mix, theme_places, theme_search, theme_topics
+from audit.metrics.theme import theme_mix, theme_places, theme_questions, theme_search, theme_topics
 from audit.metrics.themes import one_theme, themes
 from audit.queries.themes import NO_THEME, NO_TOPIC
 from audit.store.connection import frame, open_store
@@ -167,15 +167,12 @@ def test_a_pair_counts_once_for_its_organ_and_its_center_and_for_both_of_its_han
     }  # fmt: skip
 
 
-def test_which_center_takes_which_position(store):
-    con = store("q1 kidney ab=DIVERGENT ac=CONSISTENT bc=DIVERGENT")
-    con.execute("update answers set answer = case handbook when 1 then 'Wait 6 months.' else 'Wait 3 months.' end")
-    found = positions(con, TAXONOMY, "t1")
-    assert list(zip(found["position"], found["center"], strict=True)) == [
-        ("3 months", "center_a"), ("3 months", "center_c"), ("6 months", "center_b"),
-    ]  # fmt: skip
-    assert list(found["disagreeing"].unique()) == [1]
-    assert positions(con, Taxonomy((theme("t3", "else"),)), "t3").empty
+def test_the_most_disputed_questions_of_a_theme(store):
+    con = store("q1 kidney ab=DIVERGENT ac=CONSISTENT bc=DIVERGENT\nq2 kidney ab=DIVERGENT/high ac=DIVERGENT bc=CONSISTENT")
+    both = Taxonomy((theme("t1", "topic of ab", "topic of ac"),))
+    found = theme_questions(con, both, "t1")
+    assert found[["question_id", "disagreeing", "pairs"]].to_numpy().tolist() == [["q2", 2, 2], ["q1", 1, 1]]
+    assert theme_questions(con, Taxonomy((theme("t3", "else"),)), "t3").empty
 
 
 def test_on_the_simulator_every_disagreement_stands_under_the_policy_it_is_about(tmp_path):
