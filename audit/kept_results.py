@@ -37,6 +37,8 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "judge_length": ({},),
     "judge_checks": ({},),
     "label_entropy": ({},),
+    "composition": ({},),
+    "question_sources": ({},),
     "routing": ({},),
     "source_shares": ({},),
     "systems": ({},),

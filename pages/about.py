@@ -5,7 +5,9 @@ import streamlit as st
 
 from audit.charts.labels import two_step_bar
 from audit.charts.style import LABEL_WORDS, percent
+from audit.metrics.composition import composition, used_columns
 from audit.metrics.labels import labels
+from audit.metrics.question_sources import NOT_STATED, question_sources
 from audit.queries.about_run import RunCounts, described_handbooks, run_counts
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, display_name, terms
@@ -98,6 +100,19 @@ def sources_section(run: Run) -> None:
     footer(listed, "handbooks", run)
 
 
+def composition_section(run: Run) -> None:
+    """Handbooks by organ and phase, and where the questions come from."""
+    st.header(say(run, "{Handbooks} and {questions} by {organ}"), anchor=False)
+    frame = load(composition, run)
+    table(frame, "composition", used_columns(frame, composition.table.pick(run)))
+    footer(frame, "composition", run, "composition")
+    origins = load(question_sources, run)
+    if (origins["source"] != NOT_STATED).any():
+        st.header(say(run, "Where the {questions} come from"), anchor=False)
+        table(origins, "question_sources", question_sources.table.pick(run, "source", "questions", "share", "pairs", "r_div"))
+        footer(origins, "question-sources", run, "question_sources")
+
+
 def answering_systems(run: Run) -> None:
     """How many systems answered, and what there is to tell their answers apart."""
     loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
@@ -135,6 +150,7 @@ with page("About these data", LEAD, without_pairs=LEAD) as run:
     if run.has_pairs:
         labelled_pairs(run)
     if size.handbooks:
+        composition_section(run)
         sources_section(run)
     if run.has_systems:
         answering_systems(run)

@@ -10,28 +10,13 @@ from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
-from audit.queries.lookup import handbook_list
+from audit.metrics.composition import used_columns
+from audit.metrics.question_sources import NOT_STATED
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
 from audit.themes.taxonomy import Taxonomy
-from audit.vocabulary import PHASES
 
-CORPUS = TableSpec(
-    "{Handbooks} and {questions} by {organ}",
-    (
-        ORGAN,
-        HANDBOOKS,
-        Column.count("centers", "{Centers}"),
-        *(Column.count(phase.value, phase.value.capitalize(), "{handbooks}") for phase in PHASES),
-        QUESTIONS,
-        PAIRS,
-    ),
-    (
-        "{Handbooks} are counted by their own {organ}, {questions} and pairs by that of the {question}.",
-        "A pair is one {question} and two of its {handbooks}: N {handbooks} give N(N-1)/2 pairs.",
-    ),
-)
 TOPIC_COUNTS = TableSpec(
     "{Questions} by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, Column.share("share", "Share", "of all {questions}"), PAIRS, PRESENT),
@@ -79,7 +64,7 @@ EDITS = TableSpec(
         "changes them now.",
     ),
 )
-NOT_STATED, NO_TOPIC = "(not stated)", "(none)"
+NO_TOPIC = "(none)"
 SET_ASIDE = Column.text("aside", "Set aside")
 
 
@@ -91,24 +76,8 @@ def pairs_behind(context: ExportContext) -> str:
 
 def corpus(context: ExportContext) -> Table:
     """Handbooks, centers and phases by the handbook's organ; questions and pairs by the question's."""
-    handbooks = handbook_list(context.con)
-    by_organ = [_handbook_counts(str(organ), group) for organ, group in (*handbooks.groupby("organ"), (ALL, handbooks))]
-    own, asked = pd.DataFrame(by_organ).set_index("organ"), _asked(context)
-    order = [*(name for name in asked.index if name != ALL), *(name for name in own.index if name not in asked.index), ALL]
-    frame = own.reindex(order).fillna(0).join(asked).fillna(0).reset_index()
-    # A phase that no handbook has would be a column of zeros
-    unused = {phase.value for phase in PHASES if not frame[phase.value].any()}
-    spec = TableSpec(CORPUS.title, tuple(column for column in CORPUS.columns if column.name not in unused), CORPUS.notes)
-    return table_of("corpus", spec, frame, context.run, pairs_behind(context))
-
-
-def _asked(context: ExportContext) -> pd.DataFrame:
-    return context.frame("organs", scope=ALL_HANDBOOKS).set_index("organ")[["questions", "pairs"]]
-
-
-def _handbook_counts(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
-    phases = {phase.value: int((handbooks["phase"] == phase.value).sum()) for phase in PHASES}
-    return {"organ": organ, "handbooks": len(handbooks), "centers": handbooks["center"].nunique(), **phases}
+    table = context.table("composition", pairs_behind(context), stem="corpus")
+    return replace(table, columns=used_columns(table.frame, table.columns))
 
 
 def questions(context: ExportContext) -> Table:

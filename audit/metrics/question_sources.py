@@ -11,8 +11,9 @@ from audit.queries.pair_counts import BY_QUESTION, with_rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
-MEMBERSHIPS = """memberships as (
-    select question, coalesce(source, '(not stated)') as source, source is null as is_last from questions
+NOT_STATED = "(not stated)"
+MEMBERSHIPS = f"""memberships as (
+    select question, coalesce(source, '{NOT_STATED}') as source, source is null as is_last from questions
 )"""
 SQL = RATES_BY_GROUP.format(tallies=BY_QUESTION, memberships=MEMBERSHIPS, name="source", order="is_last, source")
 TABLE = TableSpec(

@@ -108,6 +108,8 @@ def common_data(compared: ComparedRuns, in_common: pd.DataFrame) -> None:
             _excluded_items(compared, listed)
 
     books = load_two(editions, compared.first, compared.second)
+    if books.empty:
+        return
     updated = int((books["update"] == UPDATED).sum())
     with st.expander(say(compared.run, "{Handbooks} in both, {updated} of them updated", updated=f"{updated:,}")):
         table(books, f"editions_{compared.id}", editions.table.pick(compared.run))
