@@ -8,7 +8,7 @@ Nothing here reads anybody else's rating, and these tables have no verdict to re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection, Select, and_, delete, func, select, update
@@ -16,6 +16,7 @@ from sqlalchemy.engine import RowMapping
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
+from annotation.label_store.rationales import MarkedSentence, rationale_from
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies
 from annotation.label_store.stored_values import to_timestamp
 from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators, state_for_annotator
@@ -23,20 +24,23 @@ from annotation.label_store.unassigned_slots import claim_unassigned, of_annotat
 from annotation.schemes import SCHEMES
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
-CHOICE_COLUMNS = ("label", "significance", "flagged", "comment")
+CHOICE_COLUMNS = ("label", "significance", "flagged", "comment", "rationale")
 
 
 @dataclass(frozen=True)
 class Choice:
     """What an annotator chose, complete or not: a draft may still lack its label.
 
-    label  about the answers as this annotator sees them; a stored label is about answers a and b of the item
+    label      about the answers as this annotator sees them; a stored label is about answers a and b of the item
+    rationale  the sentences that the label rests on, likewise; empty where none was marked
     """
 
     label: str | None = None
     significance: str | None = None
     flagged: bool = False
     comment: str = ""
+    # Not compared, because a packet cannot carry it: one that repeats a rating is no revision that takes its rationale away.
+    rationale: tuple[MarkedSentence, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -216,5 +220,7 @@ def _task_of(row: RowMapping, total: int | None) -> LabellingTask:
 
 
 def _choice_of(row: RowMapping, kind: str) -> Choice:
-    label = SCHEMES[row["scheme"]].turned(row[f"{kind}_label"], bool(row["swapped"]))
-    return Choice(label, row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "")
+    swapped = bool(row["swapped"])
+    label = SCHEMES[row["scheme"]].turned(row[f"{kind}_label"], swapped)
+    rationale = rationale_from(row[f"{kind}_rationale"], swapped)
+    return Choice(label, row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "", rationale)

@@ -20,13 +20,15 @@ Heads = Mapping[str, tuple[int, str]]
 
 STUDY_LEDGERS = (ratings, decisions, study_events)
 """The ledgers of a study; `theme_edits` is the ledger of a run."""
+LATER_COLUMNS = ("rationale",)
+"""Columns that came after entries had been written: they enter the hash where they have a value, so that old hashes hold."""
 GENESIS_HASH = "0" * 64
 """The previous hash of a ledger's first entry."""
 
 
 def entry_hash(entry: Mapping[str, Any]) -> str:
     """SHA-256 of all fields of an entry except `hash`; `previous`, the hash of the entry before it, is one of them."""
-    body = {name: value for name, value in entry.items() if name != "hash"}
+    body = {name: value for name, value in entry.items() if name != "hash" and not (name in LATER_COLUMNS and value is None)}
     # Sorted keys and no spaces, because the same entry must give the same bytes in every process.
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 

@@ -13,7 +13,8 @@ from sqlalchemy.engine import RowMapping
 from annotation.label_store.assignments import Choice, LabellingTask, open_next_task
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_study_head
-from annotation.label_store.schema import assignments, drafts, ratings, studies
+from annotation.label_store.rationales import check_rationale, stored_rationale
+from annotation.label_store.schema import assignments, drafts, items, ratings, studies
 from annotation.label_store.stored_values import checked_text, from_timestamp, to_timestamp
 from annotation.label_store.studies import StudyState, scheme_of
 from annotation.schemes import PAIRS, Scheme
@@ -95,6 +96,7 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
         return _already_stored(known, rating), study_id
     scheme = scheme_of(tx, study_id)
     check_choice(rating.choice, scheme)
+    _check_rationale(tx, assignment, rating.choice)
     _check_open_and_current(tx, assignment, rating)
     entry = append_entry(tx, ratings, head, _rating_entry(assignment, rating, scheme, now))
     row = update(assignments).where(assignments.c.seat_id == rating.assignment_id)
@@ -113,12 +115,23 @@ def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Ch
         assignment = _own_assignment(tx, assignment_id, annotator)
         scheme = scheme_of(tx, assignment["study_id"])
         check_vocabulary(choice, scheme)
+        _check_rationale(tx, assignment, choice)
         label = scheme.turned(choice.label, assignment["swapped"])
         words = {"label": label, "significance": choice.significance, "flagged": choice.flagged}
+        words["rationale"] = stored_rationale(choice.rationale, assignment["swapped"])
         # Delete and insert, because an upsert is written differently for each of the two databases.
         tx.execute(delete(drafts).where(drafts.c.seat_id == assignment_id))
         draft = {"seat_id": assignment_id, **words, "comment": checked_text(choice.comment), "saved_at": to_timestamp(now)}
         tx.execute(insert(drafts).values(draft))
+
+
+def recent_seconds(store: LabelStore, study_id: str, annotator: str, limit: int) -> list[float]:
+    """How long the annotator's last first ratings took, oldest first: at most `limit`; those without a time are left out."""
+    own = (ratings.c.study_id == study_id, ratings.c.annotator == annotator, ratings.c.revision == 1)
+    timed = select(ratings.c.milliseconds).where(*own, ratings.c.milliseconds.is_not(None))
+    with store.read() as con:
+        newest_first = con.execute(timed.order_by(ratings.c.seq.desc()).limit(limit)).scalars().all()
+    return [milliseconds / 1000 for milliseconds in reversed(newest_first)]
 
 
 def check_vocabulary(choice: Choice, scheme: Scheme = PAIRS) -> None:
@@ -172,6 +185,13 @@ def _already_stored(known: RowMapping, rating: NewRating) -> Rating:
     return rating_of(known)
 
 
+def _check_rationale(tx: Connection, assignment: Mapping[str, Any], choice: Choice) -> None:
+    if choice.rationale:
+        shown = select(items.c.answer_a, items.c.answer_b).where(items.c.item_id == assignment["item_id"])
+        answers = tx.execute(shown).one()
+        check_rationale(choice.rationale, answers[::-1] if assignment["swapped"] else answers)
+
+
 def _check_open_and_current(tx: Connection, assignment: Mapping[str, Any], rating: NewRating) -> None:
     """Check, under the lock, the state of the study and the current revision of the item."""
     last = select(func.max(ratings.c.revision)).where(ratings.c.seat_id == rating.assignment_id).scalar_subquery()
@@ -197,6 +217,7 @@ def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, scheme: Sche
         "significance": None if choice.significance is None else str(choice.significance),
         "flagged": choice.flagged,
         "comment": checked_text(choice.comment),
+        "rationale": stored_rationale(choice.rationale, assignment["swapped"]),
         "milliseconds": _milliseconds(assignment["opened_at"], rating.source, now),
         "source": rating.source,
         "submitted_at": to_timestamp(now),

@@ -23,6 +23,7 @@ from annotation.label_store.studies import StudyState, scheme_of
 ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")
 RATING_COLUMNS = (
     "seq", "label", "significance", "flagged", "comment", "milliseconds", "source", "revision", "submitted_at", "hash",
+    "rationale",
 )  # fmt: skip
 
 
@@ -62,8 +63,9 @@ def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
     Item: item_id, kind, repeat_of, question_id, question, handbook_a, handbook_b, name_a, name_b, answer_a, answer_b,
     reference.
     Assignment: seat_id, seat, annotator (None: unassigned), position, swapped.
-    Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash, reference_opened (when the
-    annotator first opened the reference answer); None where not rated or not opened.
+    Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash, rationale (as stored, see
+    `annotation.label_store.rationales`), reference_opened (when the annotator first opened the reference answer); None where
+    not rated or not opened.
     """
     current = and_(ratings.c.study_id == assignments.c.study_id, ratings.c.seq == assignments.c.current)
     joined = assignments.join(items, items.c.item_id == assignments.c.item_id).outerjoin(ratings, current)

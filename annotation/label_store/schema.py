@@ -180,6 +180,7 @@ drafts = Table(  # choices that are not submitted yet
     Column("flagged", Boolean, nullable=False),
     Column("comment", Text, nullable=False),
     Column("saved_at", Text, nullable=False),
+    Column("rationale", Text),
 )
 
 
@@ -226,6 +227,7 @@ ratings = Table(  # append-only (triggers); a revision is another row
     Column("source", Text, nullable=False),
     Column("submitted_at", Text, nullable=False),
     *_chain_columns(),
+    Column("rationale", Text),  # JSON: the marked sentences of answers a and b; null: none marked, or rated before there were any
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("seat_id", "revision"),
     CheckConstraint(LABEL_CHECK, name="label"),

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.rationales import MarkedSentence, rationale_from
 from annotation.label_store.results import Decision, assignment_rows, decisions_by_item
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState, advance_study, find_study
 
@@ -21,12 +22,17 @@ AGREED, ADJUDICATED = "agreed", "adjudicated"
 
 @dataclass(frozen=True)
 class BlindRating:
-    """What one of the two annotators chose, without the annotator's name."""
+    """What one of the two annotators chose, without the annotator's name.
+
+    label      about answers a and b of the item
+    rationale  the sentences that the annotator marked, on the sides of the Dispute
+    """
 
     label: str
     significance: str | None
     flagged: bool
     comment: str
+    rationale: tuple[MarkedSentence, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,12 +125,17 @@ def _random_number(item_id: str, purpose: str) -> int:
 def _dispute_of(rows: list[dict[str, Any]], decision: Decision | None) -> Dispute:
     item = rows[0]
     answers = (item["answer_a"], item["answer_b"])
-    ratings = tuple(BlindRating(row["label"], row["significance"], row["flagged"], row["comment"]) for row in rows)
     swapped = _random_number(item["item_id"], "answers") % 2 == 0
+    ratings = [_blind_rating(row, swapped) for row in rows]
     first, second = answers[::-1] if swapped else answers
     first_rating, second_rating = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
     shown = item["item_id"], item["question"], first, second, (first_rating, second_rating)
     return Dispute(*shown, decision, swapped, item["reference"])
+
+
+def _blind_rating(row: dict[str, Any], swapped: bool) -> BlindRating:
+    rationale = rationale_from(row["rationale"], swapped)
+    return BlindRating(row["label"], row["significance"], row["flagged"], row["comment"], rationale)
 
 
 def _gold_label(item_id: str, rows: list[dict[str, Any]], decision: Decision | None) -> GoldLabel | None:

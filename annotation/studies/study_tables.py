@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.label_store.engine import LabelStore
+from annotation.label_store.rationales import marked_texts
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import Ratings, ratings_from
@@ -37,6 +38,8 @@ CODEBOOK: dict[str, str] = {
     "significance": "clinical significance low, medium, high; only with DIVERGENT and CONTRADICTORY",
     "unsure": "true: the annotator flagged the item as unsure",
     "comment": "the annotator's comment; text that a spreadsheet could run as a formula begins with an apostrophe",
+    "rationale_a": "sentences of answer a that the annotator marked as what the label rests on, one a line; empty: none marked",
+    "rationale_b": "the same for answer b",
     "seconds": "from showing the item to submitting it, by the server's clock; empty: rated offline",
     "revision": "1: the first rating; n: revised n - 1 times; earlier revisions stay in the store",
     "source": "page, packet (offline) or simulated",
@@ -203,7 +206,9 @@ def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
 
 def _rating_part(row: dict[str, Any]) -> dict[str, Any]:
     renamed = {"unsure": row["flagged"], "shown_first": "b" if row["swapped"] else "a"}
-    return {**row, **renamed, "system_a": row["handbook_a"], "system_b": row["handbook_b"]}
+    answers = (row["answer_a"], row["answer_b"])
+    marked = {f"rationale_{name}": marked_texts(row["rationale"], answers, side) for side, name in enumerate("ab")}
+    return {**row, **renamed, **marked, "system_a": row["handbook_a"], "system_b": row["handbook_b"]}
 
 
 def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata: dict[str, Stratum]) -> dict[str, Any]:

@@ -64,6 +64,7 @@ def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) 
         "significance",
         "flagged",
         "comment",
+        "rationale",
         "reference",
         "swapped",  # which side is shown first: of answers, not of people
     }

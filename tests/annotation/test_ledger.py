@@ -39,6 +39,7 @@ def test_an_untouched_ledger_is_valid(rated: LabelStore) -> None:
     [
         "label = 'DIVERGENT', significance = 'low'",
         "comment = 'never said'",
+        "rationale = '[[0,0,5]]'",
         "milliseconds = 1",
         "submitted_at = '2026-03-02T09:00:00.000000+00:00'",
         "annotator = 'ben'",
@@ -62,7 +63,7 @@ def test_a_removed_last_entry_is_detected(rated: LabelStore) -> None:
 def test_an_added_entry_is_detected(rated: LabelStore) -> None:
     copied = (
         "insert into ratings select study_id, 5, seat_id, item_id, annotator, 9, label, significance, flagged, comment, "
-        "milliseconds, source, submitted_at, 'forged', hash, hash from ratings where seq = 4"
+        "milliseconds, source, submitted_at, 'forged', hash, hash, rationale from ratings where seq = 4"
     )
     assert "ratings: entry 5 was changed after it was written" in tamper(rated, copied)
 

@@ -98,7 +98,10 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
         for column in ("disabled_at", "one_time_until", "last_sign_in_at", "signed_out_at"):
             tx.execute(text(f"alter table users drop column {column}"))
         tx.execute(text("alter table attempts drop column address"))
-        for table, column in (("studies", "synthetic"), ("studies", "scheme"), ("items", "reference")):
+        for table, column in (
+            ("studies", "synthetic"), ("studies", "scheme"), ("items", "reference"),
+            ("ratings", "rationale"), ("drafts", "rationale"),
+        ):  # fmt: skip
             tx.execute(text(f"alter table {table} drop column {column}"))
         tx.execute(text("update alembic_version set version_num = '0001'"))
     again = open_label_store(url)
@@ -160,7 +163,6 @@ def test_ratings_from_before_there_were_schemes_keep_their_hashes_and_stay_appen
 
 def _insert_rating(tx: Connection, label: str) -> None:
     """A second rating of the first annotator's item, as somebody would write it by hand."""
-    row = dict(tx.execute(select(schema.ratings)).mappings().first() or {})
-    tx.execute(
-        insert(schema.ratings).values({**row, "seq": 2, "revision": 2, "key": "by hand", "label": label, "significance": None})
-    )
+    ratings = Table("ratings", MetaData(), autoload_with=tx)  # as they are in this version
+    row = dict(tx.execute(select(ratings)).mappings().first() or {})
+    tx.execute(insert(ratings).values({**row, "seq": 2, "revision": 2, "key": "by hand", "label": label, "significance": None}))

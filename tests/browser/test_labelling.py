@@ -192,6 +192,8 @@ def test_rubric_and_comment_are_one_key_away_and_keys_in_the_comment_label_nothi
     page = office.sign_in()
     page.keyboard.press("?")
     expect(page.get_by_label("Rubric", exact=True)).to_contain_text("Can one patient follow both answers completely")
+    page.reload()
+    expect(page.get_by_label("Rubric", exact=True)).to_be_visible()  # it stays open until it is closed
     page.keyboard.press("?")
     expect(page.get_by_label("Rubric", exact=True)).to_be_hidden()
     page.keyboard.press("c")
@@ -226,6 +228,96 @@ def test_g_lists_the_annotator_s_items_and_a_click_or_the_keyboard_opens_one(off
     all_saved(page)
     assert (office.rows()[first]["label"], office.rows()[first]["revision"]) == ("COMPLEMENTARY", 2)
     assert office.dashboard.page_errors == []
+
+
+def test_the_last_five_items_are_one_key_or_click_away_with_what_was_saved(office: Office) -> None:
+    page = office.sign_in()
+    questions = []
+    for key in ("1", "2", "3", "1", "2", "3"):
+        questions.append(page.locator(".labelling-widget h2").inner_text())
+        page.keyboard.press(key)
+    recent = page.locator(".labelling-widget .recent button")
+    expect(recent).to_have_text(["6 6 Complementary", "7 5 Consistent", "8 4 Absent", "9 3 Complementary", "0 2 Consistent"])
+    expect(page.locator(".labelling-widget .pace")).to_contain_text("an item, less than a minute left")
+    page.keyboard.press("0")
+    expect(page.locator(".labelling-widget h2")).to_have_text(questions[1])
+    page.keyboard.press("1")  # a revision comes first in the strip
+    expect(recent.first).to_have_text("6 2 Absent")
+    recent.nth(2).click()
+    expect(page.locator(".labelling-widget h2")).to_have_text(questions[4])
+    page.keyboard.press("n")
+    expect(page.locator(".labelling-widget .count")).to_contain_text("6 of 20 labelled · item 7")
+    all_saved(page)
+    rows = office.rows()
+    assert [(rows[question]["label"], rows[question]["revision"]) for question in questions[1:3]] == [
+        ("ABSENT", 2),
+        ("COMPLEMENTARY", 1),
+    ]
+
+
+def test_sentences_are_marked_by_key_and_click_and_stored_with_the_label(office: Office) -> None:
+    page = office.sign_in()
+    question = page.locator(".labelling-widget h2").inner_text()
+    assert page.locator(".labelling-widget .sentence").count() == 0  # plain text, until somebody wants to mark
+    page.keyboard.press("s")
+    sentences = page.locator(".labelling-widget .sentence")
+    expect(sentences.first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    sentences.first.click()
+    sentences.first.click()  # taken back
+    expect(sentences.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(sentences.nth(0)).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("4")
+    page.keyboard.press("h")
+    expect(page.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
+    all_saved(page)
+    row = office.rows()[question]
+    side, answer = (0, row["answer_a"]) if row["swapped"] else (1, row["answer_b"])
+    assert row["rationale"] == f"[[{side},0,{len(str(answer))}]]"
+    page.keyboard.press("u")
+    expect(sentences.nth(1)).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(sentences).to_have_count(2)  # marking stays switched on
+
+
+def test_on_a_tablet_everything_can_be_touched_and_the_keyboard_hides_nothing(office: Office) -> None:
+    context = office.dashboard.browser.new_context(viewport={"width": 820, "height": 1180}, has_touch=True)
+    page = context.new_page()
+    signed_in_as(office.dashboard, office.annotator, office.dashboard.visit(page, "/"))
+    page.get_by_role("button", name="Close for now").tap()
+    page.get_by_role("button", name="Divergent").tap()
+    page.get_by_role("button", name="medium").tap()
+    expect(page.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
+    page.locator(".labelling-widget .recent button").tap()
+    expect(page.locator(".labelling-widget .count")).to_contain_text("item 1 (revising)")
+    page.get_by_role("button", name="mark sentences").tap()
+    page.locator(".labelling-widget .sentence").first.tap()
+    expect(page.locator(".labelling-widget .sentence").first).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="rubric").tap()
+    expect(page.get_by_label("Rubric", exact=True)).to_be_visible()
+    sizes = page.locator(".labelling-widget button:visible").evaluate_all(
+        "buttons => buttons.map(b => b.getBoundingClientRect()).map(box => Math.min(box.width, box.height))"
+    )
+    assert len(sizes) > 12
+    assert min(sizes) >= 44
+    assert overflow(page) <= 0
+    page.set_viewport_size({"width": 820, "height": 620})  # as high as an on-screen keyboard leaves it
+    comment = page.get_by_label("Comment on this item")
+    comment.tap()
+    comment.fill("by touch")
+    for control in (comment, page.get_by_role("button", name="save"), page.get_by_role("button", name="Divergent")):
+        expect(control).to_be_in_viewport(ratio=1)
+    text = page.locator(".labelling-widget .item").bounding_box()
+    footer = page.locator(".labelling-widget footer").bounding_box()
+    assert text
+    assert footer
+    assert footer["y"] - max(text["y"], 0) > 200  # room for the question and the answers
+    page.get_by_role("button", name="save").tap()
+    expect(page.locator(".labelling-widget .count")).to_contain_text("item 2")
+    all_saved(page)
+    assert [row["comment"] for row in office.rows().values() if row["label"]] == ["by touch"]
+    context.close()
 
 
 def test_the_labelling_page_fits_its_window_and_names_its_controls(office: Office) -> None:

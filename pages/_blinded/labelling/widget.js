@@ -9,6 +9,7 @@ class LabellingWidget {
   constructor(root) {
     this.root = root.querySelector(".labelling-widget")
     this.disagreeing = new Set(this.root.dataset.disagreeing.split(" "))
+    this.decides = "decides" in this.root.dataset // an adjudicator: every label needs a reason, so no key saves at once
     this.tasks = new Map()
     this.outbox = []
     this.sender = randomName()
@@ -16,6 +17,8 @@ class LabellingWidget {
     this.current = null
     this.waiting = false
     this.draftTimer = this.resendTimer = null
+    this.showRubric(remembered("rubric"))
+    this.isMarking = remembered("marking")
     this.listen()
   }
 
@@ -38,7 +41,8 @@ class LabellingWidget {
     for (const task of data.tasks) {
       // What the annotator is typing is newer than what the server knows.
       const typing = task.assignment === this.current && this.tasks.has(task.assignment)
-      if (!unconfirmed.has(task.assignment) && !typing) this.tasks.set(task.assignment, task)
+      const begun = this.tasks.get(task.assignment)?.begun
+      if (!unconfirmed.has(task.assignment) && !typing && !begun) this.tasks.set(task.assignment, task)
       else if (task.reference && this.tasks.has(task.assignment)) this.tasks.get(task.assignment).reference = task.reference
     }
     if (failed.length) { this.showProblem(failed[0][1]); this.current = null }
@@ -54,8 +58,9 @@ class LabellingWidget {
   // -- to the server --------------------------------------------------------------------------------------------------
 
   post(kind, task) {
-    const { assignment, label, significance, flagged, comment, revision } = task
-    this.outbox.push({ key: `${this.sender}/${++this.eventCount}`, kind, assignment, label, significance, flagged, comment, revises: revision })
+    const { assignment, label, significance, flagged, comment, marks, revision } = task
+    const key = `${this.sender}/${++this.eventCount}`
+    this.outbox.push({ key, kind, assignment, label, significance, flagged, comment, marks, revises: revision })
     this.flush()
   }
 
@@ -75,6 +80,7 @@ class LabellingWidget {
     if (!this.task) return
     const significance = this.task.label === label && this.disagreeing.has(label) ? this.task.significance : null
     Object.assign(this.task, { label, significance })
+    if (this.decides) return this.giveReason()
     if (!this.disagreeing.has(label)) return this.submit()
     this.post("draft", this.task)
     this.draw()
@@ -83,22 +89,45 @@ class LabellingWidget {
   significance(word) {
     if (!this.task || !this.disagreeing.has(this.task.label)) return
     this.task.significance = word
-    this.submit()
+    if (this.decides) this.giveReason()
+    else this.submit()
+  }
+
+  isComplete(task) { return Boolean(task?.label) && (!this.disagreeing.has(task.label) || Boolean(task.significance)) }
+
+  // The choice of an adjudicator is saved with its reason; until then it is kept here.
+  giveReason() {
+    this.task.begun = true
+    this.draw()
+    if (this.isComplete(this.task)) this.one("textarea").focus()
+  }
+
+  lacksReason() {
+    if (!this.decides || this.one("textarea").value.trim()) return false
+    this.showProblem("This decision needs a reason. It is not saved yet. Explain in one sentence why the label is right.")
+    this.one("textarea").focus()
+    return true
   }
 
   submit() {
     const task = this.task
-    if (!task || !task.label || (this.disagreeing.has(task.label) && !task.significance)) return
+    if (!this.isComplete(task) || this.lacksReason()) return
     clearTimeout(this.draftTimer)
     this.showProblem("")
     task.comment = this.one("textarea").value
     this.post("submit", task)
+    task.begun = false
     task.revision += 1
     this.current = this.unrated()
     this.draw()
   }
 
-  draft() { if (this.task) { this.task.comment = this.one("textarea").value; this.post("draft", this.task) } }
+  draft() {
+    if (!this.task) return
+    this.task.comment = this.one("textarea").value
+    if (this.decides) this.task.begun = true
+    else this.post("draft", this.task)
+  }
 
   flag() { if (this.task) { this.task.flagged = !this.task.flagged; this.draft(); this.draw() } }
 
@@ -136,29 +165,48 @@ class LabellingWidget {
   }
 
   rubric() {
-    const aside = this.one(".rubric")
-    aside.hidden = !aside.hidden
-    this.one('[data-tool="rubric"]').setAttribute("aria-expanded", String(!aside.hidden))
-    if (!aside.hidden) aside.scrollIntoView({ block: "nearest" })
+    this.showRubric(remember("rubric", this.one(".rubric").hidden))
+    this.one(".rubric").scrollIntoView({ block: "nearest" })
   }
+
+  showRubric(shown) {
+    const aside = this.one(".rubric")
+    aside.hidden = !shown
+    this.one(".stage").classList.toggle("with-rubric", shown)
+    this.one('[data-tool="rubric"]').setAttribute("aria-expanded", String(shown))
+  }
+
+  // The last five labelled items, the newest first, also those that the server has not confirmed yet.
+  recent() {
+    const sent = this.outbox.filter((event) => event.kind === "submit").map((event) => event.assignment).reverse()
+    const ids = new Set([...sent, ...this.data.recent])
+    return [...ids].map((id) => this.tasks.get(id)).filter((task) => task?.label).slice(0, RECENT_KEYS.length)
+  }
+
+  openRecent(index) { const task = this.recent()[index]; if (task) this.open(task) }
 
   // -- keys and clicks ------------------------------------------------------------------------------------------------
 
   listen() {
     const keys = {
       l: () => this.significance("low"), m: () => this.significance("medium"), h: () => this.significance("high"),
-      u: () => this.back(), n: () => this.forward(), f: () => this.flag(), c: () => this.one("textarea").focus(),
-      "?": () => this.rubric(), r: () => this.reference(), g: () => this.items(), enter: () => this.submit(),
+      u: () => this.back(), n: () => this.forward(), c: () => this.one("textarea").focus(),
+      "?": () => this.rubric(), r: () => this.reference(), enter: () => this.submit(),
     }
+    if (!this.decides) Object.assign(keys, { f: () => this.flag(), g: () => this.items(), s: () => this.mark() })
+    RECENT_KEYS.forEach((key, index) => { keys[key] = () => this.openRecent(index) })
     for (const { dataset } of this.all("button.label")) keys[dataset.key] = () => this.label(dataset.label)
     this.onKey = (event) => {
       if (!this.root.isConnected || event.ctrlKey || event.metaKey || event.altKey) return
       const target = event.composedPath()[0], key = event.key.toLowerCase()
       if (target.closest?.("input, textarea, select, [contenteditable]")) {
-        if (key === "escape" && this.root.contains(target)) { target.blur(); event.stopPropagation() }
+        if (!this.root.contains(target)) return
+        if (key === "escape") { target.blur(); event.stopPropagation() }
+        else if (this.decides && key === "enter" && !event.shiftKey) { event.preventDefault(); target.blur(); this.submit() }
         return
       }
       if (key === "enter" && target.closest?.("button, a, summary")) return
+      if (target.matches?.(".sentence") && this.sentenceKey(event, target)) return
       if (!keys[key]) return
       event.preventDefault()
       event.stopImmediatePropagation() // Streamlit uses C and R as shortcuts
@@ -167,7 +215,10 @@ class LabellingWidget {
     window.addEventListener("keydown", this.onKey, true)
     this.onLeave = (event) => { if (this.outbox.some((e) => e.kind === "submit")) event.preventDefault() }
     window.addEventListener("beforeunload", this.onLeave)
-    this.root.addEventListener("click", (event) => this.click(event.target.closest("button")))
+    this.root.addEventListener("click", (event) => this.click(event.target.closest("button, .sentence")))
+    this.onKeyboard = () => this.makeRoom()
+    window.visualViewport?.addEventListener("resize", this.onKeyboard)
+    window.visualViewport?.addEventListener("scroll", this.onKeyboard)
     const text = this.one("textarea")
     text.addEventListener("input", () => { clearTimeout(this.draftTimer); this.draftTimer = setTimeout(() => this.draft(), DRAFT_MS) })
     text.addEventListener("blur", () => { if (this.task && text.value !== this.task.comment) { clearTimeout(this.draftTimer); this.draft() } })
@@ -175,8 +226,10 @@ class LabellingWidget {
 
   click(button) {
     if (!button) return
-    const { label, significance, tool } = button.dataset
-    if (label) this.label(label)
+    const { label, significance, tool, recent } = button.dataset
+    if (button.matches(".sentence")) this.toggleSentence(button)
+    else if (recent) this.openRecent(Number(recent))
+    else if (label) this.label(label)
     else if (significance) this.significance(significance)
     else if (tool) this[tool]()
   }
@@ -184,67 +237,13 @@ class LabellingWidget {
   stop() {
     window.removeEventListener("keydown", this.onKey, true)
     window.removeEventListener("beforeunload", this.onLeave)
+    window.visualViewport?.removeEventListener("resize", this.onKeyboard)
+    window.visualViewport?.removeEventListener("scroll", this.onKeyboard)
     clearTimeout(this.draftTimer); clearTimeout(this.resendTimer)
   }
-
-  // -- drawing --------------------------------------------------------------------------------------------------------
-
-  showProblem(message) { const p = this.one(".problem"); p.textContent = message; p.hidden = !message }
-
-  draw() {
-    const task = this.task, { total, title, done } = this.data
-    const unsaved = new Set(this.outbox.filter((e) => e.kind === "submit" && e.revises === 0).map((e) => e.assignment)).size
-    const rated = this.data.rated + unsaved
-    this.one("h1").textContent = title
-    this.one("progress").max = total || Math.max(rated, 1)
-    this.one("progress").value = rated
-    this.one(".count").textContent = total ? `${rated} of ${total} labelled` : `${rated} labelled`
-    this.one(".item").hidden = this.one("footer").hidden = !task
-    this.one(".done").hidden = Boolean(task)
-    this.one(".done").textContent = this.outbox.length || (total && rated < total) ? "Saving ..." : done
-    this.drawSaved()
-    if (task) this.drawTask(task)
-  }
-
-  drawTask(task) {
-    const kind = task.calibration ? "Calibration item" : "Item"
-    this.root.dataset.assignment = task.assignment
-    this.one("h2").textContent = task.question
-    this.one("h2").setAttribute("aria-label", `${kind} ${task.position}: ${task.question}`)
-    this.one(".count").textContent += ` · ${kind.toLowerCase()} ${task.position}${task.revision ? " (revising)" : ""}`
-    this.all("article").forEach((article, i) => {
-      const name = i ? task.second_name : task.first_name
-      article.querySelector("h3").textContent = name ? `${article.dataset.side}: ${name}` : article.dataset.side
-      article.querySelector("p").textContent = i ? task.second : task.first
-    })
-    this.all("button.label").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.label === task.label)))
-    this.drawReference(task)
-    const disagrees = this.disagreeing.has(task.label)
-    this.one(".significances").classList.toggle("required", disagrees)
-    this.all("button.significance").forEach((b) => {
-      b.disabled = !disagrees
-      b.setAttribute("aria-pressed", String(disagrees && b.dataset.significance === task.significance))
-    })
-    this.one('[data-tool="flag"]').setAttribute("aria-pressed", String(task.flagged))
-    const text = this.one("textarea")
-    if (this.drawn !== task.assignment) { text.value = task.comment; this.drawn = task.assignment }
-  }
-
-  drawReference(task) {
-    const open = Boolean(task.reading), button = this.one('[data-tool="reference"]')
-    button.hidden = !task.has_reference
-    button.setAttribute("aria-expanded", String(open))
-    this.one(".reference").hidden = !open
-    this.one(".reference p").textContent = task.reference ?? "Loading ..."
-  }
-
-  drawSaved() {
-    const open = this.outbox.filter((event) => event.kind === "submit").length
-    this.late = this.late && open > 0
-    this.one(".saved").textContent = !open ? "all saved"
-      : this.late ? `no reply from the server; keep this page open (${open} labels not saved yet)` : `saving ${open} ...`
-  }
 }
+
+Object.assign(LabellingWidget.prototype, drawing, marking)
 
 export default function (component) {
   const root = component.parentElement

@@ -58,7 +58,8 @@ TOURS: dict[Role | None, Tour] = {
             "Read the question and both answers.",
             "Press the key on the button: 1 to 5 for how they relate (for divergent and contradictory, also L, M or H for the "
             "clinical significance), or A, B, T or X for which is better.",
-            "The next item appears at once. U goes back, F marks an item as unsure, G lists your items, ? shows the rubric.",
+            "The next item appears at once. U goes back, F marks an item as unsure, S lets you mark sentences, "
+            "G lists your items, ? shows the rubric.",
         ),
         "Every label is saved at once: you can stop and come back at any time.",
     ),
@@ -67,10 +68,10 @@ TOURS: dict[Role | None, Tour] = {
         "judge's verdict.",
         (
             "Read both answers, both labels and the annotators' comments.",
-            "Choose the final label, give a reason in one sentence, and press Decide.",
+            "Press the key of the final label, type the reason in one sentence, and press Enter.",
             "Open Agreement to see how far the two agree; the judge is included when every dispute is decided.",
         ),
-        "You can revise a decision until the study is closed.",
+        "You can revise a decision until the study is closed: U goes back, 6 to 0 open the last five.",
     ),
     Role.PI: Tour(
         INTRODUCTION + "Here you see where they disagree, and let people check how far the judge can be trusted.",

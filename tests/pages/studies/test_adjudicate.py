@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from sqlalchemy import select
 
 from annotation.label_store.results import decisions_by_item
 from annotation.label_store.schema import decisions
 from annotation.label_store.studies import StudyState, find_study
-from annotation.studies.adjudication import list_disputes
 from annotation.studies.verification import verify_study
+from pages.studies._adjudication import Adjudication
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, step, study_of
@@ -26,41 +29,62 @@ def disputed(folk):
     return folk
 
 
-def html_on(at) -> str:
-    return "\n".join(str(element.proto.body) for element in at.get("html"))
+@pytest.fixture
+def work(disputed) -> Adjudication:
+    """Ada's session in that study."""
+    return Adjudication(find_study(disputed, "s"), "ada")
+
+
+def board_data(at) -> dict[str, Any]:
+    """What the page sends to the board."""
+    (element,) = (part for part in at.get("bidi_component") if part.proto.component_name.endswith("adjudication_widget"))
+    data: dict[str, Any] = json.loads(element.proto.json)
+    return data
+
+
+def decision(task: dict[str, Any], name: str, label: str, reason: str, significance: str | None = None) -> dict[str, Any]:
+    chosen = {"label": label, "significance": significance, "comment": reason, "flagged": False}
+    return {**chosen, "kind": "submit", "assignment": task["assignment"], "key": name, "revises": task["revision"]}
+
+
+def shown(work: Adjudication) -> dict[str, Any]:
+    view = work.view([])
+    return next(task for task in view["tasks"] if task["assignment"] == view["current"])
 
 
 @pytest.mark.parametrize("name", ["ada", "petra"])
 def test_a_dispute_is_shown_without_who_chose_what(name, disputed, as_user: SignIn):
     at = as_user(name, "adjudicate")
     assert not at.exception
-    shown = html_on(at)
-    assert "Absent" in shown
-    assert "Consistent" in shown
-    assert "ana &lt;b&gt;thinks" in shown
-    assert "<b>thinks" not in shown
-    assert "ben" not in shown
-    assert "Alder Handbook" not in shown
+    data = board_data(at)
+    assert (data["rated"], data["total"], len(data["tasks"])) == (0, 2, 2)
+    ratings = data["tasks"][0]["ratings"]
+    assert {rating["label"] for rating in ratings} == {"Absent", "Consistent"}
+    assert [rating["who"] for rating in ratings] == ["One annotator", "The other annotator"]
+    sent = json.dumps(data) + repr(at.session_state.to_dict())
+    assert "ana <b>thinks</b>" in sent  # a comment goes to the browser as text, which sets it as text
+    assert [word for word in ("ben", "Alder Handbook", "birch") if word in json.dumps(data)] == []
 
 
-def decide(at, label: str, reason: str):
-    (box,) = [group for group in at.get("button_group") if group.proto.label == "Final label"]
-    at = box.set_value(label).run()
-    at.text_area[0].set_value(reason)
-    return next(button for button in at.button if button.label == "Decide").click().run()
+def test_a_decision_with_a_reason_leaves_the_queue_and_is_one_key_away(work, disputed):
+    event = decision(shown(work), "a/1", "ABSENT", "Only one answers.")
+    for _ in range(3):
+        work.handle([event])
+    (stored,) = decisions_by_item(disputed, "s").values()
+    assert (stored.adjudicator, stored.label, stored.reason, stored.revision) == ("ada", "ABSENT", "Only one answers.", 1)
+    view = work.view([event])
+    assert (view["rated"], view["handled"], view["recent"]) == (1, ["a/1"], [event["assignment"]])
+    assert view["current"] != event["assignment"]
+    assert event["assignment"] in {task["assignment"] for task in view["tasks"]}
 
 
-def test_a_decision_with_a_reason_leaves_the_queue(disputed, as_user: SignIn):
-    at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
-    assert not at.exception
-    (decision,) = decisions_by_item(disputed, "s").values()
-    assert (decision.adjudicator, decision.label, decision.reason) == ("ada", "ABSENT", "Only one answers.")
-    assert len(list_disputes(disputed, "s")) == 1
-
-
-def test_a_decision_without_a_reason_is_not_stored(disputed, as_user: SignIn):
-    at = decide(as_user("ada", "adjudicate"), "ABSENT", " ")
-    assert "needs a reason" in words_on(at)
+def test_a_decision_without_a_reason_or_significance_is_not_stored(work, disputed):
+    task = shown(work)
+    events = [decision(task, "a/1", "ABSENT", " "), decision(task, "a/2", "DIVERGENT", "Other figures.")]
+    work.handle(events)
+    failed = work.view(events)["failed"]
+    assert "needs a reason" in failed["a/1"]
+    assert "needs a clinical significance" in failed["a/2"]
     assert decisions_by_item(disputed, "s") == {}
 
 
@@ -68,31 +92,31 @@ def test_without_a_study_in_adjudication_there_is_nothing_to_decide(folk, as_use
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))
 
 
-def test_a_decision_is_revised_by_another_one_and_the_first_is_kept(disputed, as_user: SignIn):
-    at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
-    at = at.toggle(key="revising").set_value(True).run()
-    assert not at.exception
-    assert at.text_area[0].value == "Only one answers."
-    (box,) = [group for group in at.get("button_group") if group.proto.label == "Final label"]
-    at = box.set_value("DIVERGENT").run()
-    (grave,) = [group for group in at.get("button_group") if group.proto.label == "Clinical significance"]
-    at = grave.set_value("high").run()
-    at.text_area[0].set_value("Both answer, with other figures.")
-    at = next(button for button in at.button if button.label == "Decide").click().run()
-    assert not at.exception
-    (decision,) = decisions_by_item(disputed, "s").values()
-    assert (decision.revision, decision.label, decision.significance) == (2, "DIVERGENT", "high")
+def test_a_decision_is_revised_by_another_one_and_the_first_is_kept(work, disputed):
+    task = shown(work)
+    work.handle([decision(task, "a/1", "ABSENT", "Only one answers."), {"kind": "open", "key": "a/2", **_named(task)}])
+    again = shown(work)
+    assert (again["label"], again["comment"], again["revision"]) == ("ABSENT", "Only one answers.", 1)
+    work.handle([decision(again, "a/3", "DIVERGENT", "Both answer, with other figures.", "high")])
+    (stored,) = decisions_by_item(disputed, "s").values()
+    assert (stored.revision, stored.label, stored.significance) == (2, "DIVERGENT", "high")
     with disputed.read() as con:
         labels = con.execute(select(decisions.c.label).order_by(decisions.c.seq)).scalars().all()
     assert labels == ["ABSENT", "DIVERGENT"]
     assert verify_study(disputed, "s") == []
-    assert len(list_disputes(disputed, "s")) == 1
+    assert shown(work)["assignment"] != task["assignment"]
 
 
-def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(disputed, as_user: SignIn):
-    for _ in range(2):
-        at = decide(as_user("ada", "adjudicate"), "ABSENT", "Only one answers.")
-    assert "All disputes are decided" in "\n".join(str(message.value) for message in at.success)
+def _named(task: dict[str, Any]) -> dict[str, str]:
+    return {"assignment": task["assignment"]}
+
+
+def test_the_last_decision_empties_the_queue_and_the_study_can_be_closed(work, disputed, as_user: SignIn):
+    for name in ("a/1", "a/2"):
+        work.handle([decision(shown(work), name, "ABSENT", "Only one answers.")])
+    data = board_data(as_user("ada", "adjudicate"))
+    assert (data["current"], data["rated"], data["total"]) == (None, 2, 2)
+    assert "All disputes are decided" in data["done"]
     as_user("petra", "study").button(key="advance").click().run()
     assert find_study(disputed, "s").state is StudyState.CLOSED
     assert "nothing to decide now" in words_on(as_user("ada", "adjudicate"))
