@@ -257,6 +257,8 @@ def made_older(store: LabelStore) -> None:
         # Columns that later versions add
         tx.execute(text("alter table studies drop column scheme"))
         tx.execute(text("alter table items drop column reference"))
+        for name in ("ratings", "drafts"):
+            tx.execute(text(f"alter table {name} drop column rationale"))
         tx.execute(text("update alembic_version set version_num = '0006'"))
     store.close()
 
