@@ -195,10 +195,17 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, now: date
     return following
 
 
-def _refuse_if_unrated(tx: Connection, study_id: str, state: StudyState) -> None:
+def count_ratings(con: Connection, study_id: str, state: StudyState) -> tuple[int, int]:
+    """(ratings missing, ratings in all) of the round that a study is in: of calibration, or of the study itself."""
     column = assignments.c
+    missing = func.coalesce(func.sum(case((column.current.is_(None), 1), else_=0)), 0)
     in_round = (column.study_id == study_id, column.calibration == (state is StudyState.CALIBRATION))
-    missing = tx.execute(select(func.count()).where(*in_round, column.current.is_(None))).scalar_one()
+    unrated, total = con.execute(select(missing, func.count()).where(*in_round)).one()
+    return int(unrated), int(total)
+
+
+def _refuse_if_unrated(tx: Connection, study_id: str, state: StudyState) -> None:
+    missing, _ = count_ratings(tx, study_id, state)
     if missing and state in (StudyState.CALIBRATION, StudyState.LABELLING):
         raise StudyError(
             f"Study '{study_id}': {missing:,} ratings of the {state} round are missing. The study stays in {state}. "

@@ -127,13 +127,17 @@ def draw_sample(run: Run, plan: SamplePlan, study_id: str, max_items: int | None
         return _draw(con, run, plan, study_id, max_items)
 
 
+def stratum_sizes(con: Connection, *, by_organ: bool) -> dict[tuple[str, str | None], int]:
+    """Pairs of a run by the judge's label and, where `by_organ`, by the organ of the question (else None)."""
+    return {(label, second): int(n) for label, second, n in rows(con, POPULATION, {"organ": by_organ})}
+
+
 def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items: int | None) -> DrawnSample:
     ((has_answers, pairs, unscored),) = rows(con, RUN_COUNTS)
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
     organ = {"organ": plan.second == "organ"}
-    sizes = {(label, second): int(n) for label, second, n in rows(con, POPULATION, organ)}
-    strata = allocate_items(sizes, plan)
+    strata = allocate_items(stratum_sizes(con, by_organ=plan.second == "organ"), plan)
     check_size(sum(stratum.study for stratum in strata), max_items)
     requested = {**asdict(plan), "per_label": dict(plan.per_label)}
     origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)

@@ -31,21 +31,22 @@ from pages._blinded.access import current_account, label_store
 from pages._blinded.frame import escaped, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.previews import no_banner, preview_banner
+from pages._shared.study_choice import pick_study
 from pages._shared.widgets import table
 
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
 
 def pick_study_or_stop(*schemes: Scheme) -> Study:
-    """The study of one of these schemes to look at, newest first; without any, the page says so and stops."""
+    """The study of one of these schemes to look at, kept from page to page; without any, the page says so and stops."""
     studies = {study.study_id: study for study in list_studies(label_store()) if study.scheme in schemes}
     if not studies:
         st.info("There is no study yet." if len(schemes) > 1 else "There is no study of pairs yet.")
         st.stop()
-    chosen = st.selectbox("Study", list(studies), format_func=lambda key: f"{studies[key].title} ({key})", key="study_seen")
-    synthetic_notice(studies[chosen])
-    _preview_banner_of(chosen)
-    return studies[chosen]
+    chosen = pick_study(studies)
+    synthetic_notice(chosen)
+    _preview_banner_of(chosen.study_id)
+    return chosen
 
 
 def _preview_banner_of(study_id: str) -> None:

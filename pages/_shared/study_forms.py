@@ -1,15 +1,17 @@
-"""The forms that draw a sample from a run and create a study of it."""
+"""The fields that draw a sample from a run and create a study of it, with a planner and a preview of what is masked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.studies import ItemKind
+from annotation.label_store.studies import ItemKind, list_studies, neutral_titles
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES, Scheme
 from annotation.studies.accounts import Role, list_accounts
+from annotation.studies.expected_precision import expected_precision
 from annotation.studies.head_to_head import (
     QUESTIONS_PER_COUPLE,
     HeadToHeadPlan,
@@ -17,17 +19,21 @@ from annotation.studies.head_to_head import (
     draw_head_to_head_study,
     systems_in,
 )
-from annotation.studies.sample_plan import SECOND_CRITERIA, SamplePlan
-from annotation.studies.sampling import DrawnSample, draw_sample, draw_study
+from annotation.studies.masking_preview import MASKED_TABLE, MaskingPreview
+from annotation.studies.sample_plan import SECOND_CRITERIA, Plan, SamplePlan, allocate_items
+from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, stratum_sizes
 from annotation.studies.study_tables import SAMPLE_TABLES, strata_frame
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
 from pages._blinded.access import now
 from pages._blinded.frame import escaped
-from pages._shared.loaders import loaded_runs
+from pages._shared.loaders import load, loaded_runs
+from pages._shared.study_choice import remember_study
 from pages._shared.widgets import table
 
-NEEDED = "A study needs a loaded run (`audit load PATH`) and two annotators (`audit account add NAME --role annotator`)."
+NEEDED = (
+    "A study needs a loaded run and two annotators. Runs are loaded with `audit load PATH`; annotators are added on *People*."
+)
 ASKED = {
     PAIRS.name: "How two handbooks' answers relate",
     HEAD_TO_HEAD.name: "Which system's answer is better (head-to-head)",
@@ -37,6 +43,11 @@ DRAWS: dict[Scheme, tuple[Callable[..., DrawnSample], Callable[..., DrawnSample]
     HEAD_TO_HEAD: (draw_head_to_head, draw_head_to_head_study),
 }
 SUCCESS = "success message for the next run of the page"
+MASK_HELP = (
+    "Names of the run's handbooks, centers and systems are masked anyway, and so are telephone numbers, addresses and source "
+    "lines. The list is kept with the study and cannot be changed afterwards."
+)
+CONFIRMED = "If people confirm this share of the judge's labels, in %"
 
 
 def rerun_with_message(message: str) -> None:
@@ -53,35 +64,34 @@ def show_message() -> None:
 
 
 def new_study(store: LabelStore) -> None:
-    """The form for a study of pairs or, where a run has answering systems, for a head-to-head study."""
+    """The fields of a study of pairs or, where a run has answering systems, of a head-to-head study."""
     people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
     runs = loaded_runs()
     possible = {PAIRS: [run for run in runs if run.has_pairs], HEAD_TO_HEAD: [run for run in runs if run.has_systems]}
     names = [scheme.name for scheme, own in possible.items() if own]
     if not names or len(people) < 2:
         st.info(NEEDED)
+        st.page_link("pages/studies/people.py", label="People", icon=":material/group_add:")
         return
     chosen = names[0]
     if len(names) > 1:
         chosen = st.selectbox("What annotators are asked", names, key="scheme", format_func=ASKED.__getitem__)
     scheme = SCHEMES[chosen]
-    _study_form(store, scheme, possible[scheme], people)
+    _study_fields(store, scheme, possible[scheme], people)
 
 
-def _study_form(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people: Sequence[str]) -> None:
+def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people: Sequence[str]) -> None:
     by_key = {run.key: run for run in runs}
-    # Outside the form, because the systems to choose from are those of the run.
     key = st.selectbox("Run", list(by_key), format_func=lambda name: f"{by_key[name].title} ({name})", key="study_run")
-    with st.form("new_study", border=False):
-        left, right = st.columns(2)
-        study_id = left.text_input("Id (letters, digits, . _ and -)", key="study_id", placeholder="validation-1", max_chars=64)
-        title = right.text_input("Title", key="study_title", max_chars=120)
-        chosen = st.multiselect(
-            "Annotators (two both rate every item; more share the items)", people, people[:2], key="annotators"
-        )
-        plan = pair_fields() if scheme is PAIRS else head_to_head_fields(by_key[key])
-        preview = st.form_submit_button("Preview strata")
-        create = st.form_submit_button("Draw sample and create study", type="primary")
+    # Not a form: the planner follows every number as it is changed.
+    left, right = st.columns(2)
+    study_id = left.text_input("Id (letters, digits, . _ and -)", key="study_id", placeholder="validation-1", max_chars=64)
+    title = right.text_input("Title", key="study_title", max_chars=120, placeholder="For PIs; annotators see a number instead")
+    chosen = st.multiselect("Annotators (two both rate every item; more share the items)", people, people[:2], key="annotators")
+    plan: Plan = pair_fields(by_key[key]) if scheme is PAIRS else head_to_head_fields(by_key[key])
+    with st.container(horizontal=True):
+        preview = st.button("Preview strata and masking", key="preview")
+        create = st.button("Draw sample and create study", type="primary", key="create_study")
     draw, draw_and_create = DRAWS[scheme]
     if preview:
         _preview(draw(by_key[key], plan, study_id), scheme)
@@ -89,26 +99,55 @@ def _study_form(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people: 
         drawn = draw_and_create(
             store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now()
         )
-        rerun_with_message(f"The study was created; its annotators can see it now. {drawn.names_left_text()}")
+        remember_study(study_id)
+        shown = neutral_titles(list_studies(store))[study_id]
+        rerun_with_message(f"The study was created; its annotators can see it now, as {shown}. {drawn.names_left_text()}")
 
 
-def pair_fields() -> SamplePlan:
-    """The sample plan of a study of pairs, as filled in."""
+def pair_fields(run: Run) -> SamplePlan:
+    """The sample plan of a study of pairs, as filled in, with the precision to expect beside it."""
     st.markdown("Items per label of the judge")
     columns = st.columns(len(LABELS))
     per_label = {
         str(label): int(column.number_input(label.capitalize(), 0, 1000, 40, key=f"items_{label}"))
         for label, column in zip(LABELS, columns, strict=True)
     }
-    seed, second, calibration, repeats = st.columns(4)
-    return SamplePlan(
-        seed=int(seed.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
+    second, calibration, repeats, seed = st.columns(4)
+    plan = SamplePlan(
         per_label=per_label,
         second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
-        calibration=int(calibration.number_input("Calibration items", 0, 100, SamplePlan.calibration, key="calibration")),
-        repeats=int(repeats.number_input("Silent repeats", 0, 100, SamplePlan.repeats, key="repeats")),
-        names_shown=st.checkbox("Show annotators which handbook an answer is from", key="names_shown"),
+        **_common_fields(calibration, repeats, seed, SamplePlan),
+        names_shown=(shown := st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
+        masked_words=() if shown else _masked_words(),
     )
+    _planner(run, plan)
+    return plan
+
+
+def _common_fields(calibration: Any, repeats: Any, seed: Any, defaults: type[Plan]) -> dict[str, Any]:
+    return {
+        "calibration": int(calibration.number_input("Calibration items", 0, 100, defaults.calibration, key="calibration")),
+        "repeats": int(repeats.number_input("Silent repeats", 0, 100, defaults.repeats, key="repeats")),
+        "seed": int(seed.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
+    }
+
+
+def _masked_words() -> tuple[str, ...]:
+    text = st.text_area("Also mask these names, one a line", key="masked_words", height=80, help=MASK_HELP)
+    return tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+
+
+def _planner(run: Run, plan: SamplePlan) -> None:
+    """What the sample is expected to give, and how much work it is."""
+    with st.container(border=True):
+        left, right = st.columns([1, 3])
+        confirmed = left.number_input(CONFIRMED, 50, 100, 80, 5, key="confirmed") / 100
+        sizes = load(stratum_sizes, run, by_organ=plan.second == "organ")
+        strata = allocate_items(sizes, plan)
+        expected = expected_precision(strata, confirmed)
+        calibration = sum(stratum.calibration for stratum in strata)
+        ratings = 2 * (expected.items + min(plan.repeats, expected.items) + calibration)
+        right.caption(escaped(f"{expected.sentence(confirmed)} With two annotators: {ratings:,} ratings in all."))
 
 
 def head_to_head_fields(run: Run) -> HeadToHeadPlan:
@@ -118,13 +157,12 @@ def head_to_head_fields(run: Run) -> HeadToHeadPlan:
         "Systems (each two of them are compared)", list(systems), list(systems)[:2], key=f"systems_{run.key}",
         format_func=systems.__getitem__,
     )  # fmt: skip
-    questions, seed, calibration, repeats = st.columns(4)
+    questions, calibration, repeats, seed = st.columns(4)
     return HeadToHeadPlan(
         systems=tuple(chosen),
         questions=int(questions.number_input("Questions for each two", 1, 1000, QUESTIONS_PER_COUPLE, key="questions")),
-        seed=int(seed.number_input("Seed", 0, 2**31 - 1, 1, key="seed")),
-        calibration=int(calibration.number_input("Calibration items", 0, 100, HeadToHeadPlan.calibration, key="calibration")),
-        repeats=int(repeats.number_input("Silent repeats", 0, 100, HeadToHeadPlan.repeats, key="repeats")),
+        **_common_fields(calibration, repeats, seed, HeadToHeadPlan),
+        masked_words=_masked_words(),
     )
 
 
@@ -136,3 +174,20 @@ def _preview(drawn: DrawnSample, scheme: Scheme) -> None:
         f"{kinds.count(ItemKind.CALIBRATION)} calibration items. {drawn.not_drawn_text()} Nothing was created."
     )
     st.caption(escaped(drawn.names_left_text()))
+    if drawn.masking is not None:
+        _preview_masking(drawn, drawn.masking)
+
+
+def _preview_masking(drawn: DrawnSample, masking: MaskingPreview) -> None:
+    """What is masked, what may be left, and an item as annotators will read it."""
+    st.header("What is masked", anchor=False)
+    st.markdown(escaped(masking.sentence()))
+    if left := masking.organisations_sentence():
+        st.warning(escaped(left))
+    table(masking.masked, "masked", MASKED_TABLE.columns, rows=8)
+    example = next((item for item in drawn.items if "[" in item.answer_a + item.answer_b), drawn.items[0])
+    st.caption("An item as annotators will read it")
+    st.text(example.question)
+    for column, text in zip(st.columns(2), (example.answer_a, example.answer_b), strict=True):
+        with column.container(border=True):
+            st.text(text)

@@ -30,6 +30,7 @@ from audit.exports.text_writers import csv_bytes
 from pages._blinded.access import label_store, now, visitor_address
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, explain, study_page
+from pages._shared.settings_shown import settings_section
 from pages._shared.widgets import table
 
 LEAD = "Who can sign in, and what they may do. Every change is an entry in the access log."
@@ -187,8 +188,10 @@ def guarded(section: Callable[..., None], *arguments: object) -> None:
 
 
 with study_page("People", LEAD, Role.PI) as signed_in:
-    accounts_tab, log_tab = st.tabs(["Accounts", "Access log"])
+    accounts_tab, log_tab, settings_tab = st.tabs(["Accounts", "Access log", "Settings"])
     with accounts_tab:
         guarded(accounts_section, label_store(), Actor(signed_in.username, visitor_address()))
     with log_tab:
         guarded(log_section, label_store())
+    with settings_tab:
+        guarded(settings_section)

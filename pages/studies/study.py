@@ -14,14 +14,13 @@ from annotation.label_store.studies import (
     STUDY_STATES,
     Study,
     StudyState,
-    advance_study,
     list_annotators,
     list_studies,
+    neutral_titles,
     study_progress,
 )
 from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.accounts import Role
-from annotation.studies.adjudication import close_study, list_disputes
 from annotation.studies.names_left import names_left_in_study, names_left_text
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.preference_results import preferences_jsonl
@@ -33,24 +32,22 @@ from audit.exports.text_writers import csv_bytes
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
+from pages._shared.calibration_talk import calibration_section
 from pages._shared.loaders import loaded_runs
 from pages._shared.preference_tables import preference_tables
+from pages._shared.study_choice import pick_study
 from pages._shared.study_forms import new_study, rerun_with_message, show_message
+from pages._shared.study_moves import EFFECTS, advance_section
 from pages._shared.widgets import csv_button, table
 
 LEAD = (
-    "Draw a sample from a run, of pairs of handbooks or of two systems' answers, assign it to two annotators, watch their "
+    "Draw a sample from a run, of pairs of handbooks or of two systems' answers, assign it to annotators, watch their "
     "progress, and export the results."
 )
 OPEN_BROWSING = (
     "Anybody can browse runs here without signing in. Annotators could see verdicts, which unblinds them. "
     "Set AUDIT_BROWSING=signed-in before a real study begins."
 )
-ADVANCE_BUTTONS = {
-    StudyState.CALIBRATION: "Start labelling",
-    StudyState.LABELLING: "Start adjudication",
-    StudyState.ADJUDICATION: "Close the study",
-}
 RELEASE = (
     "Each annotator's browser reserves a few items ahead, so that nobody waits for the next one. If an annotator does not "
     "return, release their items so that others can take them. Ratings are kept."
@@ -62,12 +59,6 @@ MEANINGS = {
     "study to the systems. Ratings can be revised.",
     StudyState.ADJUDICATION: "Rating has ended. A third person decides the items on which the two labels differ.",
     StudyState.CLOSED: "The study has ended. Tables and figures are final.",
-}
-ADVANCE_EFFECTS = {
-    StudyState.CALIBRATION: "**Start labelling** ends the calibration round for good and opens the items of the study.",
-    StudyState.LABELLING: "**Start adjudication** ends rating for good, even for items without a rating, and gives items with "
-    "different labels to the adjudicator.",
-    StudyState.ADJUDICATION: "**Close the study** makes the decisions final. It is possible when every dispute is decided.",
 }
 SNAPSHOT = "A study keeps its own copy of questions, answers and verdicts, so reloading or deleting the run does not change it."
 RUN_GONE = (
@@ -126,31 +117,15 @@ def release_section(store: LabelStore, study: Study) -> None:
             rerun_with_message(f"{released} {'item' if released == 1 else 'items'} released.")
 
 
-def advance_section(store: LabelStore, study: Study) -> None:
-    """The button that advances the study; a study only moves forward."""
-    if study.state not in ADVANCE_BUTTONS:
-        return
-    deciding, incomplete = study.state is StudyState.ADJUDICATION, False
-    if deciding:
-        st.caption(f"{len(list_disputes(store, study.study_id))} disputes are undecided.")
-    else:
-        incomplete = st.checkbox("Continue with missing ratings", key="incomplete")
-    if st.button(ADVANCE_BUTTONS[study.state], type="primary", key="advance"):
-        if deciding:
-            close_study(store, study.study_id, now())
-        else:
-            with store.begin() as tx:
-                advance_study(tx, study.study_id, study.state, now(), incomplete=incomplete)
-        rerun_with_message("The study was advanced to its next state.")
-
-
 def state_section(study: Study) -> None:
     """The four states with the current one marked, what it means, and what the next one brings."""
     path = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STUDY_STATES)
     st.markdown(f"{path} · created {study.created_at[:10]} · {escaped(study.study_id)} · {study.scheme.name}")
     st.markdown(MEANINGS[study.state])
-    if study.state in ADVANCE_EFFECTS:
-        st.caption(f"{ADVANCE_EFFECTS[study.state]} A study only moves forward.")
+    if study.state in EFFECTS:
+        st.caption(f"{EFFECTS[study.state]} A study only moves forward.")
+    titles = neutral_titles(list_studies(label_store()))
+    st.caption(escaped(f"Annotators see it as {titles[study.study_id]}."))
 
 
 def packets_section(store: LabelStore, study: Study) -> None:
@@ -203,12 +178,16 @@ def one_study(store: LabelStore, study: Study) -> None:
     with moving:
         advance_section(store, study)
     progress_section(store, study)
+    if study.state is StudyState.CALIBRATION:
+        calibration_section(store, study)
     release_section(store, study)
     if study.scheme is HEAD_TO_HEAD:
         with st.expander("What the annotators preferred"):
             preference_tables(store, study.study_id)
     with st.expander("Sample"):
         sample_section(store, study)
+    if study.state is not StudyState.CALIBRATION:
+        calibration_section(store, study)
     with st.expander("Packets, for offline work"):
         packets_section(store, study)
     export_section(store, study)
@@ -228,8 +207,7 @@ with study_page("Studies", LEAD, Role.PI):
         st.warning(OPEN_BROWSING)
     studies = {study.study_id: study for study in list_studies(label_store())}
     if studies:
-        picked = st.selectbox("Study", list(studies), format_func=lambda name: f"{studies[name].title} ({name})", key="study")
-        guarded(one_study, label_store(), studies[picked])
+        guarded(one_study, label_store(), pick_study(studies))
     st.header("New study", anchor=False)
     with st.expander("Draw a sample", expanded=not studies):
         guarded(new_study, label_store())

@@ -127,9 +127,10 @@ def label_side_by_side(clinic: Clinic, pi: Page) -> None:
         assert page.get_by_test_id("stException").count() == 0
 
 
-def advance(pi: Page, button: str) -> None:
+def advance(pi: Page, button: str, confirmation: str) -> None:
     open_tab(pi, "Studies", "Progress")
     pi.get_by_role("button", name=button).click()
+    pi.get_by_role("button", name=confirmation).click()
     expect(pi.get_by_text("The study was advanced to its next state.")).to_be_visible()
 
 
@@ -213,11 +214,11 @@ def test_two_annotators_a_pi_and_an_adjudicator_bring_a_study_to_its_end(clinic:
     label_side_by_side(clinic, pi)
     same, both = agreement_of(clinic.store)
     assert both == ITEMS
-    advance(pi, "Start adjudication")
+    advance(pi, "Start adjudication", "End rating and start adjudication")
 
     adjudicator = signed_in_as(clinic.dashboard, "ada")
     adjudicate(adjudicator, both - same)
-    advance(pi, "Close the study")
+    advance(pi, "Close the study", "Make the decisions final")
 
     path = download(pi, "Ratings as CSV", tmp_path)
     assert_export_has_the_typed_ratings(path, clinic.store)

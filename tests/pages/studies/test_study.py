@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+from dataclasses import replace
 
 import pytest
 import streamlit
@@ -21,6 +22,9 @@ from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratu
 from tests.pages.conftest import TABLE, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
+
+CALIBRATED = [("ABSENT", "ABSENT"), ("ABSENT", "ABSENT"), ("CONSISTENT", "CONSISTENT"), ("ABSENT", "CONSISTENT")]
+"""Labels of ana and ben on four calibration items."""
 
 
 @pytest.fixture
@@ -39,7 +43,7 @@ def filled(at, study_id: str):
 
 def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
-    at = next(button for button in at.button if button.label == "Draw sample and create study").click().run()
+    at = at.button(key="create_study").click().run()
     assert not at.exception
     assert not at.error
     assert [study.title for study in list_studies(ready)] == ["Is the judge right?"]
@@ -49,16 +53,49 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
 
 def test_the_strata_are_previewed_before_anything_is_created(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
-    at = next(button for button in at.button if button.label == "Preview strata").click().run()
+    at.text_area(key="masked_words").set_value("on q1\n\n on q1 ")
+    at = at.button(key="preview").click().run()
     assert not at.exception
     assert "Nothing was created." in words_on(at)
     assert "No answer still holds a word of an institution's name." in words_on(at)
+    masked = next(frame.value for frame in at.dataframe if "places" in frame.value)
+    assert set(masked["text"]) == {"on q1"}
+    assert "Masked in the answers: " in words_on(at)
     assert list_studies(ready) == []
+
+
+def test_the_planner_follows_the_numbers_before_anything_is_drawn(ready, as_user: SignIn):
+    at = as_user("petra", "study")
+    assert "points, if people confirm 80 % of the judge's labels" in words_on(at)
+    at = at.number_input(key="items_ABSENT").set_value(0).run()
+    assert "the share of disagreement in the whole run would stay unknown" in words_on(at)
+
+
+def shown_in_address(at) -> str:
+    """The study in the address: a text or a list of one, as the test tool sees what the page or a callback wrote."""
+    value = at.query_params["study"]
+    return value if isinstance(value, str) else value[0]
+
+
+def test_the_study_stands_in_the_address_and_is_kept_across_pages(folk, as_user: SignIn):
+    for study_id, people_of in (("older", ("ana", "ben")), ("newer", ("cem", "dea"))):
+        study_of(folk, [replace(item(1), item_id=f"{study_id}-1")], people_of, study_id=study_id)
+    at = as_user("petra", "study")
+    first = shown_in_address(at)
+    other = ({"older", "newer"} - {first}).pop()
+    at.selectbox(key="study_chosen").set_value(other).run()
+    assert shown_in_address(at) == other
+    for page in ("agreement", "prevalence", "study"):
+        at = at.switch_page(f"pages/studies/{page}.py").run()
+        assert at.selectbox(key="study_chosen").value == other
+    at.query_params["study"] = "gone"
+    at = at.run()
+    assert "The address names the study gone" in words_on(at)
 
 
 def test_an_invalid_id_is_explained(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "../x")
-    at = next(button for button in at.button if button.label == "Draw sample and create study").click().run()
+    at = at.button(key="create_study").click().run()
     assert "is not a valid study id" in words_on(at)
 
 
@@ -70,16 +107,51 @@ def test_without_a_run_or_annotators_the_page_explains_what_is_needed(folk, as_u
 
 def test_a_study_advances_when_its_ratings_are_complete_or_on_request(folk, as_user: SignIn):
     study_of(folk, 3)
-    at = as_user("petra", "study").button(key="advance").click().run()
-    assert "are missing" in words_on(at)
-    assert find_study(folk, "s").state is StudyState.LABELLING
-    at.checkbox(key="incomplete").check()
+    at = as_user("petra", "study")
+    assert "6 of 6 ratings are missing; after this step nobody can add them." in words_on(at)
+    assert at.button(key="advance").disabled
+    at = at.checkbox(key="incomplete_s_labelling").check().run()
+    assert not at.button(key="advance").disabled
     at = at.button(key="advance").click().run()
     assert not at.exception
     assert find_study(folk, "s").state is StudyState.ADJUDICATION
-    assert "0 disputes are undecided" in words_on(at)
+    assert "0 of 0 disputes are decided" in words_on(at)
     at.button(key="advance").click().run()
     assert find_study(folk, "s").state is StudyState.CLOSED
+
+
+def test_a_study_with_undecided_disputes_cannot_be_closed(folk, as_user: SignIn):
+    study_of(folk, 2)
+    rate_all(folk, "ana", "ABSENT")
+    rate_all(folk, "ben", "CONSISTENT")
+    step(folk, StudyState.LABELLING)
+    at = as_user("petra", "study")
+    assert "0 of 2 disputes are decided." in words_on(at)
+    assert "2 disputes are undecided." in words_on(at)
+    assert at.button(key="advance").disabled
+    assert "incomplete_s_adjudication" not in [box.key for box in at.checkbox]
+
+
+def test_calibration_shows_agreement_the_threshold_and_the_differing_items_without_the_judge(folk, as_user: SignIn):
+    """Ana and ben agree on 3 of 4 calibration items, and weighted kappa is 0.5 (by hand in the tests of calibration)."""
+    study_of(folk, [*(item(n, ItemKind.CALIBRATION) for n in range(1, 5)), item(5)])
+    verdict = StoredVerdict("i001", "DIVERGENT", "DIVERGENT", None, None, "CANARY")
+    with folk.begin() as tx:
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("DIVERGENT", "DIVERGENT", None, 9, 1)], [verdict])
+    assert "No calibration item is rated by two annotators yet." in words_on(as_user("petra", "study"))
+    for number, (ana, ben) in enumerate(CALIBRATED, start=1):
+        rate(folk, "ana", number, ana)
+        rate(folk, "ben", number, ben, comment="adds a dose" if ana != ben else "")
+    at = as_user("petra", "study")
+    text = words_on(at)
+    assert "Same label: 75 % of 4 calibration items" in text
+    assert "quadratic weights 0.50" in text
+    assert "The protocol asks for 70 % and a kappa of 0.6: not met." in text
+    assert "ben: Consistent, adds a dose" in text
+    assert "CANARY" not in text
+    assert at.button(key="advance").disabled
+    at.checkbox(key="incomplete_s_calibration").check().run().button(key="advance").click().run()
+    assert find_study(folk, "s").state is StudyState.LABELLING
 
 
 def test_progress_is_counts_by_annotator(folk, as_user: SignIn):
@@ -118,12 +190,12 @@ def test_each_state_explains_itself_and_the_next_step(folk, as_user: SignIn):
     assert "Start labelling ends the calibration round for good" in texts_on(at)
     for name in ("ana", "ben"):
         rate_all(folk, name)
-    at = at.button(key="advance").click().run()
+    at = at.run().button(key="advance").click().run()
     assert "blind to the judge and to each other" in texts_on(at)
     assert "Start adjudication ends rating for good" in texts_on(at)
     for name in ("ana", "ben"):
         rate_all(folk, name)
-    at = at.button(key="advance").click().run()
+    at = at.run().button(key="advance").click().run()
     assert "Close the study makes the decisions final" in texts_on(at)
     at = at.button(key="advance").click().run()
     assert "The study has ended" in texts_on(at)
@@ -194,7 +266,7 @@ def test_the_export_has_one_row_per_item_and_annotator_and_the_codebook_every_co
 
 def test_the_tables_on_the_page_can_be_saved_safe_for_spreadsheets(ready, as_user: SignIn, downloads):
     at = filled(as_user("petra", "study"), "first-one")
-    next(button for button in at.button if button.label == "Draw sample and create study").click().run()
+    at.button(key="create_study").click().run()
     as_user("petra", "study")
     name, progress = downloads["csv_progress"]
     assert (name, progress.decode("utf-8-sig").splitlines()[0]) == ("first-one_progress.csv", "annotator,round,rated,seats,share")
@@ -225,7 +297,7 @@ def test_one_click_verifies_the_ratings_and_reports_an_altered_one(finished, as_
 
 def test_a_study_does_not_change_when_its_run_is_reloaded_or_deleted(ready, load_run, data_dir, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
-    next(button for button in at.button if button.label == "Draw sample and create study").click().run()
+    at.button(key="create_study").click().run()
     before = ratings_table(ready, "first-one"), packet_csv(ready, "first-one", "ana"), list_strata(ready, "first-one")
     assert "No answer still holds a word of an institution's name." in words_on(as_user("petra", "study"))
     load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT").replace("COMPLEMENTARY", "ABSENT"))
