@@ -17,6 +17,7 @@ NOTHING_SAID = "This text does not say anything about this question."
 """In place of a generator's "NOT ADDRESSED: This handbook does not ...", which reads unlike any handbook."""
 BOILERPLATE = re.compile(rf"\s*{NOT_ADDRESSED}\b[\s:.,;\-–—]*(?:[^.!?]|[.!?](?!\s|$))*[.!?]?\s*", re.IGNORECASE)
 KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
+MARKER = re.compile("|".join(map(re.escape, KINDS)))
 _CAPITALISED = r"[A-Z][\w'-]*"
 _OF = r"(?:of|on|for|the|and|in|&)"
 _KIND = (
@@ -95,3 +96,10 @@ def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str
     rows = [(KINDS[marker], " ".join(text.split()), n, items[marker, text]) for (marker, text), n in places.most_common()]
     frame = pd.DataFrame(rows, columns=[column.name for column in MASKED_TABLE.columns])
     return MaskingPreview(frame, not_addressed, dict(organisations.most_common()))
+
+
+def masked_text(answers: Iterable[str], listed: Sequence[str]) -> str:
+    """How often something is masked in these answers as annotators read them, and what the plan listed, in words."""
+    places = Counter(marker for text in answers for marker in MARKER.findall(text))
+    counts = ", ".join(f"{places[marker]:,} {marker}" for marker in KINDS)
+    return f"Masked in the answers: {counts}." + (f" Listed besides the names of the run: {'; '.join(listed)}." if listed else "")

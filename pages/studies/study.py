@@ -14,6 +14,7 @@ from annotation.label_store.studies import (
     STUDY_STATES,
     Study,
     StudyState,
+    answers_shown,
     list_annotators,
     list_studies,
     neutral_titles,
@@ -21,11 +22,12 @@ from annotation.label_store.studies import (
 )
 from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.accounts import Role
+from annotation.studies.masking_preview import masked_text
 from annotation.studies.names_left import names_left_in_study, names_left_text
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.preference_results import preferences_jsonl
 from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
-from annotation.studies.verdict_store import list_strata, sample_digest
+from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
 from annotation.studies.verification import verify_study
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
@@ -89,7 +91,15 @@ def sample_section(store: LabelStore, study: Study) -> None:
     strata = strata_frame(list_strata(store, study.study_id))
     table(strata, "strata", SAMPLE_TABLES[study.scheme].columns)
     csv_button(strata, "strata", f"{study.study_id}_strata.csv")
-    st.caption(escaped(_names_left(store, study)))
+    st.caption(escaped(f"{_masked(store, study)} {_names_left(store, study)}"))
+
+
+def _masked(store: LabelStore, study: Study) -> str:
+    """What is masked in the answers; "" where names are shown or the study was not drawn from a run."""
+    if study.names_shown or sample_digest(store, study.study_id) is None:
+        return ""
+    answers = (text for _, *texts in answers_shown(store, study.study_id) for text in texts)
+    return masked_text(answers, find_origin(store, study.study_id).plan.get("masked_words", ()))
 
 
 def _names_left(store: LabelStore, study: Study) -> str:

@@ -202,7 +202,8 @@ def expect_figures_on_page(pi: Page, figures: Mapping[str, float]) -> None:
             pi.get_by_role("option", name=choice).first.click()
         for scope, button in (("sample", "These items"), ("population", "Weighted to the whole run")):
             pi.get_by_test_id("stButtonGroup").get_by_text(button, exact=True).click()
-            expect(metric(pi, 0)).to_have_text(f"{figures[f'{raters} {scope} kappa_quadratic']:.3f}")
+            kappa = f"{figures[f'{raters} {scope} kappa_quadratic']:.3f}".replace("-", "\N{MINUS SIGN}")
+            expect(metric(pi, 0)).to_have_text(kappa)
             expect(metric(pi, 1)).to_have_text(f"{figures[f'{raters} {scope} agreement']:.3f}")
 
 

@@ -121,3 +121,15 @@ def test_whose_session_has_ended_changes_nothing(page: AppTest, folk: LabelStore
     sign_out_everywhere(folk, "petra", datetime.now(UTC))
     at.button(key="do_Disable").click().run()
     assert states(folk)["ana"] == "active"
+
+
+def test_a_pi_reads_the_settings_and_never_a_password_or_a_key(folk, as_user: SignIn, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    monkeypatch.setenv("AUDIT_JUDGE_URL", "http://user:hidden-word@judge.example:8000/v1")
+    monkeypatch.setenv("AUDIT_JUDGE_KEY", "hidden-key")
+    at = as_user("petra", "people")
+    shown = next(frame.value for frame in at.dataframe if "setting" in frame.value).set_index("setting")["now"].to_dict()
+    assert shown["Who may browse runs"] == "Viewers and PIs who are signed in"
+    assert shown["Judge"] == "The only model at judge.example:8000"
+    assert shown["Key of the judge"] == "Set"
+    assert "hidden" not in repr(shown) + words_on(at)

@@ -43,9 +43,12 @@ def filled(at, study_id: str):
 
 def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     at = filled(as_user("petra", "study"), "first-one")
+    at.text_area(key="masked_words").set_value("on q1")
     at = at.button(key="create_study").click().run()
     assert not at.exception
     assert not at.error
+    assert at.selectbox(key="study_chosen").value == "first-one"
+    assert "0 [contact], 0 [source]. Listed besides the names of the run: on q1." in words_on(at)
     assert [study.title for study in list_studies(ready)] == ["Is the judge right?"]
     assert [study.title for study in list_studies(ready, "ana")] == ["Study 1 (pairs)"]
     assert "**labelling**" in words_on(at)  # so few pairs that none is left over for calibration
