@@ -32,6 +32,7 @@ from audit.errors import AuditError
 from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
+from pages._shared.marked_sentences import marked_sentences
 from pages._shared.preference_tables import preference_tables
 from pages._shared.study_figures import baseline_section, current_report, judge_is_known, pick_study_or_stop, rater_names
 from pages._shared.widgets import clicked_row, csv_button, table
@@ -214,6 +215,7 @@ def figures(study_id: str) -> None:
         st.header(COUPLES_TABLE.title, anchor=False)
         preference_tables(label_store(), study.study_id)
     intra_rater(report)
+    marked_sentences(label_store(), study.study_id)
     effort(report, names)
 
 

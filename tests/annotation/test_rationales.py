@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
+from annotation.agreement.rationale_overlap import MarkedItem, rationale_overlap
 from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_rating
 from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.studies import StudyState
 from annotation.studies.adjudication import list_disputes
+from annotation.studies.marked_items import overlap_of_study
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verification import verify_study
 from tests.support.studies import NOW, history, item, rate, seat_at, step, study_of
@@ -100,3 +102,28 @@ def test_an_adjudicator_sees_what_both_marked_on_the_sides_of_the_dispute(marked
         ana = next(rating for rating in dispute.ratings if rating.label == "DIVERGENT")
         shown = {(dispute.first, dispute.second)[side][start:end] for side, start, end in ana.rationale}
         assert shown == {"Wait three months.", "Wait a year."}
+
+
+def overlap(store: LabelStore) -> dict[str, tuple[float, ...]]:
+    columns = ["rated", "one", "n", "value"]
+    return {row["items"]: tuple(row[name] for name in columns) for row in overlap_of_study(store, "s").to_dict("records")}
+
+
+def test_overlap_is_the_f1_of_the_sentences_that_both_marked_and_an_unmarked_item_is_not_a_zero(marked: LabelStore) -> None:
+    submit(marked, "ben", 1, "Wait three months.", "Wait a year.")  # 2 x 2 of 2 + 2: 1
+    submit(marked, "ben", 2, "Wait a year.")  # 2 x 1 of 2 + 1
+    submit(marked, "ben", 3, "Ask us.")  # nothing in common: 0
+    rate(marked, "ben", 4, "ABSENT")  # another label, and nothing marked
+    found = overlap(marked)
+    assert found["all"] == pytest.approx((4, 1, 3, (1 + 2 / 3 + 0) / 3))
+    assert found["same"] == pytest.approx((3, 0, 3, (1 + 2 / 3 + 0) / 3))
+    assert found["different"][:3] == (1, 1, 0)
+    assert found["different"][3] != found["different"][3]  # not known, and not zero
+
+
+def test_the_overlap_of_many_items_has_an_interval_around_its_mean() -> None:
+    one, other = frozenset({(0, 0, 9)}), frozenset({(0, 0, 9), (1, 0, 5)})
+    table = rationale_overlap([MarkedItem(True, one, other), MarkedItem(True, one, one)] * 30)
+    assert table["value"][0] == pytest.approx((2 / 3 + 1) / 2)
+    assert 2 / 3 < table["low"][0] < table["value"][0] < table["high"][0] < 1
+    assert table["n"].tolist() == [60, 60, 0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from annotation.label_store.assignments import OPEN_STATES
-from annotation.label_store.studies import Study, list_studies
+from annotation.label_store.studies import Study, StudyState, list_studies, study_progress
 from pages._blinded.access import label_store
 
 NO_STUDY = "There is no study for you to label now. The investigator who runs your study will tell you when there is."
@@ -14,11 +16,28 @@ PARAM, ITEM = "study", "item"
 
 
 def open_study(annotator: str) -> Study | None:
-    """The only open study of an annotator, or the chosen one, at first the one in the address; None where there is none."""
+    """The only open study of an annotator, or the chosen one; None where there is none.
+
+    At first it is the one in the address, else the one to go on with: a new study does not push itself before one half done.
+    """
     studies = {study.study_id: study for study in list_studies(label_store(), annotator) if study.state in OPEN_STATES}
     if len(studies) < 2:
         return next(iter(studies.values()), None)
     linked = st.query_params.get(PARAM)
-    first = list(studies).index(linked) if linked in studies else 0
+    first = list(studies).index(linked if linked in studies else _study_to_go_on(list(studies.values()), annotator))
     chosen = st.selectbox("Study", list(studies), first, lambda name: studies[name].title, key=f"study_to_label {linked}")
     return studies[chosen]
+
+
+def _study_to_go_on(newest_first: Sequence[Study], annotator: str) -> str:
+    """One that is begun and not finished, else one to begin, the oldest of several."""
+    return min(reversed(newest_first), key=lambda study: _rank(study, annotator)).study_id
+
+
+def _rank(study: Study, annotator: str) -> int:
+    calibrating = study.state is StudyState.CALIBRATION
+    rounds = study_progress(label_store(), study.study_id)
+    own = next((part for part in rounds if part.annotator == annotator and part.calibration == calibrating), None)
+    if own is None or not own.rated:
+        return 1
+    return 0 if own.rated < own.assignments else 2

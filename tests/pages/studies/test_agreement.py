@@ -7,6 +7,7 @@ import math
 import pytest
 from sqlalchemy import update
 
+from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState
 from annotation.studies.adjudication import close_study
@@ -50,6 +51,19 @@ def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: 
     assert "State: labelling" in words_on(at)
     assert "95 % interval" in words_on(at)
     assert [metric.label for metric in at.metric][1] == "Raw agreement"
+
+
+def test_overlap_of_marked_sentences_is_shown_with_its_definition_once_somebody_has_marked_one(judged, as_user: SignIn):
+    assert "sentence-level F1" not in words_on(as_user("ada", "agreement"))
+    both = (MarkedSentence(0, 0, 5), MarkedSentence(1, 0, 5))  # the first word of each answer, whatever side it is on
+    for annotator, number in (("ana", 1), ("ben", 1), ("ana", 9), ("ben", 9), ("ana", 2)):
+        rate(judged, annotator, number, "ABSENT" if (annotator, number) == ("ana", 9) else "CONSISTENT", rationale=both)
+    at = as_user("ada", "agreement")
+    assert not at.exception
+    (table,) = (frame.value for frame in at.dataframe if "one" in frame.value)
+    assert table[["rated", "one", "n"]].to_numpy().tolist() == [[10, 1, 2], [8, 1, 1], [2, 0, 1]]
+    assert table["value"].tolist() == [100, 100, 100]  # in percent, on a page
+    assert "sentence-level F1" in words_on(at)
 
 
 def test_captions_of_headline_figures_are_sentences(judged, as_user: SignIn):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,13 +11,14 @@ import pytest
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState
+from annotation.label_store.study_creation import NewStudy, create_study
 from annotation.schemes import HEAD_TO_HEAD
 from audit.vocabulary import LABELS
 from pages._blinded.labelling import rubric_html
 from pages._blinded.labelling.session import TASKS_AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import compared, history, item, people, prefer, rate, rate_all, step, study_of
+from tests.support.studies import NOW, compared, history, item, people, prefer, rate, rate_all, step, study_of
 
 
 def key(kind: str, task: dict[str, Any], name: str, **said: Any) -> dict[str, Any]:
@@ -208,6 +210,24 @@ def test_a_calibration_round_is_shown_as_such_and_the_study_follows_it(store, as
     data = widget_data(as_user("ana", "annotate"))
     assert {(task["calibration"], task["question"]) for task in data["tasks"]} == {(False, "Question 2?"), (False, "Question 3?")}
     assert (data["rated"], data["total"]) == (0, 2)
+
+
+def test_of_several_studies_the_one_half_done_comes_first_and_their_titles_reveal_nothing(store, as_user: SignIn):
+    study_of(store, 2)
+    others = [[item(number, item_id=f"{name}{number}") for number in (1, 2)] for name in "tu"]
+    rate(store, "ana", 1, "ABSENT")
+    with store.begin() as tx:
+        for days, name in enumerate("tu", start=1):
+            new = NewStudy(name, "Is the judge too harsh?", ("ana", "ben"), others[days - 1], seed=5)
+            create_study(tx, new, NOW + timedelta(days=days))
+    at = as_user("ana", "annotate")
+    (chooser,) = at.selectbox
+    assert (len(chooser.options), "harsh" in repr(at.main)) == (3, False)
+    assert widget_data(at)["study"] == "s"
+    rate(store, "ana", 2, "ABSENT")
+    assert widget_data(as_user("ana", "annotate"))["study"] == "t"  # all done: the oldest of those to begin
+    at = as_user("ana", "annotate")
+    assert widget_data(at.selectbox[0].select_index(0).run())["study"] == "u"
 
 
 def test_somebody_without_a_study_gets_a_message(store, as_user: SignIn):

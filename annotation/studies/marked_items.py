@@ -1,0 +1,35 @@
+"""The sentences that annotators of a study marked, item by item, and how far they overlap. For PIs and adjudicators only."""
+
+from __future__ import annotations
+
+from itertools import combinations, groupby
+
+import pandas as pd
+
+from annotation.agreement.rationale_overlap import MarkedItem, Sentences, rationale_overlap
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.rationales import rationale_from
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind
+
+
+def overlap_of_study(store: LabelStore, study_id: str) -> pd.DataFrame:
+    """`rationale_overlap` over the study items that two annotators rated; calibration items and silent repeats are excluded.
+
+    Of an item with more than two ratings, each two annotators count.
+    """
+    rows = assignment_rows(store, study_id)
+    rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
+    # groupby needs the order by item, in which the rows come.
+    by_item = [list(group) for _, group in groupby(rated, key=lambda row: row["item_id"])]
+    return rationale_overlap(
+        [
+            MarkedItem(first["label"] == second["label"], _sentences(first["rationale"]), _sentences(second["rationale"]))
+            for ratings in by_item
+            for first, second in combinations(ratings, 2)
+        ]
+    )
+
+
+def _sentences(stored: str | None) -> Sentences:
+    return frozenset(map(tuple, rationale_from(stored)))
