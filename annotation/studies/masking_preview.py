@@ -16,6 +16,7 @@ from audit.vocabulary import NOT_ADDRESSED
 NOTHING_SAID = "This text does not say anything about this question."
 """In place of a generator's "NOT ADDRESSED: This handbook does not ...", which reads unlike any handbook."""
 BOILERPLATE = re.compile(rf"\s*{NOT_ADDRESSED}\b[\s:.,;\-–—]*(?:[^.!?]|[.!?](?!\s|$))*[.!?]?\s*", re.IGNORECASE)
+LAST_CREDIT = re.compile(rf"(?:\s*{re.escape(HIDDEN_SOURCE)})+\s*$")
 KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
 MARKER = re.compile("|".join(map(re.escape, KINDS)))
 _CAPITALISED = r"[A-Z][\w'-]*"
@@ -69,13 +70,15 @@ class MaskingPreview:
 def blind_answer(answer: str | None, masker: Masker) -> str:
     """An answer as annotators read it: masked, and in neutral words where a generator said that nothing is addressed.
 
-    What follows the first sentence of such an answer is kept. A missing text is an absent answer.
+    What follows the first sentence of such an answer is kept. A missing text is an absent answer. A credit at the end is left
+    out, not marked: where only one institution has such lines, the mark would tell its answers from the others.
     """
     if not (answer or "").strip():
         return NOTHING_SAID
     opening = BOILERPLATE.match(str(answer))
     text = str(answer) if opening is None else f"{NOTHING_SAID} {str(answer)[opening.end() :]}".strip()
-    return masker.mask(text)
+    masked = masker.mask(text)
+    return LAST_CREDIT.sub("", masked) or masked
 
 
 def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str], masker: Masker) -> MaskingPreview:
