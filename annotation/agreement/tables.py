@@ -68,6 +68,13 @@ BY_LABEL_TABLE = TableSpec(
         INTERVALS,
     ),
 )
+JUDGED_LABELS_TABLE = TableSpec(
+    "The judge, label by label, in words",
+    (
+        LABEL, Column.text("precision", "Precision: confirmed, of those the judge called so"),
+        Column.text("recall", "Recall: found, of those people call so"), Column.text("f1", "F1"), NOTE,
+    ),
+)  # fmt: skip
 LABEL_SHARES_TABLE = TableSpec(
     "How often each rater gave each label",
     (

@@ -71,6 +71,7 @@ PLAN_TABLE = TableSpec(
         Column.share("half_width", "Half-width"),
     ),
 )  # fmt: skip
+SPLIT, LEFT_OUT = " (each label given counts in equal parts)", " (left out)"
 GROWTH = 0.05
 """A stratum gets this share more ratings at a time, at least one."""
 
@@ -104,7 +105,7 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     n, counts = int(rated.sum()), with_disagrees(labels[rated]).sum(axis=0)
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
     judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
-    note = "; ".join(filter(None, [standard.left_open if human == GOLD else "", _unrated_strata(design, rated)]))
+    note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
     tables = [
         method_table(CORRECTED, corrected_shares(design, labels), n, note),
         method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),

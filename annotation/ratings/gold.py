@@ -43,22 +43,20 @@ class GoldStandard:
         """Items whose label is that of the annotators."""
         return int(((self.codes != MISSING) & ~self.adjudicated).sum())
 
-    @property
-    def left_open(self) -> str:
-        """How many items have no gold label although somebody rated them, in a sentence; empty where all have one."""
-        disputes, once, rated = int(self.disputed.sum()), int(self.rated_once.sum()), self.rated
-        parts = [f"{_items(disputes)} in open dispute (each label given counts in equal parts)"] if disputes else []
-        parts += [f"{once:,} of {rated:,} rated items rated by one annotator only (left out)"] if once else []
+    def left_open(self, disputes: str = "", once: str = "") -> str:
+        """How many items have no gold label although somebody rated them, in words; empty where all have one.
+
+        disputes, once  what happens to open disputes and to items with one rating, in brackets
+        """
+        disputed, single = int(self.disputed.sum()), int(self.rated_once.sum())
+        parts = [f"{disputed:,} item{'' if disputed == 1 else 's'} in open dispute{disputes}"] if disputed else []
+        parts += [f"{single:,} of {self.rated:,} rated items rated by one annotator only{once}"] if single else []
         return f"without a gold label: {'; '.join(parts)}" if parts else ""
 
     @property
     def rated(self) -> int:
         """Items that at least one person rated or decided."""
         return int(((self.codes != MISSING) | self.disputed | self.rated_once).sum())
-
-
-def _items(count: int) -> str:
-    return f"{count:,} item" if count == 1 else f"{count:,} items"
 
 
 def votes(ratings: Ratings) -> Floats:

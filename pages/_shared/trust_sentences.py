@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.report import AgreementReport
+from annotation.agreement.sentences import Row, capitalised, figure, share_words, undefined
 from annotation.agreement.tables import rater_name
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
@@ -26,33 +25,11 @@ REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label o
 ORDER = (Label.CONTRADICTORY, Label.DIVERGENT, Label.COMPLEMENTARY, Label.CONSISTENT, Label.ABSENT)
 """Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
 FEW = " Few pairs: read this with care."
-Row = Mapping[Any, Any]
-
-
-def figure(report: AgreementReport, first: str, second: str, name: str, label: str = "", scope: str = SAMPLE) -> Row:
-    """One figure on the label, or on one label; raises KeyError where the report has none of this name."""
-    rows = report.figures
-    wanted = {"about": "label", "first": first, "second": second, "name": name, "label": label, "scope": scope}
-    for column, value in wanted.items():
-        rows = rows[rows[column] == value]
-    if rows.empty:
-        raise KeyError(f"no figure {wanted}")
-    return dict(rows.iloc[0])
 
 
 def reference_of(source: RatingSource) -> str:
     """What the judge is measured by: the adjudicated labels where there are any, else the label that raters agree on."""
     return GOLD if GOLD in source.ratings.labels else MAJORITY
-
-
-def share_words(row: Row) -> str:
-    """`93 %, 95 % interval 87 to 96 %`."""
-    return f"{percent(row['value'], 0)}, 95 % interval {interval(row['low'], row['high'], 0) or 'unknown'}"
-
-
-def undefined(row: Row) -> str:
-    """Why a figure is undefined; "" where it is not."""
-    return str(row["note"]).removeprefix("undefined: ") if math.isnan(row["value"]) else ""
 
 
 # -- people --------------------------------------------------------------------------------------------------------------
@@ -74,11 +51,6 @@ def people_sentences(source: RatingSource) -> Iterator[str]:
             same = round(row["value"] * row["n"])
             # Not by name: readers of a run need not know who rates
             yield f"Shown the same pair again, one rater gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
-
-
-def capitalised(words: str) -> str:
-    """The words with a capital first letter; unlike `str.capitalize`, the other letters stay as they are."""
-    return words[:1].upper() + words[1:]
 
 
 def chance_words(kappa: Row) -> str:

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import AgreementReport
+from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, weighted_sentence
 from annotation.agreement.tables import (
     BY_LABEL_TABLE,
     DRIFT_TABLE,
-    ERRORS_TABLE,
     FIGURE,
     FIGURES_TABLE,
+    JUDGED_LABELS_TABLE,
+    LABEL,
     LABEL_SHARES_TABLE,
     RETEST_TABLE,
     TIMES_TABLE,
     with_interval,
 )
-from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
-from annotation.ratings.table import JUDGE
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
 from annotation.studies.preference_results import COUPLES_TABLE
-from annotation.studies.verdict_store import verdicts_by_item
 from audit.charts.style import coefficient_interval
 from audit.errors import AuditError
 from audit.formatting import fixed
@@ -34,8 +36,16 @@ from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._shared.marked_sentences import marked_sentences
 from pages._shared.preference_tables import preference_tables
-from pages._shared.study_figures import baseline_section, current_report, judge_is_known, pick_study_or_stop, rater_names
-from pages._shared.widgets import clicked_row, csv_button, table
+from pages._shared.study_figures import (
+    baseline_section,
+    current_ratings,
+    current_report,
+    judge_is_known,
+    pick_study_or_stop,
+    rater_names,
+)
+from pages._shared.study_matrix import Comparison, ShownStudy, label_rows, study_matrix
+from pages._shared.widgets import csv_button, table
 
 LEAD = (
     "How far annotators agree with each other and with the judge. Labels of pairs are ordered, so the headline is the weighted "
@@ -45,14 +55,43 @@ JUDGE_HIDDEN = (
     "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
     "dispute is decided."
 )
-SIDES_TURNED = "A and B are the first and the second system of the study, whatever side of the screen their answers were on."
+MAJORITY_RULE = "The label of more than half of an item's annotators; gold takes its place as soon as disputes are decided."
 REFRESH_S = 5
 DIGITS = 3
 """Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
 SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
 ABOUT = {"label": "Label", "significance": "Clinical significance, where all chose one"}
-Comparison = tuple[str, str, str]
-"""(label or significance, first rater, second rater); without a second rater, all raters together."""
+
+
+def lead_sentences(shown: ShownStudy, by: str) -> None:
+    """People with people, then the judge with people: what a reader wants to know first."""
+    report, people = shown.report, shown.ratings.annotators
+    for first, second in combinations(people, 2):
+        st.markdown(escaped(people_sentence(report, first, second, shown.name)))
+    if by:
+        st.markdown(escaped(f"{judge_sentence(report, by, shown.name)} {weighted_sentence(report, by, shown.name)}"))
+    if left_open := gold_standard(shown.ratings).left_open():
+        st.caption(escaped(f"{capitalised(left_open)}. These are not compared with the judge."))
+
+
+def judge_section(shown: ShownStudy, by: str) -> None:
+    """Precision and recall of each label by one reference standard, and the matrix behind them."""
+    st.header("The judge, label by label", anchor=False)
+    rows = label_rows(shown.report, by)
+    if rows.empty:
+        st.markdown(escaped(f"No item has both a label by {shown.name(by)} and a verdict of the judge yet."))
+        return
+    table(rows, "judged_labels", JUDGED_LABELS_TABLE.columns)
+    unused = [LABEL.display(word) for word in shown.report.scheme.words if word not in set(rows["label"])]
+    if unused:
+        st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
+    st.caption(escaped(f"Reference standard: {shown.name(by)}. {GOLD_RULE if by == GOLD else MAJORITY_RULE}"))
+    study_matrix(shown, ("label", by, JUDGE))
+
+
+def reference_standard(ratings: Ratings) -> str:
+    """What the judge is measured by: gold as soon as a dispute is decided, the majority before; never both."""
+    return GOLD if GOLD in ratings.labels and gold_standard(ratings).adjudicated.any() else MAJORITY
 
 
 def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Comparison, str]:
@@ -81,77 +120,34 @@ def rows_of(frame: pd.DataFrame, comparison: Comparison, scope: str) -> pd.DataF
 
 
 def headline(rows: pd.DataFrame, coefficient: str) -> None:
-    """The headline coefficient and the raw agreement, each with interval and count."""
+    """The headline coefficient and the raw agreement, each with interval and count; nothing where they are undefined."""
     for column, name in zip(st.columns(2), (coefficient, "agreement"), strict=True):
-        for row in rows[(rows["name"] == name) & (rows["label"] == "")].to_dict("records"):
-            value = "undefined" if math.isnan(row["value"]) else fixed(row["value"], DIGITS)
-            column.metric(escaped(_capitalised(FIGURE.display(name))), value)
+        for row in rows[(rows["name"] == name) & (rows["label"] == "") & rows["value"].notna()].to_dict("records"):
+            column.metric(escaped(capitalised(FIGURE.display(name))), fixed(row["value"], DIGITS))
             known = not math.isnan(row["low"])
             interval = f"95 % interval {coefficient_interval(row['low'], row['high'], DIGITS)}; " if known else ""
             parts = [f"{interval}{row['n']} items", row["word"], row["note"]]
-            column.caption(escaped(" ".join(f"{_capitalised(part)}." for part in parts if part)))
+            column.caption(escaped(" ".join(f"{capitalised(part)}." for part in parts if part)))
 
 
-def _capitalised(words: str) -> str:
-    return words[:1].upper() + words[1:]  # str.capitalize would lower-case the rest, such as F1
+def defined_figures(rows: pd.DataFrame, scope: str) -> None:
+    """The figures that are defined, as a table; the others by name, with each reason once."""
+    defined = rows[rows["value"].notna()]
+    if len(defined):
+        notes = ["note"] if (defined["note"] != "").any() else []
+        columns = FIGURES_TABLE.named("figure", scope, "n", "word", *notes)
+        table(with_interval(defined, scope), "figures", columns, rows=14, decimals=DIGITS)
+    for note, same in rows[rows["value"].isna()].groupby("note", sort=False):
+        names = ", ".join(map(FIGURE.display, same["name"])) if len(defined) else "None of these figures"
+        st.caption(escaped(f"Not defined, because {str(note).removeprefix('undefined: ')}: {names}."))
 
 
-def matrix(report: AgreementReport, comparison: Comparison, scope: str, names: dict[str, str]) -> None:
-    """The confusion matrix: rows are the first rater's labels."""
-    cells = rows_of(report.confusion, comparison, scope)
-    if cells.empty:  # all raters together have no matrix
-        return
-    order = list(dict.fromkeys(cells["first_label"]))
-    wide = cells.pivot(index="first_label", columns="second_label", values="count").loc[order, order].round(0).astype(int)
-    unit = "items" if scope == SAMPLE else "estimated pairs of the run"
-    first, second = names.get(comparison[1], comparison[1]), names.get(comparison[2], comparison[2])
-    st.markdown(escaped(f"Rows: {first}. Columns: {second}. Cells: {unit}."))
-    if report.scheme is HEAD_TO_HEAD:
-        st.caption(SIDES_TURNED)
-    shown = wide.rename_axis(None).rename_axis(None, axis=1).rename(index=_in_title_case, columns=_in_title_case)
-    st.dataframe(shown, key=f"matrix_{scope}", width="stretch")
-
-
-def _in_title_case(word: str) -> str:
-    return HEAD_TO_HEAD.names.get(word, word.capitalize())
-
-
-def errors(report: AgreementReport, study: Study, names: dict[str, str]) -> None:
-    """The judge's errors by kind; a click opens the items."""
-    st.header("The judge's errors", anchor=False)
-    if report.errors.empty:
-        st.markdown("There are none among the items that both annotators have labelled.")
-        return
-    named = report.errors.assign(by=report.errors["by"].map(lambda rater: names.get(rater, rater)))
-    row = clicked_row(named, "errors", ERRORS_TABLE.named("by", "right", "judged", "n"), rows=8)
-    st.caption("Click a row to read its items.")
-    if row is not None:
-        show_items(study, list(row["items"]))
-
-
-def show_items(study: Study, items: list[str]) -> None:
-    """The items of one kind of error, one at a time."""
-    number = st.pagination(len(items), key="error_item") if len(items) > 1 else 1
-    item_id = items[min(number, len(items)) - 1]
-    rows = [row for row in assignment_rows(label_store(), study.study_id) if row["item_id"] == item_id]
-    verdict = verdicts_by_item(label_store(), study.study_id)[item_id]
-    st.text(rows[0]["question"])
-    for column, side in zip(st.columns(2), "ab", strict=True):
-        with column.container(border=True):
-            st.caption(escaped(rows[0][f"name_{side}"]))
-            st.text(rows[0][f"answer_{side}"])
-    labels = "; ".join(f"{row['seat']}: {(row['label'] or 'not rated').lower()}" for row in rows)
-    st.text(f"{labels}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
-
-
-def effort(report: AgreementReport, names: dict[str, str]) -> None:
-    """Time per item and drift over time."""
-    with st.expander("Time per item, and drift from the first quarter of the work to the last"):
-        table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES_TABLE.columns)
-        named = report.drift.assign(
-            **{name: report.drift[name].map(lambda rater: names.get(rater, rater)) for name in ("annotator", "against")}
-        )
-        table(with_interval(named), "drift", DRIFT_TABLE.columns)
+def by_label(rows: pd.DataFrame, scope: str) -> None:
+    """Precision, recall and F1 of one comparison, with the reason where one is undefined."""
+    if len(rows):
+        with st.expander("By label: precision, recall and F1 of this comparison"):
+            columns = BY_LABEL_TABLE.named("label", "figure", scope, "n", "note")
+            table(with_interval(rows, scope), "by_label", columns, rows=15, decimals=DIGITS)
 
 
 def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> None:
@@ -171,49 +167,73 @@ def intra_rater(report: AgreementReport) -> None:
         table(with_interval(report.retest), "intra_rater", RETEST_TABLE.columns, decimals=DIGITS)
 
 
+def effort(report: AgreementReport, names: dict[str, str]) -> None:
+    """Time per item and drift over time."""
+    with st.expander("Time per item, and drift from the first quarter of the work to the last"):
+        table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES_TABLE.columns)
+        named = report.drift.assign(
+            **{name: report.drift[name].map(lambda rater: names.get(rater, rater)) for name in ("annotator", "against")}
+        )
+        table(with_interval(named), "drift", DRIFT_TABLE.columns)
+
+
 def judge_is_shown(study: Study, account: Account) -> bool:
     """Whether figures include the judge: for an adjudicator only when every dispute is decided."""
     return account.role is Role.PI or judge_is_known(study)
 
 
-def figures(study_id: str) -> None:
-    """The current report."""
-    try:
-        # Checked in each refresh: a fragment runs without the page around it, and the session may have ended.
-        account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
-        judged = judge_is_shown(study, account)
-        report, names = current_report(study_id, judged=judged), rater_names(study_id)
-    except AuditError as error:
-        explain(error)
-        return
-    counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
-    st.caption(escaped(f"{counts}. State: {study.state}."))
-    if not judged and study.scheme is PAIRS:
-        st.info(JUDGE_HIDDEN)
-    comparison, scope = pick_comparison(report, names)
+def shown_study(study_id: str) -> ShownStudy:
+    """The study as this visitor may see it. Raises AuditError where that is nothing."""
+    # Checked in each refresh: a fragment runs without the page around it, and the session may have ended.
+    account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
+    judged = judge_is_shown(study, account) and study.scheme is PAIRS
+    names = {MAJORITY: "the majority", GOLD: "gold", **rater_names(study_id)}
+    return ShownStudy(study, current_ratings(study_id), current_report(study_id, judged=judged), names, judged)
+
+
+def any_two(shown: ShownStudy) -> tuple[str, str]:
+    """All figures of one comparison; returns the reference standard that it names ("" where none), and its scope."""
+    st.header("Every comparison", anchor=False)
+    report, study_id = shown.report, shown.study.study_id
+    comparison, scope = pick_comparison(report, dict(shown.names))
     rows = rows_of(report.figures, comparison, scope)
-    shown = scope if len(rows) else SAMPLE
+    shown_scope = scope if len(rows) else SAMPLE
     if rows.empty:
         st.caption("For all raters together there are figures for these items only.")
         rows = rows_of(report.figures, comparison, SAMPLE)
     headline(rows, report.scheme.headline)
-    overall, of_labels = rows[rows["label"] == ""], rows[rows["label"] != ""]
-    columns = FIGURES_TABLE.named("figure", shown, "n", "word", "note")
-    table(with_interval(overall, shown), "figures", columns, rows=14, decimals=DIGITS)
-    if len(of_labels):
-        with st.expander("By label: precision, recall and F1"):
-            columns = BY_LABEL_TABLE.named("label", "figure", shown, "n", "note")
-            table(with_interval(of_labels, shown), "by_label", columns, rows=15, decimals=DIGITS)
-    csv_button(rows, "figures", f"{study.study_id}_agreement.csv")
-    matrix(report, comparison, scope, names)
-    prevalence(report, scope, names)
-    if judged and study.scheme is PAIRS:
-        errors(report, study, names)
-        judged_by = comparison[1] if comparison[2] == JUDGE and comparison[0] == "label" else ""
-        baseline_section(study.study_id, judged_by, scope, names)
-    if judged and study.scheme is HEAD_TO_HEAD:
+    defined_figures(rows[rows["label"] == ""], shown_scope)
+    by_label(rows[rows["label"] != ""], shown_scope)
+    csv_button(rows, "figures", f"{study_id}_agreement.csv")
+    of_judge = comparison[0] == "label" and comparison[2] == JUDGE
+    if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
+        study_matrix(shown, comparison, shown_scope)
+    prevalence(report, scope, dict(shown.names))
+    return (comparison[1] if of_judge else ""), scope
+
+
+def figures(study_id: str) -> None:
+    """The current report."""
+    try:
+        shown = shown_study(study_id)
+    except AuditError as error:
+        explain(error)
+        return
+    study, report, names = shown.study, shown.report, dict(shown.names)
+    by = reference_standard(shown.ratings) if shown.judged else ""
+    lead_sentences(shown, by)
+    counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
+    st.caption(escaped(f"{counts}. State: {study.state}."))
+    if by:
+        judge_section(shown, by)
+    elif study.scheme is PAIRS:
+        st.info(JUDGE_HIDDEN)
+    chosen, scope = any_two(shown)
+    if by:
+        baseline_section(study_id, chosen or by, scope, names)
+    if study.scheme is HEAD_TO_HEAD and judge_is_shown(study, require_role(Role.PI, Role.ADJUDICATOR)):
         st.header(COUPLES_TABLE.title, anchor=False)
-        preference_tables(label_store(), study.study_id)
+        preference_tables(label_store(), study_id)
     intra_rater(report)
     marked_sentences(label_store(), study.study_id)
     effort(report, names)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from sqlalchemy import update
 
@@ -85,20 +83,42 @@ def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
         store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], stored)
     at = as_user("petra", "agreement")
     assert not at.exception
-    value, n = figures_on(at)["raw agreement"]
-    assert (math.isnan(value), n) == (True, 0)
-    notes = next(frame.value for frame in at.dataframe if "figure" in frame.value)["note"]
-    assert notes.str.startswith("undefined: ").all()
-    assert [metric.value for metric in at.metric] == ["undefined", "undefined"]
+    assert not [frame for frame in at.dataframe if "word" in frame.value]  # a table of what is undefined says nothing
+    words = words_on(at)
+    assert words.count("Not defined, because no item has both labels: None of these figures.") == 1
+    assert "agreement is not known (no item has both labels)" in words
+    assert not at.metric
 
 
 def test_the_items_behind_an_error_of_the_judge_are_one_click_away(judged, as_user: SignIn):
     at = as_user("petra", "agreement")
-    at.session_state["errors"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    decide_all(judged)
+    at.session_state["matrix_label_gold_judge_sample"] = {"selection": {"points": [{"customdata": "COMPLEMENTARY\tCONSISTENT"}]}}
     at = at.run()
     assert not at.exception
     assert "Birch says" in words_on(at)
+    assert "Gold: complementary. The judge: consistent. 1 items." in words_on(at).replace("\\", "")
     assert "the judge: consistent. Both say it." in words_on(at)
+
+
+def test_the_page_leads_with_people_and_then_the_judge(judged, as_user: SignIn):
+    at = as_user("petra", "agreement")
+    words = words_on(at).replace("\\", "")
+    people = words.index("A (ana) and B (ben) gave the same label to 8 of 10 items (80 %, 95 % interval 49 to 94 %)")
+    judge = words.index("The judge gave the label of the majority to 8 of 8 items (100 %")
+    assert people < judge
+    assert "Without a gold label: 2 items in open dispute. These are not compared with the judge." in words
+    rows = next(frame.value for frame in at.dataframe if "precision" in frame.value).set_index("label")
+    assert rows.loc["consistent", "precision"].startswith("8 of 8: 100 %, ")
+    assert "Left out, because neither the majority nor the judge gave them: absent, complementary" in words
+    assert len(at.get("plotly_chart")) == 2  # people with people, and the judge with people
+
+
+def decide_all(store) -> None:
+    """The last two items are decided: one as ana said, one as ben said."""
+    step(store, StudyState.LABELLING)
+    decided(store, 9)
+    submit_decision(store, "ada", NewDecision("i010", "COMPLEMENTARY", None, "More detail.", "k10"), NOW)
 
 
 def everything_on(at) -> str:
@@ -115,7 +135,7 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided
     def judge_seen(name: str) -> bool:
         at = as_user(name, "agreement")
         assert not at.exception
-        return "judge, measured by" in everything_on(at) or any("right" in frame.value for frame in at.dataframe)
+        return "the judge against" in everything_on(at) or any("precision" in frame.value for frame in at.dataframe)
 
     assert judge_seen("petra")
     assert not judge_seen("ada")  # labelling: nothing is in the queue yet, and all of it may come
@@ -169,9 +189,7 @@ def test_significance_is_shown_for_all_three_together_or_says_why_not(judged, as
     assert together.startswith("Clinical significance, where all chose one")
     at = box.set_value(("significance", "annotators and judge", "")).run()
     assert not at.exception
-    table = next(frame.value for frame in at.dataframe if "figure" in frame.value)
-    assert table["sample"].isna().all()
-    assert "no item has a significance from each of" in table["note"].iloc[0]
+    assert "Not defined, because no item has a significance from each of" in words_on(at).replace("\\", "")
 
 
 def test_without_a_study_the_page_says_so(folk, as_user: SignIn):

@@ -1,0 +1,103 @@
+"""What a report says, in sentences of plain text: each figure with its count and its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.agreement.estimates import MIN_ITEMS
+from annotation.agreement.report import AgreementReport
+from annotation.agreement.tables import LABEL, MEASURE_NAMES, rater_name
+from annotation.ratings.table import JUDGE
+from annotation.schemes import PAIRS
+from audit.charts.style import coefficient, coefficient_interval, interval, percent
+
+Row = Mapping[Any, Any]
+Named = Callable[[str], str]
+
+
+def figure(report: AgreementReport, first: str, second: str, name: str, label: str = "", scope: str = SAMPLE) -> Row:
+    """One figure on the label, or on one label; raises KeyError where the report has none of this name."""
+    rows = report.figures
+    wanted = {"about": "label", "first": first, "second": second, "name": name, "label": label, "scope": scope}
+    for column, value in wanted.items():
+        rows = rows[rows[column] == value]
+    if rows.empty:
+        raise KeyError(f"no figure {wanted}")
+    return dict(rows.iloc[0])
+
+
+def undefined(row: Row) -> str:
+    """Why a figure is undefined; "" where it is not."""
+    return str(row["note"]).removeprefix("undefined: ") if math.isnan(row["value"]) else ""
+
+
+def capitalised(words: str) -> str:
+    """The words with a capital first letter; unlike `str.capitalize`, the other letters stay as they are."""
+    return words[:1].upper() + words[1:]
+
+
+def share_words(row: Row) -> str:
+    """`93 %, 95 % interval 87 to 96 %`."""
+    return f"{percent(row['value'], 0)}, 95 % interval {interval(row['low'], row['high'], 0) or 'unknown'}"
+
+
+def same_of(row: Row) -> str:
+    """`182 of 200`: the items behind a share."""
+    return f"{round(row['value'] * row['n']):,} of {row['n']:,}"
+
+
+def coefficient_words(row: Row, digits: int = 2) -> str:
+    """`0.92 (95 % interval 0.87 to 0.96)`."""
+    return f"{coefficient(row['value'], digits)} (95 % interval {coefficient_interval(row['low'], row['high'], digits)})"
+
+
+def people_sentence(report: AgreementReport, first: str, second: str, named: Named = rater_name) -> str:
+    """How far two annotators agree with each other."""
+    names = f"{capitalised(named(first))} and {named(second)}"
+    raw, kappa = (figure(report, first, second, name) for name in ("agreement", report.scheme.headline))
+    if reason := undefined(raw):
+        return f"{names}: agreement is not known ({reason})."
+    return f"{names} gave the same label to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, kappa)}."
+
+
+def judge_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:
+    """How far the judge agrees with a reference standard, and the label of which the fewest calls are confirmed."""
+    raw, kappa = (figure(report, by, JUDGE, name) for name in ("accuracy", report.scheme.headline))
+    if reason := undefined(raw):
+        return f"How far the judge agrees with {named(by)} is not known ({reason})."
+    words = (
+        f"The judge gave the label of {named(by)} to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, kappa)}."
+    )
+    return f"{words}{_least_confirmed(report, by)}"
+
+
+def _beyond_chance(report: AgreementReport, kappa: Row) -> str:
+    if undefined(kappa):
+        return ""
+    return f"; {MEASURE_NAMES[report.scheme.headline]}: {coefficient_words(kappa)}, {kappa['word']}"
+
+
+def _least_confirmed(report: AgreementReport, by: str) -> str:
+    """A kappa above .9 can stand beside a label whose calls are right half of the time, so that label is named with it."""
+    calls = [figure(report, by, JUDGE, "precision", word) for word in PAIRS.words]
+    known = [row for row in calls if row["n"] >= MIN_ITEMS and not undefined(row)]
+    if not known:
+        return ""
+    worst = min(known, key=lambda row: row["value"])
+    return f" It is confirmed least often on {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
+
+
+def weighted_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:
+    """The judge's agreement weighted to the run; "" where the report has no figures of the run, or not this one."""
+    if report.population:
+        return ""
+    raw, kappa = (figure(report, by, JUDGE, name, scope=POPULATION) for name in ("accuracy", report.scheme.headline))
+    if undefined(raw) or undefined(kappa):
+        return ""
+    return (
+        f"Weighted to all pairs of the run, the judge gives the label of {named(by)} in {share_words(raw)}; "
+        f"{MEASURE_NAMES[report.scheme.headline]}: {coefficient_words(kappa)}."
+    )
