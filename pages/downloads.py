@@ -11,8 +11,8 @@ from annotation.studies.study_part import study_part
 from annotation.studies.verdict_store import find_origin
 from annotation.theme_edits.record import curation_part
 from audit.exports.context import CurationPart
-from audit.exports.package import ExportRequest, archive_name, command_of, today
 from audit.exports.package_files import CONTENTS
+from audit.exports.package_request import CONTENTS_WORDS, EVERYTHING, VALIDATION, ExportRequest, archive_name, command_of, today
 from audit.store.runs import Run
 from pages._blinded import file_widgets
 from pages._blinded.access import current_account, label_store
@@ -67,6 +67,15 @@ def pick_other_run(run: Run) -> Run | None:
     return others[key] if key else None
 
 
+def pick_contents(study_id: str | None) -> str:
+    """How much of the package: the validation alone only where there is a study."""
+    choices = [choice for choice in CONTENTS_WORDS if study_id or choice != VALIDATION]
+    chosen = st.segmented_control(
+        "Contents of the file", choices, default=EVERYTHING, required=True, format_func=CONTENTS_WORDS.__getitem__, key="contents"
+    )
+    return chosen or EVERYTHING
+
+
 def curated_themes(run: Run) -> CurationPart | None:
     """The run's themes as currently curated; None for a run without themes."""
     built = built_taxonomy(run)
@@ -74,7 +83,7 @@ def curated_themes(run: Run) -> CurationPart | None:
 
 
 def download_button(
-    run: Run, other: Run | None, study_id: str | None, curation: CurationPart | None, *, paper: bool
+    run: Run, other: Run | None, study_id: str | None, curation: CurationPart | None, *, paper: bool, contents: str
 ) -> PackageKey:
     """The download button. Streamlit builds the file on the click, in a thread without access to this page's state."""
     taxonomy, store = built_taxonomy(run), label_store() if study_id else None
@@ -84,17 +93,18 @@ def download_button(
     edits = curation.facts["acts_sha256"] if curation else None
     compared = (other.digest, other.loaded_at) if other else None
     # Everything that the file depends on: whatever is missing here could bring back an outdated package.
-    key = (run.digest, run.loaded_at, compared, study_id, ledgers, paper, *themes, edits, today())
+    key = (run.digest, run.loaded_at, compared, study_id, ledgers, paper, contents, *themes, edits, today())
 
     def order() -> ExportRequest:
         part = study_part(store, study_id) if store is not None and study_id else None
-        return ExportRequest(run, today(), other, part, paper, taxonomy, curation, against)
+        return ExportRequest(run, today(), other, part, paper, taxonomy, curation, against, contents)
 
     name, cache = archive_name(run), package_cache()
     # Only a package that is still to be built has progress to show; a run of the page could drop the address of a finished one.
     click = {"on_click": cache.request, "args": (key,)} if cache.size(key) is None else {}
     file_widgets.download_button(
-        "Download everything (ZIP)", data=lambda: cache.fetch(key, order, name), file_name=name, mime=ZIP_TYPE,
+        f"Download {CONTENTS_WORDS[contents].lower()} (ZIP)",
+        data=lambda: cache.fetch(key, order, name), file_name=name, mime=ZIP_TYPE,
         key="package", icon=":material/folder_zip:", type="primary", **click,
     )  # fmt: skip
     return key
@@ -105,8 +115,9 @@ with page("Downloads", LEAD, without_pairs=LEAD) as run:
         study_id = pick_study(run)
         other = pick_other_run(run)
     paper = st.checkbox(PUBLISHED, key="paper")
+    contents = pick_contents(study_id)
     curation = curated_themes(run)
-    key = download_button(run, other, study_id, curation, paper=paper)
+    key = download_button(run, other, study_id, curation, paper=paper, contents=contents)
     if package_cache().current_step(key):
         show_progress(key)
     elif size := package_cache().size(key):
@@ -116,7 +127,7 @@ with page("Downloads", LEAD, without_pairs=LEAD) as run:
     st.header("Contents", anchor=False)
     st.markdown("\n".join(f"- `{path}`: {description}" for path, description in CONTENTS.items()))
     st.header("From a terminal", anchor=False)
-    command = command_of(run, other, study_id, paper=paper)
+    command = command_of(run, other, study_id, paper=paper, contents=contents)
     st.code(command, language="bash", wrap_lines=True)
     if other:
         counts(run, "The comparison goes from this run to the other one, as on the page *Compare* in that direction.")

@@ -10,7 +10,8 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.estimates import MIN_ITEMS
 from annotation.agreement.report import AgreementReport
 from annotation.agreement.tables import LABEL, MEASURE_NAMES, rater_name
-from annotation.ratings.table import JUDGE
+from annotation.ratings.gold import MAJORITY
+from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import PAIRS
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
 
@@ -67,11 +68,13 @@ def judge_sentence(report: AgreementReport, by: str, named: Named = rater_name) 
     """How far the judge agrees with a reference standard, and the label of which the fewest calls are confirmed."""
     raw, kappa = (figure(report, by, JUDGE, name) for name in ("accuracy", report.scheme.headline))
     if reason := undefined(raw):
-        return f"How far the judge agrees with {named(by)} is not known ({reason})."
-    words = (
-        f"The judge gave the label of {named(by)} to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, kappa)}."
-    )
-    return f"{words}{_least_confirmed(report, by)}"
+        return f"How often the judge gives {_label_of(by, named)} is not known ({reason})."
+    words = f"The judge gave {_label_of(by, named)} to {same_of(raw)} items ({share_words(raw)})"
+    return f"{words}{_beyond_chance(report, kappa)}.{_least_confirmed(report, by)}"
+
+
+def _label_of(by: str, named: Named) -> str:
+    return {GOLD: "the gold label", MAJORITY: "the majority's label"}.get(by) or f"the label of {named(by)}"
 
 
 def _beyond_chance(report: AgreementReport, kappa: Row) -> str:
@@ -87,7 +90,9 @@ def _least_confirmed(report: AgreementReport, by: str) -> str:
     if not known:
         return ""
     worst = min(known, key=lambda row: row["value"])
-    return f" It is confirmed least often on {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
+    return (
+        f" People confirm it least often where it says {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
+    )
 
 
 def weighted_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:
@@ -98,6 +103,6 @@ def weighted_sentence(report: AgreementReport, by: str, named: Named = rater_nam
     if undefined(raw) or undefined(kappa):
         return ""
     return (
-        f"Weighted to all pairs of the run, the judge gives the label of {named(by)} in {share_words(raw)}; "
+        f"Weighted to all pairs of the run, the judge gives {_label_of(by, named)} to {share_words(raw)}; "
         f"{MEASURE_NAMES[report.scheme.headline]}: {coefficient_words(kappa)}."
     )

@@ -36,7 +36,7 @@ from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings, labels_in, r
 from annotation.schemes import PAIRS
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
-from annotation.studies.validation import confusion_matrix
+from annotation.studies.validation_tables import confusion_matrix
 from audit.cli.conventions import OK, add_format, note
 from audit.errors import AuditError
 from audit.exports.table_model import Table

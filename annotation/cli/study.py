@@ -26,7 +26,7 @@ from annotation.studies.study_tables import codebook, ratings_table
 from annotation.studies.verification import heads_record
 from audit.atomic_io import sha256_of, write_atomic
 from audit.cli.conventions import OK, add_json, print_result
-from audit.exports.package import StudyPart
+from audit.exports.package_request import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
 from audit.store.runs import Run

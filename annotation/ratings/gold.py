@@ -73,6 +73,11 @@ def majority(ratings: Ratings) -> Codes:
     return np.where((total >= 2) & (2 * given.max(axis=1) > total), given.argmax(axis=1), MISSING)
 
 
+def reference_standard(ratings: Ratings) -> str:
+    """What the judge is measured by: gold as soon as a dispute is decided, the majority before; never both at once."""
+    return GOLD if gold_standard(ratings).adjudicated.any() else MAJORITY
+
+
 def gold_standard(ratings: Ratings) -> GoldStandard:
     """The adjudicated label, else the majority's."""
     decided = ratings.labels.get(GOLD, np.full(len(ratings.items), MISSING))

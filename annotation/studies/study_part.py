@@ -22,7 +22,7 @@ from annotation.studies.study_tables import TYPES_TABLE, repeats_table, strata_f
 from annotation.studies.validation import provisional_note, study_facts, validation_part
 from annotation.studies.verdict_store import find_origin, list_strata
 from audit.exports.catalogue import Chapter
-from audit.exports.package import StudyPart
+from audit.exports.package_request import StudyPart
 from audit.exports.table_model import Table
 from audit.tables import TableSpec
 

@@ -1,174 +1,33 @@
-"""The validation of the judge by a study: its data, computed once, its tables and figures, and the part it adds to an export."""
+"""The validation of the judge by a study: the part that it adds to an export."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from annotation.agreement.baseline_comparison import SEED, compare_with_baseline
-from annotation.agreement.comparisons import POPULATION, SAMPLE, significance_by_all
-from annotation.agreement.report import AgreementReport, agreement_report
-from annotation.agreement.tables import (
-    BASELINE_TABLE,
-    BY_LABEL_TABLE,
-    ERRORS_TABLE,
-    FIGURES_TABLE,
-    LABEL,
-    SIGNIFICANCE_TABLE,
-    by_scope,
-    rater_name,
-)
+from annotation.agreement.baseline_comparison import SEED
+from annotation.agreement.comparisons import SAMPLE, significance_by_all
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.studies import Study, find_study
-from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
+from annotation.label_store.studies import Study
+from annotation.prevalence.headline import corrected_disagreement
 from annotation.ratings.gold import MAJORITY
-from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
-from annotation.studies.baseline_judge import baseline_of_study
-from annotation.studies.study_tables import STRATA_TABLE, repeats_table, strata_frame, study_ratings
-from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
+from annotation.ratings.table import JUDGE, MISSING
+from annotation.studies.flow import by_seat
+from annotation.studies.paper_text import methods_paragraph, results_paragraph
+from annotation.studies.validation_figures import study_pictures
+from annotation.studies.validation_tables import TABLES, ValidationData, gold_tables, matrix_tables, validation_data
+from annotation.studies.verdict_store import SampleOrigin
 from annotation.studies.verification import heads_record
-from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
-from audit.exports.package import StudyPart
+from audit.exports.package_request import StudyPart
 from audit.exports.published_comparison import RunFigure
-from audit.exports.table_model import Picture, Table
-from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
 
 TITLE = "Validation of the judge by people"
 PUBLISHED_AGREEMENT = {"agreement": "study.agreement", "kappa": "study.kappa"}
 PUBLISHED_JUDGE = {name: f"study.judge.{name}" for name in ("accuracy", "kappa", "f1_weighted", "f1_macro")}
-
-
-@dataclass(frozen=True)
-class ValidationData:
-    """A study, its sample, its agreement report, the shares of the run, and the judge compared with the baseline judge.
-
-    shares    as `annotation.prevalence.estimates.prevalence` returns them
-    baseline  name of the baseline judge
-    compared  the judge compared with it, as `compare_with_baseline` returns it
-    """
-
-    study: Study
-    origin: SampleOrigin
-    strata: Sequence[Stratum]
-    ratings: Ratings
-    report: AgreementReport
-    shares: pd.DataFrame
-    baseline: str
-    compared: pd.DataFrame
-
-    def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:
-        """A table of the study by its specification, with some of its columns, all where none is named."""
-        n = f"{self.report.counts['items']:,} items of study {self.study.study_id}"
-        return Table(name, title or spec.title, frame, spec.named(*columns), spec.notes, n)
-
-
-def validation_data(store: LabelStore, study_id: str) -> ValidationData:
-    """The data of a study, as far as it is rated.
-
-    Raises StudyError when there is no such study, AuditError while nothing is rated.
-    """
-    study, ratings = find_study(store, study_id), study_ratings(store, study_id)
-    baseline = baseline_of_study(store, study_id, ratings.items)
-    return ValidationData(
-        study, find_origin(store, study_id), list_strata(store, study_id), ratings,
-        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), baseline.name,
-        compare_with_baseline(ratings, baseline),
-    )  # fmt: skip
-
-
-def sample_table(data: ValidationData) -> Table:
-    """How the sample was drawn: N_h, n_h and weight of each stratum."""
-    uncovered = (
-        f"{data.origin.unscored:,} of {data.origin.pairs:,} pairs have no verdict and are in no stratum, so "
-        "no figure of the study covers them."
-    )
-    frame = strata_frame(data.strata)
-    return data.table("study_sample", STRATA_TABLE, frame.assign(stratum=frame["stratum"].str.lower())).noted(uncovered)
-
-
-def agreement_table(data: ValidationData) -> Table:
-    """Agreement between annotators, and of the judge with each reference standard."""
-    return data.table("study_agreement", FIGURES_TABLE, _compared(data, "label"))
-
-
-def significance_table(data: ValidationData) -> Table:
-    """The same for clinical significance."""
-    return data.table("study_significance", SIGNIFICANCE_TABLE, _compared(data, "significance"))
-
-
-def _compared(data: ValidationData, about: str) -> pd.DataFrame:
-    figures = data.report.figures
-    wide = by_scope(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
-    who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
-    return wide.assign(who=who)
-
-
-def by_label_table(data: ValidationData) -> Table:
-    """Precision, recall and F1 of the judge for each label, against the majority and against gold."""
-    figures = data.report.figures
-    wide = by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & figures["first"].isin([MAJORITY, GOLD])])
-    return data.table("study_by_label", BY_LABEL_TABLE, wide.assign(by=wide["first"].map(rater_name)))
-
-
-def errors_table(data: ValidationData) -> Table:
-    """The judge's errors by kind."""
-    errors = data.report.errors
-    return data.table("study_errors", ERRORS_TABLE, errors.assign(by=errors["by"].map(rater_name)), "by", "right", "judged", "n")
-
-
-def prevalence_table(data: ValidationData) -> Table:
-    """How common each label is in the whole run, corrected for the judge's errors."""
-    return data.table("study_prevalence", CORRECTED_TABLE, by_label(data.shares))
-
-
-def baseline_table(data: ValidationData) -> Table:
-    """The judge compared with the baseline judge, on the same items."""
-    frame, title = data.compared.assign(by=data.compared["by"].map(rater_name)), f"The judge compared with the {data.baseline}"
-    return data.table("study_baseline", BASELINE_TABLE, frame, title=title)
-
-
-# -- confusion matrices ------------------------------------------------------------------------------------------------
-
-UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
-WEIGHT_NOTES = {SAMPLE: "", POPULATION: ": each item is counted with its weight N_h / n_h"}
-NAME_SUFFIXES = {SAMPLE: "", POPULATION: "_run"}
-
-
-def matrix_tables(data: ValidationData) -> Iterator[Table]:
-    """Confusion matrices: annotators with each other, the judge against the majority and gold; for the sample and for the run."""
-    cells = data.report.confusion
-    for (first, second, scope), own in cells[cells["about"] == "label"].groupby(["first", "second", "scope"], sort=False):
-        if second != JUDGE or first in (MAJORITY, GOLD):
-            name = f"study_confusion_{first}_{second}{NAME_SUFFIXES[str(scope)]}".replace("annotator_", "")
-            counted = f"Counts are {UNITS[str(scope)]}{WEIGHT_NOTES[str(scope)]}."
-            spec, frame = confusion_matrix(own)
-            yield data.table(name, spec, frame).noted(f"{counted} Items that one of the two did not label are excluded.")
-
-
-def confusion_matrix(cells: pd.DataFrame) -> tuple[TableSpec, pd.DataFrame]:
-    """The cells of one comparison in one scope (rows of `AgreementReport.confusion`) as a matrix, and its columns."""
-    about, first, second, scope = cells[["about", "first", "second", "scope"]].iloc[0]
-    order = list(dict.fromkeys(cells["first_label"]))
-    wide = cells.pivot(index="first_label", columns="second_label", values="count").loc[order, order]
-    columns = [Column.count(label, LABEL.display(label)) for label in order]
-    raters = f"{rater_name(first)} (rows) and by {rater_name(second)} (columns)"
-    title = f"{'Labels' if about == 'label' else 'Significance'} by {raters}, {UNITS[scope]}"
-    rows = Column.text("first_label", rater_name(first), words=LABEL.words)
-    return TableSpec(title, (rows, *columns)), wide.rename_axis(columns=None).reset_index()
-
-
-TABLES = (sample_table, agreement_table, by_label_table, errors_table, significance_table, prevalence_table, baseline_table)
-"""In addition to the matrices."""
-
-
-# -- the part of an export ---------------------------------------------------------------------------------------------
 
 
 def validation_part(store: LabelStore, study_id: str) -> StudyPart:
@@ -180,10 +39,24 @@ def validation_part(store: LabelStore, study_id: str) -> StudyPart:
     note = provisional_note(data.study)
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
-    tables[4:4] = [table.noted(note) for table in matrix_tables(data)]
+    tables[6:6] = [table.noted(note) for table in (*gold_tables(data), *matrix_tables(data))]
     facts = {**study_facts(store, data.study, data.origin), "seed_of_baseline_bootstrap": SEED}
-    chapter = Chapter(TITLE, tables, list(study_pictures(data)))
+    paragraphs = {"Methods": methods(data), "Results": results(data)}
+    pictures = list(study_pictures(data.report, data.shares, data.reference))
+    chapter = Chapter(TITLE, tables, pictures, paragraphs=paragraphs)
     return StudyPart(study_id, data.origin.digest, chapter, _published_figures(data), facts)
+
+
+def methods(data: ValidationData) -> str:
+    """A paragraph on how the sample was drawn, rated and settled."""
+    return methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings)
+
+
+def results(data: ValidationData) -> str:
+    """A paragraph on what was found."""
+    rate = corrected_disagreement(data.ratings)
+    report = replace(data.report, retest=by_seat(data.report.retest, data.rows))  # no name of an account in a package
+    return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow)
 
 
 def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:
@@ -237,34 +110,3 @@ def _error_counts(data: ValidationData) -> dict[str, RunFigure | str]:
     boundary = sum(n for kind, n in kinds.items() if Label.COMPLEMENTARY in kind)
     totals = {"study.errors": own["n"].sum(), "study.errors.boundary": boundary}
     return {name: RunFigure(float(n)) for name, n in {**totals, **on_boundary}.items()}
-
-
-# -- figures -----------------------------------------------------------------------------------------------------------
-
-LABEL_MEASURES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-COLOURS = {"precision": "#6b7280", "recall": "#c77700", "f1": LABEL_COLOURS[Label.CONSISTENT]}
-
-
-def study_pictures(data: ValidationData) -> Iterator[Picture]:
-    """The judge label by label, and the corrected share of each label."""
-    title = "The judge against the majority, label by label, with 95 % intervals (sample)"
-    yield Picture("study_by_label", title, _judge_by_label(data))
-    yield Picture("study_prevalence", "Share of each label in the run, corrected, with 95 % intervals", _corrected_shares(data))
-
-
-def _judge_by_label(data: ValidationData) -> Figure:
-    figures = data.report.figures
-    own = figures[(figures["first"] == MAJORITY) & (figures["second"] == JUDGE) & (figures["scope"] == SAMPLE)]
-    columns: dict[str, list[object]] = {"label": list(map(LABEL.display, LABELS))}
-    for name in LABEL_MEASURES:
-        rows = own[own["name"] == name].set_index("label").reindex(list(map(str, LABELS)))
-        limits = zip(("", "_low", "_high", "_n"), ("value", "low", "high", "n"), strict=True)
-        columns |= {name + end: rows[column].tolist() for end, column in limits}
-    rates = [Rate(name, words, f"{name}_n", "items", COLOURS[name]) for name, words in LABEL_MEASURES.items()]
-    return rate_dots(pd.DataFrame(columns), "label", rates)
-
-
-def _corrected_shares(data: ValidationData) -> Figure:
-    own = by_label(data.shares)
-    share = Rate("value", "Share of the run", "n", "rated items")
-    return rate_dots(own.assign(label=own["label"].map(LABEL.display)), "label", [share])

@@ -40,7 +40,7 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
 def _cell(
     whole: pd.DataFrame, row: str, column: str, words: dict[str, str], raters: tuple[str, str], unit: str
 ) -> dict[str, Any]:
-    count, of = float(whole.loc[row, column]), float(whole.loc[row, TOTAL])
+    count, of = (float(whole[name].to_dict()[row]) for name in (column, TOTAL))
     x, y = list(whole.columns).index(column), list(whole.index).index(row)
     total = TOTAL in (row, column)
     share = count / of if of else 0.0

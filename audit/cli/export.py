@@ -11,8 +11,9 @@ from audit.atomic_io import atomic_folder, write_atomic
 from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.errors import AuditError, describe_error
-from audit.exports.package import ExportRequest, StudyPart, check_drawn_from, left_out, package, today
+from audit.exports.package import left_out, package
 from audit.exports.package_files import zipped
+from audit.exports.package_request import EVERYTHING, REPORT, VALIDATION, ExportRequest, StudyPart, check_drawn_from, today
 from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
 from audit.store.runs import find_run
@@ -36,6 +37,10 @@ def export_options(parser: argparse.ArgumentParser) -> None:
         choices=(PAPER,),
         help="add published figures for comparison: of pairs (arXiv:2605.29084), of answering systems",
     )
+    parser.add_argument(
+        "--only", choices=(VALIDATION, REPORT),
+        help="write less: the tables, figures and paragraphs of --study; or report.html without the files beside it",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
     add_json(parser)
 
@@ -56,6 +61,8 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:
+    if arguments.only == VALIDATION and not arguments.study:
+        raise AuditError("--only validation goes with --study. Nothing was written. Name the study with --study.")
     study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
     # A study belongs to the run that it was drawn from, so that run is its default
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
@@ -66,7 +73,9 @@ def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest
     edited = taxonomy and not arguments.themes_as_built
     curation = load_object(CURATED_THEMES)(run, taxonomy, settings) if edited else None
     against = taxonomy_of(other, settings.themes_dir) if other else None
-    return ExportRequest(run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against)
+    return ExportRequest(
+        run, today(), other, study, arguments.compare == PAPER, taxonomy, curation, against, arguments.only or EVERYTHING
+    )
 
 
 def _check_writable(out: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -63,13 +63,17 @@ class ExportSection:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section with its tables and figures made; `left_out` gives the reason why others are missing."""
+    """A section with its tables and figures made; `left_out` gives the reason why others are missing.
+
+    paragraphs  heading -> text for a paper
+    """
 
     title: str
     tables: Sequence[Table]
     pictures: Sequence[Picture] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     depends_on_labels: bool = True
+    paragraphs: Mapping[str, str] = field(default_factory=dict)
 
 
 SECTIONS = (

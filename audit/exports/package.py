@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -18,10 +15,10 @@ from audit.charts.figure_files import PLOTLY_FILE, NoPicturesError, figure_page,
 from audit.charts.notices import with_notice
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter, chapters
-from audit.exports.context import CurationPart, ExportContext, open_context
+from audit.exports.context import ExportContext, open_context
 from audit.exports.html_pages import html_report
 from audit.exports.package_files import LATEX, digest, readme
-from audit.exports.published_comparison import RunFigure
+from audit.exports.package_request import REPORT, STEM, VALIDATION, ExportRequest
 from audit.exports.published_systems import published_tables
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
@@ -32,10 +29,8 @@ from audit.queries.datasheet import datasheet, datasheet_text
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, fill
-from audit.themes.taxonomy import Taxonomy
 
-MANIFEST = "manifest.json"
-STEM = re.compile(r"[^A-Za-z0-9_-]+")
+MANIFEST, PAPER_TEXT = "manifest.json", "methods_and_results.md"
 LIBRARIES = ("duckdb", "numpy", "pandas", "plotly", "kaleido", "xlsxwriter", "scipy")
 SYNTHETIC = "Synthetic data: no real {handbook}, {center} or {patient} is behind it. Not for clinical use."
 SAME_STATE = (
@@ -44,80 +39,13 @@ SAME_STATE = (
 )
 
 
-@dataclass(frozen=True)
-class StudyPart:
-    """What a study of human labels adds to an export.
-
-    study_id  its name; digest  the SHA-256 of the release that it was drawn from
-    chapter   its tables and figures
-    figures   its figures by the names of published ones
-    facts     what it is: state, seed, where its ledgers end
-    """
-
-    study_id: str
-    digest: str
-    chapter: Chapter
-    figures: Mapping[str, RunFigure | str]
-    facts: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ExportRequest:
-    """What to export.
-
-    other  the run to compare with
-    study  the part of a study
-    paper  whether to compare with the published figures
-    taxonomy  the themes of the run as they were built, where it has any
-    curation  the themes as people curated them, where there are edits
-    against  the themes of the run to compare with as they were built, where it has any
-    date   today, ISO 8601: it is in the manifest and nowhere else
-    """
-
-    run: Run
-    date: str
-    other: Run | None = None
-    study: StudyPart | None = None
-    paper: bool = False
-    taxonomy: Taxonomy | None = None
-    curation: CurationPart | None = None
-    against: Taxonomy | None = None
-
-    @property
-    def command(self) -> str:
-        """The command line that makes the same package again."""
-        study_id = self.study.study_id if self.study else None
-        return command_of(self.run, self.other, study_id, paper=self.paper)
-
-
-def archive_name(run: Run) -> str:
-    """The file name of an archive of the run: `run-id_digest.zip`."""
-    return STEM.sub("-", f"{run.run_id}_{run.digest[:8]}") + ".zip"
-
-
-def command_of(run: Run, other: Run | None, study_id: str | None, *, paper: bool) -> str:
-    """The command line that writes this package."""
-    parts = ["audit", "export", *(["--study", study_id] if study_id else []), "--run", run.key]
-    parts += ["--against", other.key] if other else []
-    return shlex.join([*parts, *(["--compare", "paper"] if paper else []), "--out", archive_name(run)])
-
-
-def check_drawn_from(study: StudyPart, run: Run) -> None:
-    """Raise AuditError where a study's items are not pairs of the run."""
-    if study.digest != run.digest:
-        raise AuditError(
-            f"Study '{study.study_id}' was not drawn from run {run.key}, so its labels do not apply to it. "
-            "Nothing was written. Leave --run out to export the study with its own run."
-        )
-
-
-def today() -> str:
-    """The date that the manifest states."""
-    return datetime.now(UTC).date().isoformat()
-
-
 def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
-    """Path -> content of every file of the export. Raises AuditError when the runs cannot be compared."""
+    """Path -> content of every file of the export.
+
+    Raises AuditError when the runs cannot be compared, and for the validation alone where there is no study.
+    """
+    if request.contents == VALIDATION and request.study is None:
+        raise AuditError("There is no study whose validation could be exported. Nothing was written. Name one with --study.")
     with open_context(request.run, request.other, request.taxonomy, request.curation, request.against) as context:
         sheet = datasheet_text(request.run.title, datasheet(context.con))
         # Tables and charts need the stores; while pictures are drawn and files written, these are closed
@@ -125,7 +53,9 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
     drawn, missing = _drawn(shown)
-    files = dict(_all_table_files(parts, request.run)) | dict(_figures(shown, drawn)) | {"datasheet.md": sheet.encode()}
+    beside = request.contents != REPORT
+    files = dict(_all_table_files(parts, request.run)) | dict(_figures(shown, drawn)) if beside else {}
+    files |= {"datasheet.md": sheet.encode(), **_paper_text(parts)}
     progress("Writing the report")
     drawings = {name: svg for name, (svg, _) in drawn.items()}
     files["report.html"] = html_report(request.run.title, _facts(request), _notices(request), parts, drawings).encode()
@@ -144,7 +74,8 @@ def left_out(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _chapters(request: ExportRequest, context: ExportContext, progress: Callable[[str], None]) -> Iterator[Chapter]:
-    yield from chapters(context, progress)
+    if request.contents != VALIDATION:
+        yield from chapters(context, progress)
     if request.study is not None:
         yield request.study.chapter
     if request.paper:
@@ -193,6 +124,12 @@ def _notices(request: ExportRequest) -> list[str]:
     ]
 
 
+def _paper_text(parts: Sequence[Chapter]) -> dict[str, bytes]:
+    """The paragraphs of all chapters as Markdown; no file where there are none."""
+    paragraphs = [f"## {heading}\n\n{text}\n" for part in parts for heading, text in part.paragraphs.items()]
+    return {PAPER_TEXT: "\n".join(paragraphs).encode()} if paragraphs else {}
+
+
 def _file_lines(part: Chapter) -> list[str]:
     """A line for each of its tables and figures, by the names of their files."""
     tables = [f"{table.name} (table): {table.title}" for table in part.tables]
@@ -219,7 +156,6 @@ def _all_table_files(parts: Sequence[Chapter], run: Run) -> Iterator[tuple[str, 
 
 def _table_files(table: Table, run: Run) -> Iterator[tuple[str, bytes]]:
     yield f"tables/csv/{table.name}.csv", csv_table(table)
-    yield f"tables/xlsx/{table.name}.xlsx", xlsx_bytes([table])
     yield f"tables/latex/{table.name}.tex", latex(table).encode()
     yield f"tables/markdown/{table.name}.md", markdown(table).encode()
     yield f"tables/json/{table.name}.json", json_table(table, run).encode()

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
 CONTENTS = {
     "report.html": "one page to send, with every table, figure and definition; opens without a network, and prints",
-    "tables/xlsx, tables/csv": "numbers as numbers, ends of intervals in columns of their own; workbooks have a sheet of notes",
+    "tables/xlsx, tables/csv": "numbers as numbers, ends of intervals in columns of their own; one workbook has a sheet for "
+    "each table and one of notes",
+    "methods_and_results.md": "with a study: paragraphs for a paper, with the numbers of the tables",
     "tables/latex, tables/markdown": "typeset, with n, 95 % intervals and footnotes; all_tables.tex compiles as it is",
     "tables/json": "in full precision",
     "figures/svg, figures/png, figures/html": "180 mm wide, 300 dpi; the HTML is interactive, with plotly.min.js beside it",

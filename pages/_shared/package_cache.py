@@ -11,8 +11,9 @@ from threading import Lock
 import streamlit as st
 from streamlit import runtime
 
-from audit.exports.package import ExportRequest, package
+from audit.exports.package import package
 from audit.exports.package_files import zipped
+from audit.exports.package_request import ExportRequest
 from pages._shared.page import leave_if_signed_out
 
 MAX_PACKAGES = 4  # kept in memory; each is about 15 MB

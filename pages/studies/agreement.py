@@ -24,8 +24,8 @@ from annotation.agreement.tables import (
     with_interval,
 )
 from annotation.label_store.studies import Study, StudyState, find_study
-from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard
-from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
+from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
 from annotation.studies.preference_results import COUPLES_TABLE
@@ -87,11 +87,6 @@ def judge_section(shown: ShownStudy, by: str) -> None:
         st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
     st.caption(escaped(f"Reference standard: {shown.name(by)}. {GOLD_RULE if by == GOLD else MAJORITY_RULE}"))
     study_matrix(shown, ("label", by, JUDGE))
-
-
-def reference_standard(ratings: Ratings) -> str:
-    """What the judge is measured by: gold as soon as a dispute is decided, the majority before; never both."""
-    return GOLD if GOLD in ratings.labels and gold_standard(ratings).adjudicated.any() else MAJORITY
 
 
 def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Comparison, str]:

@@ -21,14 +21,17 @@ from annotation.prevalence.estimates import (
     by_label,
     sample_size_plan,
 )
+from annotation.prevalence.headline import corrected_disagreement
+from annotation.prevalence.sentences import disagreement_sentence, rate_sentence
 from annotation.ratings.table import GOLD
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
-from pages._blinded.frame import study_page
+from pages._blinded.frame import escaped, study_page
 from pages._shared.study_figures import current_ratings, current_shares, pick_study_or_stop, rater_names, sensitivity_shares
 from pages._shared.widgets import chart, csv_button, table
 
+SOURCES = {GOLD: "the gold labels"}
 LEAD = (
     "The judge makes errors, and these figures correct for them: people's labels, weighted by the exactly known size of each "
     "stratum, show how common each label is in the whole run."
@@ -42,18 +45,33 @@ NOTES = {
 WHY = (
     "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to "
     "98\N{NO-BREAK SPACE}% for every label; the interval of PPI++ contained it in 88\N{NO-BREAK SPACE}% for a label with a "
-    "share of 1 to 2\N{NO-BREAK SPACE}%. The other methods should give similar values."
+    "share of 1 to 2\N{NO-BREAK SPACE}%. Where items were drawn by the judge's label alone, *people alone*, PPI++ and the "
+    "inverted matrix are the same number by algebra, so equal values confirm the computation and nothing else."
+)
+TRUTH = (
+    "What counts as true here is the label that annotators agree on or an adjudicator decided. Where all of them are wrong "
+    "together, these figures are wrong with them."
 )
 
 
-def headline(shares: pd.DataFrame) -> None:
-    """The corrected share of each label, with the judge's own count next to it."""
-    table(by_label(shares), "shares", CORRECTED_TABLE.named("label", "value", "judge", "n", "note"), digits=2)
+def headline(study: Study, human: str, shares: pd.DataFrame, source: str) -> None:
+    """The result in sentences, then the corrected share of each label with the judge's own count next to it."""
+    rate = corrected_disagreement(current_ratings(study.study_id), human)
+    for sentence in filter(None, (disagreement_sentence(shares, source), rate_sentence(rate))):
+        st.markdown(escaped(sentence))
+    rows = by_label(shares)
+    notes = [note for note in rows["note"].unique() if note]  # one note is about all labels alike
+    table(rows, "shares", CORRECTED_TABLE.named("label", "value", "judge", "n"), digits=2)
+    for sentence in (*notes, TRUTH):
+        st.caption(escaped(f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."))
 
 
 def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
     """One label by every method: a chart, a table, and why one of them is the headline."""
     st.header("Other estimators", anchor=False)
+    # PPI++ takes seconds for a run of millions of pairs, and the result above does not need it.
+    if not st.toggle("Compare with other estimators", key="other_estimators"):
+        return
     checked, missing = sensitivity_shares(study.study_id, human)
     everything = pd.concat([shares, checked], ignore_index=True)
     label = st.segmented_control(
@@ -85,13 +103,13 @@ def planner(study: Study, human: str) -> None:
 with study_page("Prevalence", LEAD, Role.PI):
     study = pick_study_or_stop(PAIRS)
     names = {
-        GOLD: "gold: agreed or adjudicated; undecided items are split between both labels",
+        GOLD: "gold: agreed or adjudicated; an open dispute counts in equal parts for each label given",
         **rater_names(study.study_id),
     }
     people = [name for name in names if name != "judge"]
     human = st.selectbox("Reference labels", people, format_func=lambda name: names[name], key="human")
     shares = current_shares(study.study_id, human)
-    headline(shares)
+    headline(study, human, shares, SOURCES.get(human, names[human]))
     every_method(study, human, shares)
     st.header("How many ratings are enough?", anchor=False)
     planner(study, human)

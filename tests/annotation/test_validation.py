@@ -52,6 +52,56 @@ def test_the_matrix_of_the_run_is_that_of_the_sample_weighted(exported: Path):
     assert run["divergent"].tolist() == [round(n * weights["divergent"]) for n in sample["divergent"]]
 
 
+def test_every_number_of_the_paragraphs_is_in_the_tables(exported: Path):
+    text = (exported / "methods_and_results.md").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    assert all(heading in (exported / "report.html").read_text("utf-8") for heading in ("<h3>Methods</h3>", "<h3>Results</h3>"))
+    for row in table(exported, "study_sample").itertuples(index=False):
+        assert f"{row[2]:,} of {row[1]:,} {row[0]}" in text
+    steps = table(exported, "study_flow").set_index("Step")["n (items)"]
+    agreed, decided = steps["agreed"], steps["adjudicated"]
+    assert f"Of {steps['drawn']} items drawn, {steps['rated by at least two annotators']} were rated" in text
+    assert f"agreed on {agreed}; {decided} were adjudicated." in text
+    assert steps["drawn"] == agreed + decided
+    for name, figure, words in (
+        ("study_agreement", "raw agreement", "gave the same label to"), ("study_agreement_gold", "accuracy", "gave the gold label to")
+    ):  # fmt: skip
+        own = table(exported, name).set_index("Figure")
+        raw, kappa = (own.loc[[key]].iloc[0] for key in (figure, "Cohen's kappa, quadratic weights"))
+        assert f"{words} {round(raw['Sample'] * raw['n (items)'])} of {raw['n (items)']} items (" in text
+        assert (
+            f"{kappa['Sample']:.2f} (95 % interval {kappa['Sample, 95 % low']:.2f} to {kappa['Sample, 95 % high']:.2f})" in text
+        )
+    calls = table(exported, "study_by_label_gold").query("Figure == 'precision'")
+    worst = calls.loc[calls["Sample"].idxmin()]
+    assert f"where it says {worst['Label']}: {round(worst['Sample'] * worst['n (items)'])} of {worst['n (items)']}" in text
+    share = table(exported, "study_prevalence").set_index("Label").loc["disagrees"]
+    low, high = (100 * share[f"Corrected (share of the run), 95 % {end}"] for end in ("low", "high"))
+    assert f"{100 * share['Corrected (share of the run)']:.1f} % of all pairs of the run disagree" in text
+    assert f"95 % interval {low:.1f} to {high:.1f} %" in text
+    judge = share["Judge's own (share)"]
+    assert f"The judge says {100 * judge:.1f} %" in text
+
+
+def test_no_table_mixes_the_majority_with_gold(exported: Path):
+    for path in (exported / "tables" / "csv").glob("study_*.csv"):
+        frame = pd.read_csv(path)
+        named = frame.get("Reference standard", frame.get("Between", pd.Series(dtype=str))).astype(str)
+        assert not (named.str.contains("gold").any() and named.str.contains("majority").any()), path.name
+    assert [name for name in table(exported, "study_statistics").columns if "majority" in name] == []
+
+
+def test_the_package_can_be_limited_to_the_validation_or_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["export", "--study", STUDY, "--only", "validation", "--out", str(tmp_path / "validation")]) == 0
+    names = {path.name for path in (tmp_path / "validation" / "tables" / "csv").iterdir()}
+    assert all(name.startswith("study_") for name in names)
+    assert {"study_flow.csv", "study_ratings.csv", "study_codebook.csv", "study_calibration.csv", "study_repeats.csv"} <= names
+    assert "--only validation --out" in json.loads((tmp_path / "validation" / "manifest.json").read_text())["command"]
+    assert [path.name for path in (tmp_path / "validation").rglob("*.xlsx")] == ["all_tables.xlsx"]
+    assert [path.name for path in (tmp_path / "validation").rglob("plotly*.js")] == ["plotly.min.js"]
+    assert main(["export", "--only", "validation", "--out", str(tmp_path / "none")]) == 2
+    assert "--only validation goes with --study" in capsys.readouterr().err
+
+
 def test_the_errors_by_kind_are_those_off_the_diagonal(exported: Path):
     errors, matrix = table(exported, "study_errors"), table(exported, "study_confusion_majority_judge")
     cells = matrix.set_index("the majority")
@@ -100,11 +150,15 @@ def test_the_study_is_verified_against_the_package(exported: Path, capsys: pytes
 def test_no_annotator_is_named_in_the_package(exported: Path):
     texts = [path.read_text("utf-8") for path in exported.rglob("study_*.md")] + [(exported / "report.html").read_text("utf-8")]
     assert not any("Ana (" in text or "Ben (" in text for text in texts)
+    rated = table(exported, "study_ratings")
+    assert set(rated["Annotator"]) == {"A", "B"}
+    assert len(rated) == 2 * (200 + 10 + 10)
 
 
 def test_an_unfinished_study_says_that_its_figures_are_not_final(tmp_path: Path):
-    assert main(["export", "--study", "demo-running", "--out", str(tmp_path / "out")]) == 0
+    assert main(["export", "--study", "demo-running", "--only", "validation", "--out", str(tmp_path / "out")]) == 0
     assert "not final" in (tmp_path / "out" / "tables" / "markdown" / "study_agreement.md").read_text("utf-8")
+    assert "these figures are not final" in (tmp_path / "out" / "methods_and_results.md").read_text("utf-8")
 
 
 def test_a_study_is_not_exported_with_another_run(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -16,8 +16,9 @@ import plotly.io as pio
 import pytest
 
 from audit.charts.figure_files import PLOTLY_FILE, NoPicturesError, figure_page, pictures, plotly_script
-from audit.exports.package import ExportRequest, package
+from audit.exports.package import package
 from audit.exports.package_files import LATEX
+from audit.exports.package_request import ExportRequest
 from audit.exports.text_writers import latex, latex_document
 from tests.exports.tables import table
 from tests.support.loading import load

@@ -14,7 +14,8 @@ from audit.charts.figure_files import NoPicturesError
 from audit.charts.labels import two_step_bar
 from audit.charts.notices import ROOM, with_notice
 from audit.cli.main import main
-from audit.exports.package import ExportRequest, package
+from audit.exports.package import package
+from audit.exports.package_request import ExportRequest
 from audit.exports.theme_files import html_page, map_table
 from audit.generation.extractive_generator import EXTRACTIVE
 from audit.judging.baseline import NAME

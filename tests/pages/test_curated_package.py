@@ -123,7 +123,7 @@ def test_no_name_or_reason_of_an_edit_runs_as_a_formula(themed: Run, store: Labe
     package = exported(themed, tmp_path / "out")
     assert table(package, "themes_acts")["Why"].tolist() == ["'+clearer"]
     for name in ("themes_curated", "themes_acts"):
-        sheet = load_workbook(package / "tables" / "xlsx" / f"{name}.xlsx")[name]
+        sheet = load_workbook(package / "tables" / "xlsx" / "all_tables.xlsx")[name]
         assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
 
 

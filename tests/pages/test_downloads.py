@@ -19,8 +19,9 @@ from annotation.studies.accounts import open_session
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.errors import AuditError
-from audit.exports.package import ExportRequest, package, today
+from audit.exports.package import package
 from audit.exports.package_files import zipped
+from audit.exports.package_request import ExportRequest, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._shared.package_cache import DELIVERING, DELIVERY_S, MAX_PACKAGES, ZIP_TYPE, PackageCache

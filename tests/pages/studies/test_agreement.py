@@ -105,7 +105,7 @@ def test_the_page_leads_with_people_and_then_the_judge(judged, as_user: SignIn):
     at = as_user("petra", "agreement")
     words = words_on(at).replace("\\", "")
     people = words.index("A (ana) and B (ben) gave the same label to 8 of 10 items (80 %, 95 % interval 49 to 94 %)")
-    judge = words.index("The judge gave the label of the majority to 8 of 8 items (100 %")
+    judge = words.index("The judge gave the majority's label to 8 of 8 items (100 %")
     assert people < judge
     assert "Without a gold label: 2 items in open dispute. These are not compared with the judge." in words
     rows = next(frame.value for frame in at.dataframe if "precision" in frame.value).set_index("label")

@@ -39,16 +39,27 @@ def test_the_corrected_share_is_shown_with_the_judges_own(judged, as_user: SignI
     assert not at.error
     shares = at.dataframe[0].value.set_index("label")
     assert shares.loc["consistent", ["value", "judge", "n"]].tolist() == pytest.approx([80.0, 100.0, 10])
-    assert "Corrected is the figure to use" in words_on(at).replace("**", "")
+    words = words_on(at).replace("\\", "")
+    assert "0.0 % of all pairs of the run disagree (divergent or contradictory; 95 % interval 0" in words
+    assert "by the gold labels for 10 items, weighted to the run. The judge says 0.0 %, which the interval includes." in words
+    assert "Where all of them are wrong together" in words
+
+
+def estimators_on(as_user: SignIn):
+    """The page after the other estimators are asked for: opening it computes none of them."""
+    at = as_user("petra", "prevalence")
+    assert not [frame for frame in at.dataframe if "method" in frame.value]
+    return at.toggle(key="other_estimators").set_value(True).run()
 
 
 def test_every_other_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignIn):
     pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[models])")
-    at = as_user("petra", "prevalence")
+    at = estimators_on(as_user)
     (label_picker,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
     at = label_picker.set_value("COMPLEMENTARY").run()
     assert not at.exception
     methods = methods_on(at)
+    assert "Corrected is the figure to use" in words_on(at).replace("**", "")
     assert list(methods) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Inverted matrix", "Unweighted sample"]
     assert methods["Judge's own count"] == (0.0, "–", 0)
     for method in ("Corrected", "People alone", "PPI++"):
@@ -60,7 +71,7 @@ def test_every_other_estimator_is_shown_with_its_n_and_interval(judged, as_user:
 
 def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(judged, as_user: SignIn, monkeypatch):
     monkeypatch.setitem(sys.modules, "ppi_py", None)
-    at = as_user("petra", "prevalence")
+    at = estimators_on(as_user)
     assert not at.exception
     assert not at.error
     assert "PPI++, one of the sensitivity analyses, needs the package ppi-python, which is not installed" in words_on(at)

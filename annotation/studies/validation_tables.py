@@ -1,0 +1,265 @@
+"""The tables of a study's validation of the judge, each by its specification; its data is computed once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from annotation.agreement.baseline_comparison import compare_with_baseline
+from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.agreement.report import AgreementReport, agreement_report
+from annotation.agreement.sentences import capitalised
+from annotation.agreement.tables import (
+    BASELINE_TABLE,
+    BY_LABEL_TABLE,
+    ERRORS_TABLE,
+    FIGURE,
+    FIGURES_TABLE,
+    INTERVALS,
+    LABEL,
+    RETEST_TABLE,
+    SIGNIFICANCE_TABLE,
+    TIMES_TABLE,
+    by_scope,
+    rater_name,
+    with_interval,
+)
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.studies import Study, find_study
+from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
+from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.studies.baseline_judge import baseline_of_study
+from annotation.studies.flow import (
+    CALIBRATION_TABLE,
+    CODEBOOK_TABLE,
+    FLOW_TABLE,
+    RATINGS_TABLE,
+    StudyFlow,
+    by_seat,
+    calibration_frame,
+    study_flow,
+)
+from annotation.studies.study_tables import STRATA_TABLE, codebook, ratings_table, repeats_table, strata_frame, study_ratings
+from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
+from audit.exports.table_model import Table
+from audit.tables import HIGH, LOW, Column, TableSpec
+
+
+@dataclass(frozen=True)
+class ValidationData:
+    """A study, its sample, its agreement report, the shares of the run, and the judge compared with the baseline judge.
+
+    rows      every rating, as `ratings_table` returns them
+    shares    as `annotation.prevalence.estimates.prevalence` returns them
+    baseline  name of the baseline judge
+    compared  the judge compared with it, as `compare_with_baseline` returns it
+    """
+
+    study: Study
+    origin: SampleOrigin
+    strata: Sequence[Stratum]
+    rows: pd.DataFrame
+    ratings: Ratings
+    report: AgreementReport
+    shares: pd.DataFrame
+    baseline: str
+    compared: pd.DataFrame
+
+    @property
+    def reference(self) -> str:
+        """What the judge is measured by: gold as soon as a dispute is decided, the majority before."""
+        return reference_standard(self.ratings)
+
+    @property
+    def flow(self) -> StudyFlow:
+        """What became of the items."""
+        return study_flow(self.ratings, self.rows)
+
+    def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:
+        """A table of the study by its specification, with some of its columns, all where none is named."""
+        n = f"{self.report.counts['items']:,} items of study {self.study.study_id}"
+        return Table(name, title or spec.title, frame, spec.named(*columns), spec.notes, n)
+
+
+def validation_data(store: LabelStore, study_id: str) -> ValidationData:
+    """The data of a study, as far as it is rated.
+
+    Raises StudyError when there is no such study, AuditError while nothing is rated.
+    """
+    study, ratings = find_study(store, study_id), study_ratings(store, study_id)
+    baseline = baseline_of_study(store, study_id, ratings.items)
+    return ValidationData(
+        study, find_origin(store, study_id), list_strata(store, study_id),
+        ratings_table(store, study_id), ratings,
+        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), baseline.name,
+        compare_with_baseline(ratings, baseline),
+    )  # fmt: skip
+
+
+def sample_table(data: ValidationData) -> Table:
+    """How the sample was drawn: N_h, n_h and weight of each stratum."""
+    uncovered = (
+        f"{data.origin.unscored:,} of {data.origin.pairs:,} pairs have no verdict and are in no stratum, so "
+        "no figure of the study covers them."
+    )
+    frame = strata_frame(data.strata)
+    return data.table("study_sample", STRATA_TABLE, frame.assign(stratum=frame["stratum"].str.lower())).noted(uncovered)
+
+
+def flow_table(data: ValidationData) -> Table:
+    """Drawn, rated, agreed, adjudicated."""
+    return data.table("study_flow", FLOW_TABLE, data.flow.frame()).noted(f"{GOLD_RULE} {WITHOUT_GOLD}")
+
+
+def statistics_table(data: ValidationData) -> Table:
+    """Every statistic by comparison: annotators with each other, and the judge with each of them and one reference standard."""
+    figures = data.report.figures
+    other = {GOLD, MAJORITY} - {data.reference}
+    own = figures[
+        (figures["about"] == "label") & (figures["label"] == "") & (figures["scope"] == SAMPLE) & (figures["second"] != "")
+        & ~figures["first"].isin(other)
+    ]  # fmt: skip
+    frame, columns = pd.DataFrame({"figure": list(own["name"].unique())}), [FIGURE]
+    for (first, second), rows in own.groupby(["first", "second"], sort=False):
+        name, values = f"{first}_{second}", rows.set_index("name").reindex(frame["figure"])
+        columns.append(Column.decimal(name, f"{capitalised(rater_name(str(first)))} and {rater_name(str(second))}"))
+        for column, end in (("value", ""), ("low", LOW), ("high", HIGH)):
+            frame[name + end] = values[column].to_numpy()
+    spec = TableSpec("Every statistic by comparison (sample)", tuple(columns), (INTERVALS,))
+    return data.table("study_statistics", spec, frame)
+
+
+def agreement_table(data: ValidationData) -> Table:
+    """Agreement between annotators, and of the judge with each of them and with their majority."""
+    rows = _compared(data, "label")
+    return data.table("study_agreement", FIGURES_TABLE, rows[rows["first"] != GOLD])
+
+
+def significance_table(data: ValidationData) -> Table:
+    """The same for clinical significance."""
+    return data.table("study_significance", SIGNIFICANCE_TABLE, _compared(data, "significance"))
+
+
+def _compared(data: ValidationData, about: str) -> pd.DataFrame:
+    figures = data.report.figures
+    wide = by_scope(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
+    who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
+    return wide.assign(who=who)
+
+
+def by_label_table(data: ValidationData) -> Table:
+    """Precision, recall and F1 of the judge for each label, by the majority."""
+    return _by_label(data, MAJORITY)
+
+
+def _by_label(data: ValidationData, by: str) -> Table:
+    figures = data.report.figures
+    wide = by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)])
+    return data.table(_named("study_by_label", by), BY_LABEL_TABLE, wide.assign(by=wide["first"].map(rater_name)))
+
+
+def errors_table(data: ValidationData) -> Table:
+    """The judge's errors by kind, by the majority and by each annotator."""
+    return _errors(data, data.report.errors["by"] != GOLD, MAJORITY)
+
+
+def _errors(data: ValidationData, chosen: pd.Series, by: str) -> Table:
+    errors = data.report.errors[chosen]
+    named = errors.assign(by=errors["by"].map(rater_name))
+    return data.table(_named("study_errors", by), ERRORS_TABLE, named, "by", "right", "judged", "n")
+
+
+def gold_tables(data: ValidationData) -> Iterator[Table]:
+    """Agreement, labels, errors and baseline by gold: in tables of their own, so that no table mixes it with the majority."""
+    rows = _compared(data, "label")
+    yield data.table("study_agreement_gold", FIGURES_TABLE, rows[rows["first"] == GOLD], title="Agreement of the judge with gold")
+    yield _by_label(data, GOLD)
+    yield _errors(data, data.report.errors["by"] == GOLD, GOLD)
+    yield _baseline(data, data.compared["by"] == GOLD, GOLD)
+
+
+def _named(name: str, by: str) -> str:
+    return f"{name}_gold" if by == GOLD else name
+
+
+def calibration_table(data: ValidationData) -> Table:
+    """Agreement on calibration items."""
+    return data.table("study_calibration", CALIBRATION_TABLE, calibration_frame(data.rows))
+
+
+def repeats_reliability(data: ValidationData) -> Table:
+    """Intra-rater reliability; annotators by letter."""
+    return data.table("study_repeats", RETEST_TABLE, with_interval(by_seat(data.report.retest, data.rows)))
+
+
+def times_table(data: ValidationData) -> Table:
+    """Time per item."""
+    times = data.report.times
+    return data.table("study_times", TIMES_TABLE, times.assign(annotator=times["annotator"].map(rater_name)))
+
+
+def ratings_rows(data: ValidationData) -> Table:
+    """Every rating, without names."""
+    frame = data.rows.assign(unsure=data.rows["unsure"].map({True: "yes", False: "no"}))
+    return replace(data.table("study_ratings", RATINGS_TABLE, frame), printed_rows=RATINGS_TABLE.printed_rows)
+
+
+def codebook_table(data: ValidationData) -> Table:
+    """What the columns of the ratings mean."""
+    return data.table("study_codebook", CODEBOOK_TABLE, codebook(data.study.scheme))
+
+
+def prevalence_table(data: ValidationData) -> Table:
+    """How common each label is in the whole run, corrected for the judge's errors."""
+    return data.table("study_prevalence", CORRECTED_TABLE, by_label(data.shares))
+
+
+def baseline_table(data: ValidationData) -> Table:
+    """The judge compared with the baseline judge, on the same items, by the majority and by each annotator."""
+    return _baseline(data, data.compared["by"] != GOLD, MAJORITY)
+
+
+def _baseline(data: ValidationData, chosen: pd.Series, by: str) -> Table:
+    compared = data.compared[chosen]
+    frame, title = compared.assign(by=compared["by"].map(rater_name)), f"The judge compared with the {data.baseline}"
+    return data.table(_named("study_baseline", by), BASELINE_TABLE, frame, title=title)
+
+
+# -- confusion matrices ------------------------------------------------------------------------------------------------
+
+UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
+WEIGHT_NOTES = {SAMPLE: "", POPULATION: ": each item is counted with its weight N_h / n_h"}
+NAME_SUFFIXES = {SAMPLE: "", POPULATION: "_run"}
+
+
+def matrix_tables(data: ValidationData) -> Iterator[Table]:
+    """Confusion matrices: annotators with each other, the judge against the majority and gold; for the sample and for the run."""
+    cells = data.report.confusion
+    for (first, second, scope), own in cells[cells["about"] == "label"].groupby(["first", "second", "scope"], sort=False):
+        if second != JUDGE or first in (MAJORITY, GOLD):
+            name = f"study_confusion_{first}_{second}{NAME_SUFFIXES[str(scope)]}".replace("annotator_", "")
+            counted = f"Counts are {UNITS[str(scope)]}{WEIGHT_NOTES[str(scope)]}."
+            spec, frame = confusion_matrix(own)
+            yield data.table(name, spec, frame).noted(f"{counted} Items that one of the two did not label are excluded.")
+
+
+def confusion_matrix(cells: pd.DataFrame) -> tuple[TableSpec, pd.DataFrame]:
+    """The cells of one comparison in one scope (rows of `AgreementReport.confusion`) as a matrix, and its columns."""
+    about, first, second, scope = cells[["about", "first", "second", "scope"]].iloc[0]
+    order = list(dict.fromkeys(cells["first_label"]))
+    wide = cells.pivot(index="first_label", columns="second_label", values="count").loc[order, order]
+    columns = [Column.count(label, LABEL.display(label)) for label in order]
+    raters = f"{rater_name(first)} (rows) and by {rater_name(second)} (columns)"
+    title = f"{'Labels' if about == 'label' else 'Significance'} by {raters}, {UNITS[scope]}"
+    rows = Column.text("first_label", rater_name(first), words=LABEL.words)
+    return TableSpec(title, (rows, *columns)), wide.rename_axis(columns=None).reset_index()
+
+
+TABLES = (
+    sample_table, flow_table, statistics_table, agreement_table, by_label_table, errors_table, significance_table,
+    prevalence_table, baseline_table, calibration_table, repeats_reliability, times_table, ratings_rows, codebook_table,
+)  # fmt: skip
+"""In addition to the matrices and the tables by gold."""
