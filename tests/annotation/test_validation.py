@@ -63,8 +63,9 @@ def test_every_number_of_the_paragraphs_is_in_the_tables(exported: Path):
     assert f"agreed on {agreed}; {decided} were adjudicated." in text
     assert steps["drawn"] == agreed + decided
     for name, figure, words in (
-        ("study_agreement", "raw agreement", "gave the same label to"), ("study_agreement_gold", "accuracy", "gave the gold label to")
-    ):  # fmt: skip
+        ("study_agreement", "raw agreement", "gave the same label to"),
+        ("study_agreement_gold", "accuracy", "gave the gold label to"),
+    ):
         own = table(exported, name).set_index("Figure")
         raw, kappa = (own.loc[[key]].iloc[0] for key in (figure, "Cohen's kappa, quadratic weights"))
         assert f"{words} {round(raw['Sample'] * raw['n (items)'])} of {raw['n (items)']} items (" in text

@@ -144,6 +144,12 @@ def test_a_release_without_answers_leaves_out_what_it_cannot_say_and_tells_why(t
     assert b"cannot be computed" in files["tables/csv/published.csv"]
 
 
+def test_the_report_alone_has_no_files_of_tables_and_figures(order: ExportRequest, without_pictures: None):
+    files = package(replace(order, contents="report"))
+    assert sorted(files) == ["README.txt", "datasheet.md", "manifest.json", "report.html"]
+    assert "--only report" in json.loads(files["manifest.json"])["command"]
+
+
 def test_a_synthetic_run_says_so_on_every_table(tmp_path: Path, without_pictures: None):
     run = load(release_from(tmp_path, FIRST, BOOKS, synthetic=True), tmp_path / "data").run
     files = package(ExportRequest(run, "2031-02-03"))
