@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from audit.metrics import metric
+from audit.metrics._disputes import Dispute, disputes_on
 from audit.queries.lookup import question_number
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
+from audit.text.cited_amounts import cited_amounts
 from audit.text.group_names import group_names
 from audit.vocabulary import DISAGREEING, LABELS, Label
 
@@ -59,7 +61,7 @@ GROUPS_TABLE = TableSpec(
         Column.named("phase", "{Phase}"), Column.text("state", "Answer"), Column.count("size", "Group size", "{handbooks}"),
         Column.count("inside", "Pairs inside"), Column.count("inside_disagreeing", "Disagreeing inside", "pairs"),
     ),
-    ("Groups come from the judge's labels alone; the name only describes what the answers of a group state.",),
+    ("A group comes from the judge's labels and the amounts that it cites; its name only says what its answers state.",),
 )  # fmt: skip
 MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}", ())
 
@@ -73,13 +75,15 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     """Groups of handbooks that agree on one question, each named by the value that its answers state.
 
     Answering handbooks are joined as long as fewer than half of the pairs between two groups disagree (are divergent or
-    contradictory; average linkage on the judge's labels). So one doubtful verdict splits no group, and the pairs that
-    disagree inside a group are counted. Handbooks that agree are next to each other. Between two answering handbooks, a pair
+    contradictory; average linkage on the judge's labels). So one doubtful verdict splits no large group, and the pairs that
+    disagree inside a group are counted. Two handbooks that disagree are kept apart all the same where their answers state the
+    differing amounts that the judge cites; or where more than one in twenty of the pairs in their group disagree, unless both
+    state the amount that the judge cites. Handbooks that agree are next to each other. Between two answering handbooks, a pair
     that is unscored, was not asked, or was judged absent is not evidence: it neither joins nor separates them.
 
     The name is a quantity that at least half of the group's answers state and the others seldom do, if the judge's reasoning
-    cites it or another group has another quantity of its kind; otherwise distinctive words; otherwise a letter. The labels
-    make the groups; the name only describes them.
+    cites it or another group has another quantity of its kind; otherwise distinctive words; otherwise a letter. The name only
+    describes the group.
 
     One row per handbook of the run, answering ones first, in the order of the matrix, then those that do not address the
     question, then those whose answer could not be read, then those that were not asked:
@@ -97,21 +101,62 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     """
     question = {"question": question_number(con, question_id)}
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
-    return in_groups(frame(con, GROUPS_SQL, question), matrix(con, question_id).to_numpy(dtype=object), reasonings)
+    labels, disputes = matrix(con, question_id).to_numpy(dtype=object), disputes_on(con, question["question"])
+    return in_groups(frame(con, GROUPS_SQL, question), labels, reasonings, disputes)
 
 
-def in_groups(table: pd.DataFrame, labels: Labels, reasonings: list[str]) -> pd.DataFrame:
+def in_groups(table: pd.DataFrame, labels: Labels, reasonings: list[str], disputes: Sequence[Dispute] = ()) -> pd.DataFrame:
     """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
 
     labels      handbooks x handbooks, in the order of the table: the values of `matrix`
     reasonings  what the judge says of the pairs that disagree
+    disputes    these pairs; without them the labels alone make the groups
     """
     answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
-    order, group = seriate(labels[np.ix_(answering, answering)])
+    order, group = _seriated(table.iloc[answering], labels[np.ix_(answering, answering)], disputes)
     grouped = table.assign(group=pd.Series(group + 1, index=answering, dtype="Int64").reindex(table.index))
     others = [np.flatnonzero(table["state"].to_numpy() == state) for state in (NOT_ADDRESSED, UNREAD, NOT_ASKED)]
     counted = _with_pairs_inside(_with_group_names(grouped, reasonings), labels)
     return counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
+
+
+def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute]) -> Seriation:
+    by_labels = seriate(labels)
+    apart = _kept_apart(answering, labels, by_labels.position_group, disputes)
+    return seriate(labels, apart) if apart else by_labels
+
+
+def _kept_apart(answering: pd.DataFrame, labels: Labels, groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int]]:
+    """The pairs, by their places, that are never in one group: the texts, or most of the verdicts on a group, speak for it."""
+    answers = answering["answer"].fillna("").tolist()
+    apart: set[tuple[int, int]] = set()
+    sides: dict[str, list[int | None]] = {}
+    for a, b, dispute in _within_first(answering["handbook_id"].tolist(), groups, disputes):
+        cited = cited_amounts(answers[a], answers[b], dispute.reasoning, dispute.topic)
+        if cited.first:
+            # Whoever states the amount of the one is apart from the other
+            if cited.amounts not in sides:
+                sides[cited.amounts] = [cited.side(answer) for answer in answers]
+            members = np.flatnonzero(np.isin(groups, [groups[a], groups[b]])).tolist()
+            apart |= {
+                (a, b),
+                *((member, (b, a)[side]) for member in members if (side := sides[cited.amounts][member]) is not None),
+            }
+        elif groups[a] == groups[b] and not cited.shared and _disagreeing_share(labels, groups == groups[a]) > MAX_STRAY_SHARE:
+            apart.add((a, b))
+    return sorted((a, b) for a, b in apart if a != b)
+
+
+def _within_first(handbooks: list[str], groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int, Dispute]]:
+    """The disputes of answering handbooks by their places, those inside a group first; no more than are read in good time."""
+    places = {handbook_id: place for place, handbook_id in enumerate(handbooks)}
+    known = [(places[one.a], places[one.b], one) for one in disputes if one.a in places and one.b in places]
+    return sorted(known, key=lambda entry: groups[entry[0]] != groups[entry[1]])[:MAX_DISPUTES]
+
+
+def _disagreeing_share(labels: Labels, members: npt.NDArray[np.bool_]) -> float:
+    block = labels[np.ix_(members, members)]
+    return float(np.isin(block, DISAGREEING).sum() / max(1, np.isin(block, PRESENT).sum()))
 
 
 def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:
@@ -172,6 +217,9 @@ DISTANCE: dict[str, float] = {Label.CONSISTENT: 0.0, Label.COMPLEMENTARY: 0.05, 
 # better is known, and keeps no handbooks apart.
 UNKNOWN_DISTANCE = 0.45
 MAX_DISAGREEING_SHARE = 0.5
+# Among many pairs of one group so many verdicts may be mistaken; more of them are a dispute
+MAX_STRAY_SHARE = 0.05
+MAX_DISPUTES = 150
 
 
 class Seriation(NamedTuple):
@@ -183,12 +231,14 @@ class Seriation(NamedTuple):
     position_group: Numbers
 
 
-def seriate(labels: Labels) -> Seriation:
+def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriation:
     """The order and the position groups of the handbooks that answer one question, from the square matrix of their labels.
 
     Groups are joined, those with the smallest share of disagreeing pairs between them first, as long as fewer than half of
     the pairs between two groups disagree (average linkage).
     The order is the optimal leaf order of the tree (Bar-Joseph et al. 2001), so every group is contiguous.
+
+    apart  pairs of places that are never in one group
     """
     count = len(labels)
     if count < 2:
@@ -199,7 +249,11 @@ def seriate(labels: Labels) -> Seriation:
 
     # Average linkage: to require that no two members disagree would let one mistaken verdict break up a group. On the simulated
     # release, whose truth is known, complete linkage recovers the groups with an adjusted Rand index of 0.55, this with 0.91.
-    condensed = squareform(distances(labels), checks=False)
+    between = distances(labels)
+    for a, b in apart:
+        # No average over the pairs of two groups is below one half with one such pair in it
+        between[a, b] = between[b, a] = count**2
+    condensed = squareform(between, checks=False)
     tree = optimal_leaf_ordering(linkage(condensed, method="average"), condensed)
     order = leaves_list(tree).astype(np.int64)
     # `fcluster` joins at a distance of exactly t too, and an even split must stay apart.

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from audit.metrics import metric
+from audit.metrics._disputes import Dispute, clashing_shares, disputes_on
 from audit.metrics.position_groups import ANSWERS, REASONINGS, position_groups
 from audit.queries.lookup import question_number
 from audit.store.connection import Connection, rows
 from audit.tables import Column, TableSpec
-from audit.text.position_quotes import AnswerGroup, QuotedPosition, most_typical, own_quantities, position_quotes, yes_or_no
-from audit.text.quantity import find_quantities
+from audit.text.position_quotes import (
+    AnswerGroup,
+    QuotedPosition,
+    most_typical,
+    own_quantities,
+    position_quotes,
+    similarity,
+    yes_or_no,
+)
+from audit.text.quantity import Quantity, find_quantities
+from audit.text.tokens import stems
 
 RULES = "rules"
+# Words that share less with those of a handbook that disagrees are about something else
+MIN_SIMILARITY = 0.15
 POSITIONS_SQL = """
 select q.text, p.divergence_topic, count(*) as pairs
 from questions q
@@ -76,6 +88,9 @@ class Position:
     method: str = RULES
 
 
+ScoredHolders = list[tuple[Holder, float]]
+
+
 @metric(
     sql=POSITIONS_SQL,
     table=TABLE,
@@ -88,8 +103,9 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
     """The positions on one question, most held first, one row per handbook that holds one.
 
     Which handbooks hold one position: those of one position group (`position_groups`). The words are the sentence of each answer
-    that best shows the position: by the quantity that sets the group apart, words that its other answers use and those of other
-    groups do not, the judge's reasoning on pairs that disagree, and the words of the question (audit.text.position_quotes).
+    that best shows the position: the one that clashes with another group's answer (audit.text.clashing), by the quantity that
+    sets the group apart, words that its other answers use and those of other groups do not, the judge's reasoning on pairs that
+    disagree, and the words of the question (audit.text.position_quotes).
 
         position   int, from 1
         aspect, statement, value, method  as in `Position`; value missing where there is none
@@ -97,7 +113,9 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
         handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0,
                    and are missing where the release came without answers
 
-    A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none.
+    A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none. Where
+    handbooks disagree, one that disagrees with none of them holds a position only if its words are like theirs, or state their
+    amount: the others answer the question, and not what is disputed.
     Raises NotInRunError when the question is not in the run.
     """
     records = [
@@ -128,7 +146,7 @@ def positions_by_rules_of(con: Connection, question_id: str) -> tuple[Position, 
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, number)]
     grouped = position_groups(con, question_id)
     answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna()]
-    return positions_by_rules(question, answering, reasonings, aspect or "")
+    return positions_by_rules(question, answering, reasonings, aspect or "", disputes_on(con, number["question"]))
 
 
 def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
@@ -141,26 +159,53 @@ def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
     return tuple(sorted(found.values(), key=lambda position: -len(position.holders)))
 
 
-def positions_by_rules(question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "") -> tuple[Position, ...]:
+def positions_by_rules(
+    question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "", disputes: Sequence[Dispute] = ()
+) -> tuple[Position, ...]:
     """The positions of answers that are grouped already, most held first.
 
     answering   handbook_id, center, answer, group, name and basis of each answer, as in the table of `position_groups`
     reasonings  what the judge says of the pairs that disagree
+    disputes    these pairs, one by one
     """
+    texts, numbers = (dict(zip(answering["handbook_id"], answering[name], strict=True)) for name in ("answer", "group"))
+    clashing = clashing_shares(question, aspect, texts, numbers, disputes)
     parts = [part for _, part in answering.groupby("group")]
     groups = [_answer_group(part) for part in parts]
-    quotes = position_quotes(question, groups, reasonings, aspect, [*answering["center"], *answering["handbook_id"]])
-    held = [tuple(_holders(part, group, quoted)) for part, group, quoted in zip(parts, groups, quotes, strict=True)]
+    marked = [[clashing[handbook_id] for handbook_id in part["handbook_id"]] for part in parts]
+    quotes = position_quotes(question, groups, reasonings, aspect, [*answering["center"], *answering["handbook_id"]], marked)
+    held = [list(_holders(part, group, quoted)) for part, group, quoted in zip(parts, groups, quotes, strict=True)]
+    held = _on_the_dispute(held, groups, {handbook_id for one in disputes for handbook_id in (one.a, one.b)})
     typical = [
-        holders[most_typical([holder.quote for holder in holders], [quote.score for quote in quoted])]
-        for holders, quoted in zip(held, quotes, strict=True)
+        holders[most_typical([holder.quote for holder, _ in holders], [score for _, score in holders])][0] for holders in held
     ]
     values = _values(parts, groups, [holder.quote for holder in typical])
     found = [
-        Position(aspect, f"{best.lead} {best.quote}".strip(), value, holders)
+        Position(aspect, f"{best.lead} {best.quote}".strip(), value, tuple(holder for holder, _ in holders))
         for best, value, holders in zip(typical, values, held, strict=True)
     ]
     return tuple(sorted(found, key=lambda position: -len(position.holders)))
+
+
+def _on_the_dispute(held: list[ScoredHolders], groups: list[AnswerGroup], disputing: set[str]) -> list[ScoredHolders]:
+    """The holders without those that disagree with nobody and whose words are not about what the others disagree on."""
+    own = [[holder.quote for holder, _ in holders if holder.handbook_id in disputing] for holders in held]
+    if len(held) < 2 or not all(own):
+        return held
+    return [
+        [
+            (holder, score)
+            for holder, score in holders
+            if holder.handbook_id in disputing or _says_the_like(holder.quote, quotes, group.quantity)
+        ]
+        for holders, quotes, group in zip(held, own, groups, strict=True)
+    ]
+
+
+def _says_the_like(words: str, quotes: list[str], quantity: Quantity | None) -> bool:
+    if quantity is not None and any(map(quantity.agrees, find_quantities(words))):
+        return True
+    return max(similarity(frozenset(stems(words)), frozenset(stems(quote))) for quote in quotes) >= MIN_SIMILARITY
 
 
 def _values(parts: list[pd.DataFrame], groups: list[AnswerGroup], quotes: list[str]) -> list[str | None]:
@@ -177,6 +222,6 @@ def _answer_group(part: pd.DataFrame) -> AnswerGroup:
     return AnswerGroup(tuple(part["answer"]), next(iter(find_quantities(part["name"].iloc[0])), None) if by_value else None)
 
 
-def _holders(part: pd.DataFrame, group: AnswerGroup, quoted: list[QuotedPosition]) -> Iterator[Holder]:
+def _holders(part: pd.DataFrame, group: AnswerGroup, quoted: list[QuotedPosition]) -> Iterator[tuple[Holder, float]]:
     for handbook_id, answer, quote in zip(part["handbook_id"], group.answers, quoted, strict=True):
-        yield Holder(str(handbook_id), answer[quote.start : quote.end], quote.start, quote.end, quote.lead)
+        yield Holder(str(handbook_id), answer[quote.start : quote.end], quote.start, quote.end, quote.lead), quote.score

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from audit.text.comparison import GENERIC_STEMS, Negation, find_negations
 from audit.text.position_quotes import rarity_of, sentences_of
 from audit.text.quantity import Quantity, find_quantities
+from audit.text.sentences import SentenceSpan
 from audit.text.statements import Statement
 from audit.text.tokens import stems, without_citations
 
@@ -22,13 +23,6 @@ MIN_SHARED = 0.08
 SAME = 0.8
 MAX_SENTENCES = 120
 MAX_CITED_AMOUNTS = 2
-
-
-class SentenceSpan(NamedTuple):
-    """Characters `start` to `end` of an answer."""
-
-    start: int
-    end: int
 
 
 class Clash(NamedTuple):

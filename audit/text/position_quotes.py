@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from audit.text.comparison import GENERIC_STEMS, find_negations
 from audit.text.quantity import Quantity, find_quantities
+from audit.text.sentences import SentenceSpan, sentence_spans
 from audit.text.statements import Statement, statements
 from audit.text.tokens import stems, without_citations
 
@@ -29,6 +30,7 @@ DISTINCT_WORDS = 4
 # What a sentence gains: the group's own quantity and what the dispute is about outweigh the rest
 QUANTITY_WEIGHT, ASPECT_WEIGHT, QUESTION_WEIGHT, CITED_WEIGHT = 2.0, 2.0, 1.0, 2.0
 NEGATION_WEIGHT, OPENING_WEIGHT, FIRST_WEIGHT, LONG_COST = 0.6, 0.4, 0.15, 0.4
+CLASH_WEIGHT = 3.0
 
 
 class QuotedPosition(NamedTuple):
@@ -72,15 +74,18 @@ def position_quotes(
     reasonings: Iterable[str] = (),
     aspect: str = "",
     proper_names: Iterable[str] = (),
+    clashing: Sequence[Sequence[Mapping[SentenceSpan, float]]] = (),
 ) -> list[list[QuotedPosition]]:
     """For every answer of every group, the sentence that takes its position.
 
     aspect         what the groups disagree about, if known
     proper_names   of centers and handbooks: the judge says whose answer is meant by them, and not what it states
+    clashing       for every answer of every group, the sentences that clash with another group's, each with its weight in [0, 1]
 
     A sentence scores by the quantity that distinguishes its group, by the words of the aspect, by words that its group uses and
-    the others do not, by what the judge's `reasonings` speak of, by the words of the question, and by a yes or no to a closed
-    question. An answer of one sentence is quoted whole; an empty answer gives an empty span.
+    the others do not, by clashing with an answer of another group, by what the judge's `reasonings` speak of, by the words of
+    the question, and by a yes or no to a closed question. An answer of one sentence is quoted whole; an empty answer gives an
+    empty span.
     """
     shares = [_shares(group.answers) for group in groups]
     rarity = rarity_of([answer for group in groups for answer in group.answers])
@@ -89,10 +94,11 @@ def position_quotes(
     asked = frozenset(stems(question)) - GENERIC_STEMS
     disputed = frozenset(stems(aspect)) - GENERIC_STEMS
     closed = CLOSED.match(_last_question(question)) is not None
+    marked = clashing or [[{} for _ in group.answers] for group in groups]
     return [
         [
-            _best(answer, _Evidence(group, _margins(number, shares, groups), rarity, asked, disputed, cited, closed))
-            for answer in group.answers
+            _best(answer, clashes, _Evidence(group, _margins(number, shares, groups), rarity, asked, disputed, cited, closed))
+            for answer, clashes in zip(group.answers, marked[number], strict=True)
         ]
         for number, group in enumerate(groups)
     ]
@@ -101,7 +107,7 @@ def position_quotes(
 def most_typical(quotes: Sequence[str], scores: Sequence[float]) -> int:
     """The place of the quote that says best what all of them say: a good score, and like the others; then the shortest."""
     words = [frozenset(stems(quote)) for quote in quotes]
-    likeness = [sum(_similarity(own, other) for other in words) / len(words) for own in words]
+    likeness = [sum(similarity(own, other) for other in words) / len(words) for own in words]
     # The best-scored alone may be an odd one; the most similar alone may be what all say before they differ
     return max(range(len(quotes)), key=lambda place: (round(scores[place] + likeness[place], 6), -len(quotes[place])))
 
@@ -131,7 +137,7 @@ def yes_or_no(answers: Sequence[str]) -> str | None:
 
 def _last_question(text: str) -> str:
     # Patients tell about themselves first
-    sentences = [sentence.strip() for sentence in re.split(r"(?<=[.!?])\s+", text) if sentence.strip().endswith("?")]
+    sentences = [text[start:end] for start, end in sentence_spans(text) if text[start:end].endswith("?")]
     return sentences[-1] if sentences else text
 
 
@@ -156,11 +162,18 @@ def _margins(number: int, shares: Sequence[Counter[str]], groups: Sequence[Answe
     return {stem: share - sum(other[stem] * size for other, size in others) / total for stem, share in shares[number].items()}
 
 
-def _best(answer: str, evidence: _Evidence) -> QuotedPosition:
+def _best(answer: str, clashes: Mapping[SentenceSpan, float], evidence: _Evidence) -> QuotedPosition:
     candidates = sentences_of(answer)
     if not candidates:
         return QuotedPosition(0, len(answer), "", 0.0)
-    scored = [(_score(statement, place, evidence), -place, statement) for place, statement in enumerate(candidates)]
+    scored = [
+        (
+            _score(statement, place, evidence) + CLASH_WEIGHT * clashes.get(SentenceSpan(statement.start, statement.end), 0.0),
+            -place,
+            statement,
+        )
+        for place, statement in enumerate(candidates)
+    ]
     score, _, statement = max(scored, key=lambda entry: entry[:2])
     return QuotedPosition(statement.start, statement.end, " ".join(statement.leads), round(score, 6))
 
@@ -196,5 +209,6 @@ def _statedness(own: Quantity | None, stated: Sequence[Quantity]) -> float:
     return 1.0 if any(map(own.agrees, stated)) else 0.5 * any(other.dimension == own.dimension for other in stated)
 
 
-def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
+def similarity(first: frozenset[str], second: frozenset[str]) -> float:
+    """The share of the stems of two sentences that both have."""
     return len(first & second) / max(len(first | second), 1)

@@ -18,14 +18,14 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from audit.text.sentences import sentence_spans
+
 ITEM_MARK = "• "
 CELL_SEPARATOR = " | "
 INDENT = 2
 BLOCK_GAP = re.compile(r"\n\s*\n")
 LINE = re.compile(r"[^\n]+")
 ITEM = re.compile(r"(?P<indent> *)(?:[•◦▪●○‣■□*–-]|\(?\d{1,2}[.)])\s+(?P<text>\S.*)")
-# A sentence ends at a mark that a new beginning follows; "e.g. two" and "38.5" do not end one
-SENTENCE = re.compile(r"\S(?:[^.!?\n]|[.!?](?![\"')\]”’]*(?:\s+[\"'“(\[]?[A-Z0-9•*-]|\s*$)))*[.!?]*[\"')\]”’]*")
 # The beginning of a lead that means nothing without the sentence before it
 POINTS_BACK = re.compile(
     r"(?:these|they|this|those|such|it|examples?|for example|the following|following|including|here)\b", re.I
@@ -121,15 +121,15 @@ def _is_lead(text: str, is_item: bool) -> bool:
 
 def _split_lead(content: str) -> tuple[str, str]:
     """The sentences of a line that stand before its lead, and the lead: the last sentence, with those that it points back to."""
-    sentences = list(SENTENCE.finditer(content))
+    sentences = list(sentence_spans(content))
     first = len(sentences) - 1
     # "Some foods are not safe. These include:" would lose its "not"
-    while first > 0 and POINTS_BACK.match(sentences[first].group()):
+    while first > 0 and POINTS_BACK.match(content, sentences[first].start):
         first -= 1
-    start = sentences[first].start() if sentences else 0
+    start = sentences[first].start if sentences else 0
     return content[:start], content[start:].strip()
 
 
 def _sentences(content: str, offset: int, kind: Literal["sentence", "item"], leads: tuple[str, ...]) -> Iterator[Statement]:
-    for match in SENTENCE.finditer(content):
-        yield Statement(match.group().strip(), offset + match.start(), offset + match.end(), kind, leads)
+    for start, end in sentence_spans(content):
+        yield Statement(content[start:end].strip(), offset + start, offset + end, kind, leads)

@@ -29,8 +29,9 @@ from audit.queries.pair_view import (
 )
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.text.clashing import SentenceSpan, clashing_sentences
+from audit.text.clashing import clashing_sentences
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
+from audit.text.sentences import SentenceSpan
 from audit.vocabulary import DISAGREEING
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by

@@ -4,6 +4,7 @@ import pytest
 
 from audit.metrics.disagreements import Filters, disagreements
 from audit.metrics.position_groups import position_groups
+from audit.metrics.question_positions import positions_of
 from audit.queries.pair_view import pair
 from audit.store.connection import open_store
 from audit.text.comparison import DifferenceKind, differences
@@ -48,3 +49,28 @@ def test_the_phlebotomy_interval_with_the_lost_dash_is_marked_on_both_sides(con)
     ]
     assert "every 24 months" in marked[0]
     assert "every few months" in marked[1]
+
+
+def test_the_two_handbooks_of_every_disagreeing_pair_hold_different_positions(con):
+    table = disagreements(con)
+    together = []
+    for question, own in table.groupby("question_id"):
+        held = [{holder.handbook_id for holder in position.holders} for position in positions_of(con, question)]
+        assert len(held) > 1
+        pairs = own[["handbook_a", "handbook_b"]].itertuples(index=False, name=None)
+        together += [(question, pair) for pair in pairs if any(set(pair) <= members for members in held)]
+    assert together == []
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("nih-neuroblastoma--information", ["The exact cause of this tumor is not yet known.", "sometimes caused by a gene"]),
+        ("nih-lung-cancer--information", ["sixties or seventies", "55 and 65"]),
+        ("nih-wilson-disease--information", ["between the ages of 6 and 45", "between ages 5 and 35"]),
+    ],
+)
+def test_a_position_is_named_by_the_sentence_that_clashes(con, question, words):
+    statements = [position.statement for position in positions_of(con, question)]
+    assert len(statements) == len(words)
+    assert all(any(word in statement for statement in statements) for word in words)

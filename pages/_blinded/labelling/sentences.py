@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from annotation.label_store.engine import StudyError
 from annotation.label_store.rationales import MarkedSentence
-from audit.text.statements import SENTENCE
+from audit.text.sentences import sentence_spans
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -15,7 +15,7 @@ Ranges = tuple[tuple[int, int], ...]
 @lru_cache(maxsize=256)  # a window of items is sent with every label, and each has two answers
 def sentence_ranges(text: str) -> Ranges:
     """First character, and the one after the last, of each sentence and list item."""
-    return tuple(match.span() for match in SENTENCE.finditer(text))
+    return tuple((start, end) for start, end in sentence_spans(text))
 
 
 @lru_cache(maxsize=256)
