@@ -100,8 +100,8 @@ def what_the_data_are(run: Run) -> None:
     loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
     made = "; ".join(str(run.manifest[fact]) for fact in ("date", "judge") if run.manifest.get(fact))
     counts(
-        run, "{run}: {n} {handbooks}, {asked} {questions}, {pairs} pairs{made}.", n=loaded.get("handbook", "?"),
-        asked=loaded.get("question", "?"), pairs=loaded.get("pair", "0"), made=f" ({made})" if made else "",
+        run, "{run}: {n} {handbooks}, {asked} {questions}, {pairs} pairs" + (" ({made})." if made else "."), made=made,
+        n=loaded.get("handbook", "?"), asked=loaded.get("question", "?"), pairs=loaded.get("pair", "0"),
     )  # fmt: skip
     with st.container(horizontal=True):
         link("about", "About these data", run, icon=":material/dataset:")

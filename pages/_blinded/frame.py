@@ -52,6 +52,15 @@ STYLE = (
 .st-key-heading { column-gap: 0.9rem; row-gap: 0; align-items: baseline; }
 .st-key-heading h1 { padding: 0; font-size: 1.4rem; }
 .st-key-heading [data-testid="stCaptionContainer"] { font-size: 0.875rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-tabs) { margin: -0.4rem 0; }
+.stApp code { font-size: 0.875rem; }
+/* A figure begins with the title and source of a saved image (audit/charts/captions.py); a page has its own heading. */
+[data-testid="stElementContainer"]:has(.stPlotlyChart) { margin-top: -76px; clip-path: inset(76px 0 0); }
+.stPlotlyChart .modebar { top: 78px !important; }
+@media screen and (max-width: 640px) { /* a phone scrolls a figure sideways: squeezed, its names lie over each other */
+  [class*="st-key-drawn_"] { overflow-x: auto; }
+  [class*="st-key-drawn_"]:not([class*="drawn_matrix"]) :is([data-testid="stElementContainer"], .stPlotlyChart) {
+    min-width: 38rem; } }
 /* What a run is for stands at the end of the page, and is read first. */
 [data-testid="stLayoutWrapper"]:has(> .st-key-notices) { order: 99; }
 [data-testid="stMetricValue"] { font-size: 1.9rem; }

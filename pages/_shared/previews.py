@@ -1,4 +1,4 @@
-"""The banner of a run that rules made in place of a model, and the notice that its charts and files carry."""
+"""What charts and files carry away from a page: the notice that rules made the run in place of a model, and the source."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from pages._blinded.frame import escaped
 NOTICE = "notice of the runs on this page"
 """In the session, because a fragment and a download are drawn without the page around them."""
 
+SOURCE = "source of the figures on this page"
+COUNTED = ("handbook", "question", "pair")
+
 
 def preview_banner(place: DeltaGenerator, run: Run) -> None:
     """Say at the top of a page what rules did in place of a model; charts and files of the page will say it too."""
     notice = st.session_state[NOTICE] = preview_notice(run.manifest)
+    st.session_state[SOURCE] = source_of(run)
     if notice:
         place.warning(f"**{escaped(notice)}.**", icon=":material/rule:")
 
@@ -23,6 +27,7 @@ def preview_banner(place: DeltaGenerator, run: Run) -> None:
 def banner_of_other_run(run: Run, other: Run) -> None:
     """The same for a second run that the page compares the first with."""
     st.session_state[NOTICE] = preview_notice(run.manifest, other.manifest)
+    st.session_state[SOURCE] = f"{source_of(run)} Compared with {source_of(other)}"
     if notice := preview_notice(other.manifest):
         st.warning(f"{escaped(other.title)} ({escaped(other.key)}): **{escaped(notice)}.**", icon=":material/rule:")
 
@@ -37,9 +42,23 @@ def banner_of_rules(generator: str, judge: str) -> None:
 
 def no_banner() -> None:
     """The page is about no run that rules made: its charts and files carry no notice of a page seen before."""
-    st.session_state[NOTICE] = ""
+    st.session_state[NOTICE] = st.session_state[SOURCE] = ""
 
 
 def current_notice() -> str:
     """The notice of the page that is being drawn; empty where there is none."""
     return str(st.session_state.get(NOTICE, ""))
+
+
+def source_of(run: Run) -> str:
+    """The counts of a run as it was loaded, and its name: what a saved figure of it stands on."""
+    totals = run.report.get("totals", {})
+    counts = {word: int(totals.get(word, {}).get("loaded", 0)) for word in COUNTED}
+    n = ", ".join(f"{count:,} {run.term(word, count)}" for word, count in counts.items() if count)
+    made = " Synthetic data, not for clinical use." if run.synthetic else ""
+    return (f"Run of {n}. " if n else "") + f"Source: {run.title} ({run.key}).{made}"
+
+
+def current_source() -> str:
+    """The source of what the page that is being drawn shows."""
+    return str(st.session_state.get(SOURCE, ""))

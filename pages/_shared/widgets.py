@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from audit.charts.captions import SAVED_WIDTH, with_caption
 from audit.charts.dark_mode import to_dark_mode
 from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
@@ -20,7 +21,7 @@ from audit.tables import HIGH, LOW, Column, ColumnKind
 from audit.terms import terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark
-from pages._shared.previews import current_notice
+from pages._shared.previews import current_notice, current_source
 from pages._shared.printed_table import printed_table
 
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
@@ -100,7 +101,7 @@ def csv_button(frame: pd.DataFrame, key: str, name: str) -> None:
 
 
 def chart(figure: Figure, key: str, alt: str) -> None:
-    """Draw a figure; `alt` describes it in a sentence for screen readers."""
+    """Draw a figure; `alt` describes it in a sentence for screen readers, and is its title where it is saved."""
     _plot(figure, key, alt)
 
 
@@ -111,11 +112,12 @@ def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
 
 
 def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
-    noticed = with_notice(figure, current_notice())
+    noticed = with_caption(with_notice(figure, current_notice()), alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
-    config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
-    return st.plotly_chart(drawn, width="stretch", key=key, config=config, alt=alt, theme=None, **selection)
+    config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}
+    with st.container(key=f"drawn_{key}"):  # on a phone it scrolls sideways
+        # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
+        return st.plotly_chart(drawn, width="stretch", key=key, config=config, alt=alt, theme=None, **selection)
 
 
 def go_to(script: str, run: Run, **params: str | list[str]) -> None:

@@ -1,0 +1,38 @@
+"""What a saved figure shows, how much data it stands on and where that comes from, written into the image itself."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+import plotly.graph_objects as go
+
+from audit.charts.style import INK, html
+
+CAPTION_ROOM = 76
+"""Pixels above a figure for four lines. A page, which has its own heading, cuts them off; a saved image has them."""
+SAVED_WIDTH = 1100
+"""Pixels: a figure saved from a phone is as wide as one saved from a desk."""
+LINE_LENGTH = 130
+LINES = 2
+
+
+def with_caption(figure: go.Figure, title: str, source: str) -> go.Figure:
+    """A copy of the figure with its title, and below it n and source, in the uppermost CAPTION_ROOM pixels.
+
+    Both are plain text of at most two lines each. A notice that the figure has already keeps its place below them.
+    """
+    copy = go.Figure(figure)
+    top, height = copy.layout.margin.t or 0, copy.layout.height
+    lines = [f"<b>{line}</b>" for line in _lines(title)] + _lines(source)
+    lines += ["&nbsp;"] * (2 * LINES - len(lines))
+    notice = copy.layout.title.text
+    heading = {
+        "text": "<br>".join([*lines, *([notice] if notice else [])]), "font": {"size": 12, "color": INK}, "x": 0, "y": 1,
+        "xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
+    }  # fmt: skip
+    copy.update_layout(title=heading, margin_t=top + CAPTION_ROOM, height=height + CAPTION_ROOM if height else None)
+    return copy
+
+
+def _lines(text: str) -> list[str]:
+    return [html(line) for line in wrap(text, LINE_LENGTH, max_lines=LINES, placeholder=" …")]

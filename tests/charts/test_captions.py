@@ -1,0 +1,28 @@
+from audit.charts.captions import CAPTION_ROOM, LINES, with_caption
+from audit.charts.labels import two_step_bar
+from audit.charts.notices import with_notice
+from audit.vocabulary import LABELS
+
+SOURCE = "Run of 24 handbooks, 118 questions. Source: Demo (demo@1)."
+
+
+def bar():
+    return two_step_bar(3, dict.fromkeys(map(str, LABELS), 1), 0)
+
+
+def test_a_saved_figure_has_its_title_n_and_source_and_room_for_them():
+    plain = bar()
+    captioned = with_caption(plain, "Share of <b>pairs</b>", SOURCE)
+    lines = captioned.layout.title.text.split("<br>")
+    assert lines == ["<b>Share of &lt;b&gt;pairs&lt;/b&gt;</b>", SOURCE, "&nbsp;", "&nbsp;"]
+    assert (captioned.layout.height, captioned.layout.margin.t) == (
+        plain.layout.height + CAPTION_ROOM, plain.layout.margin.t + CAPTION_ROOM,
+    )  # fmt: skip
+    assert captioned.data == plain.data
+    assert plain.layout.title.text is None
+
+
+def test_a_notice_stays_below_a_caption_of_any_length():
+    for title in ("short", "word " * 400):
+        captioned = with_caption(with_notice(bar(), "A preview: by rules"), title, SOURCE)
+        assert captioned.layout.title.text.split("<br>")[2 * LINES :] == ["A preview:", "by rules"]
