@@ -28,6 +28,10 @@ from pages._shared.widgets import counts
 MODEL, BASELINE = "model", "baseline"
 SELECTIONS = {"filters": "Pairs that match filters", "lot": "Random sample", "all": "All pairs of the run"}
 PROTOCOLS = {"structured": "Everything in one call", "label_only": "Label first"}
+NO_POSITIONS = (
+    "Positions are not offered here, because they need every answer to a {question} and not single pairs: "
+    "run audit judge with --protocol positions."
+)
 CHECKS = {"swap": "Also in the other order", "blind": "Also with names masked", "repeat": "Repeat"}
 NO_ENDPOINT = (
     "No language model is set, so pairs can only be judged by rules. To set a model, start the dashboard again with these three "
@@ -127,6 +131,7 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
     left, right, last = st.columns([4, 5, 2])
     with left:
         protocol = choose("Protocol", tuple(PROTOCOLS), "protocol", lambda name: PROTOCOLS[name])
+        counts(run, NO_POSITIONS)
     with right:
         checks = pick_many("Checks, one more call each", list(CHECKS), "check", lambda name: CHECKS[name], placeholder="None")
     repeats, model = 0, settings.judge_model or "the endpoint's only model"
