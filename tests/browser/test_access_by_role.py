@@ -353,7 +353,7 @@ def test_each_role_reaches_its_own_pages_and_sees_what_it_may_and_nothing_else(d
 
 def test_signing_in_leads_on_to_the_address_that_was_asked_for(deployment: Deployment) -> None:
     page = signed_in_as(deployment.dashboard, "ana", deployment.dashboard.open("/protocol"))
-    expect(page.get_by_text("How people check the judge.")).to_be_visible()
+    expect(page.get_by_role("heading", name="How annotators work")).to_be_visible()
     assert page.url.endswith("/protocol")
 
 
@@ -384,7 +384,7 @@ def test_annotators_work_where_no_run_was_ever_loaded(browser: Browser, tmp_path
         expect(page.locator(".labelling-widget .count")).to_contain_text(f"{RATED + 1} of {ITEMS}")
         expect(page.locator(".labelling-widget .saved")).to_have_text("all saved")
         page.get_by_role("link", name="Rubric").click()
-        expect(page.get_by_text("How people check the judge.")).to_be_visible()
+        expect(page.get_by_role("heading", name="How annotators work")).to_be_visible()
         assert page.get_by_test_id("stException").count() == 0
     assert sorted(path.name for path in tmp_path.iterdir() if not re.match(r"studies\.db|server\.log", path.name)) == []
     store.close()

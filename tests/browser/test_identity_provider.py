@@ -63,7 +63,7 @@ def test_an_e_mail_address_gets_the_role_of_its_account_and_keeps_it_over_a_relo
     expect(page.locator(".labelling-widget h2")).to_be_visible()
     other = page.context.new_page()
     other.goto(f"{institution.address}/protocol")
-    expect(other.get_by_text("How people check the judge.")).to_be_visible()
+    expect(other.get_by_role("heading", name="How annotators work")).to_be_visible()
 
 
 def test_another_address_gets_another_role(institution, identity) -> None:
