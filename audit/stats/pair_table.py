@@ -238,15 +238,16 @@ def related_side_counts(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints,
     by_other, answers = np.zeros((*shape, len(pairs.handbooks))), np.zeros((*shape, len(outcomes)))
     for block in pairs.blocks():
         used = np.unique(np.concatenate([block.a, block.b]))
-        own = _one_hot(group[used], groups)
+        own = _one_hot(group[used], groups).T
         facing = []
         for kind, wanted in enumerate(outcomes):
-            counted = own @ block.matrices(wanted, used)
-            within[:, kind, block.questions] = (counted * own).sum(axis=-1).T / 2
+            # One product: one per question would start the threads of the linear algebra each time, which took seconds
+            counted = (block.matrices(wanted, used).reshape(-1, len(used)) @ own).reshape(-1, len(used), groups)
+            within[:, kind, block.questions] = (counted * own).sum(axis=1).T / 2
             facing.append(counted * (1 - own))
-            between[:, kind, block.questions] = facing[-1].sum(axis=-1).T
-            by_other[:, kind, used] += facing[-1].sum(axis=0)
-        answers += np.array([[np.einsum("qgh,qgh->g", one, other) for other in facing] for one in facing]).transpose(2, 0, 1)
+            between[:, kind, block.questions] = facing[-1].sum(axis=1).T
+            by_other[:, kind, used] += facing[-1].sum(axis=0).T
+        answers += np.array([[np.einsum("qhg,qhg->g", one, other) for other in facing] for one in facing]).transpose(2, 0, 1)
     return {
         "within": by_question_counts(within),
         "between": _with_others(by_question_counts(between), by_other, answers),
