@@ -25,6 +25,9 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale", choices=("small", "paper"), default="small", help="small, or paper: the published size, 5.7 million pairs"
     )
+    parser.add_argument(
+        "--earlier", action="store_true", help="at scale paper: also an earlier run to compare with, which takes as long again"
+    )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed gives other handbooks and answers")
     parser.add_argument(
         "--studies", action="store_true",
@@ -37,7 +40,7 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
 
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
-    earlier = _earlier_demo(arguments.seed, settings) if arguments.scale == "small" else None
+    earlier = _earlier_demo(arguments, settings) if arguments.earlier or arguments.scale == "small" else None
     path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
     # The manifest is written last; a demo without the truth of systems is that of an earlier version
     if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
@@ -59,11 +62,12 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK if arguments.no_serve else serve(arguments, settings)
 
 
-def _earlier_demo(seed: int, settings: Settings) -> Loaded:
+def _earlier_demo(arguments: argparse.Namespace, settings: Settings) -> Loaded:
     """The run that the demo is compared with, written and loaded before it."""
-    path = settings.releases_dir / f"demo-small-{seed}-earlier"
+    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}-earlier"
     if not (path / "manifest.json").is_file():
-        write_earlier(path, seed)
+        note(f"Writing the earlier run to {path} ...")
+        write_earlier(path, arguments.seed, arguments.scale, _note_tenths)
     return load_release(path, settings)
 
 

@@ -20,7 +20,7 @@ STYLES = 2**20
 
 
 def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator[dict[str, Any]]:
-    """One record per question and handbook, in release order, as in answers.jsonl.
+    """One record per question and handbook that is asked it, in release order, as in answers.jsonl.
 
     `searches` run on the complete handbooks, whose answers `world` may have missed (default: none was missed).
 
@@ -30,6 +30,8 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
     searches = searches or SimulatedSearches(HandbookTexts(world))
     for number, (question, (style, chance)) in enumerate(zip(world.questions, _draws(world), strict=True)):
         for index, book in enumerate(world.handbooks):
+            if not world.asked[number, index]:
+                continue
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
             if world.present[number, index]:
                 text = answer_text(world, number, index, style[book.center])

@@ -120,6 +120,7 @@ def manifest(world: World, labels: Labels, scale: str) -> dict[str, Any]:
         "retriever": "simulated",
         "date": "2026-01-01",
         "terms": {},
+        "asked": world.config.asked,
         "licence": "Apache-2.0",
         "synthetic": True,
         "scale": scale,
@@ -172,9 +173,8 @@ def _square(world: World, codes: np.ndarray[Any, np.dtype[np.int8]]) -> list[lis
 
 # The chance that the weaker retriever misses an answer; independent for every answer, whatever its content.
 MISSED_SHARE = 0.25
-RUN_ID = "demo-earlier"
 MECHANISM = (
-    "the same fictional handbooks, answers and judge as the run 'demo'; each present answer is missed with chance "
+    "the same fictional handbooks, answers and judge as the later run; each present answer is missed with chance "
     f"{MISSED_SHARE}, as by a weaker retriever, and its pairs are then absent. No verdict is changed."
 )
 
@@ -209,31 +209,31 @@ def draw_earlier(config: WorldConfig) -> EarlierRun:
     return EarlierRun(world, full, replace(world, present=world.present & ~lost), visible, lost)
 
 
-def write_earlier(root: Path, seed: int = DEFAULT_SEED) -> Path:
-    """Write the earlier run of the small demo into the folder `root` and return it; the same seed gives the same bytes.
+def write_earlier(root: Path, seed: int = DEFAULT_SEED, scale: str = "small", progress: Progress | None = None) -> Path:
+    """Write the earlier run of a demo into the folder `root` and return it; the same seed and scale give the same bytes.
 
     The folder also gets truth.jsonl as in `write_demo`, for the answers that this run has. Raises ReleaseError when `root`
     contains something that is not an earlier demo.
     """
     make_room(root)
-    earlier = draw_earlier(small_config(seed))
+    earlier = draw_earlier(CONFIGS[scale](seed))
     write_jsonl(root / TRUTH, truth_records(earlier.world, earlier.labels))
     return write_release(
         root,
-        manifest=_manifest(earlier),
+        manifest=_manifest(earlier, scale),
         handbooks=map(handbook_record, earlier.world.handbooks),
         questions=question_records(earlier.world),
         answers=answers(earlier.world, SimulatedSearches(HandbookTexts(earlier.complete))),
-        comparisons=_thinned(earlier),
+        comparisons=_reported(_thinned(earlier), len(earlier.world.questions), progress),
         sections=sections(HandbookTexts(earlier.complete)),
     )
 
 
-def _manifest(earlier: EarlierRun) -> dict[str, Any]:
-    content = manifest(earlier.world, earlier.labels, "small")
+def _manifest(earlier: EarlierRun, scale: str) -> dict[str, Any]:
+    content = manifest(earlier.world, earlier.labels, scale)
     title = f"{content['title'].replace('Demo:', 'Demo, earlier run:')}, weaker retrieval"
     return content | {
-        "run_id": RUN_ID, "title": title, "date": "2025-10-01", "retriever": "simulated, weaker",
+        "run_id": f"{RUN_IDS[scale]}-earlier", "title": title, "date": "2025-10-01", "retriever": "simulated, weaker",
         "mechanism": MECHANISM, "answers_lost_share": MISSED_SHARE,
     }  # fmt: skip
 

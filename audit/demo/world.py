@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from audit.demo.config import WorldConfig, scaled
 from audit.demo.policies import ASK, DETAIL_SETS, SimulatedQuestion, draw_questions, policies
-from audit.vocabulary import GENERAL, Label, Phase
+from audit.vocabulary import GENERAL, Label, Phase, concerns
 
 # Fictional centers, all named after woody plants.
 CENTERS = (
@@ -86,7 +86,7 @@ USUAL_SPLIT = (0.7, 0.3)
 class World:
     """A simulated corpus. Rows are policies (in an independent world, questions); H handbooks, Q questions.
 
-    present  bool (Q, H): the handbook answers the question
+    present  bool (Q, H): the handbook answers the question; only where it is `asked`
     row      int (Q,): the row of each question in `value` and `details`
     value    int8 (rows, H): index into its policy's `values` of the value that a handbook states
     details  int8 (rows, H): index into DETAIL_SETS of the two details that it gives
@@ -99,6 +99,11 @@ class World:
     row: NDArray[np.intp]
     value: Codes
     details: Codes
+
+    @cached_property
+    def asked(self) -> NDArray[np.bool_]:
+        """Bool (Q, H): the question is put to the handbook. Elsewhere there is no answer, not an absent one."""
+        return _asked(self.config, self.handbooks, self.questions)
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -213,7 +218,13 @@ def _draw_present(
     ease = _ease(config, questions, rng)
     breadth = _breadth(config, len(handbooks), rng)
     present: NDArray[np.bool_] = ease[:, None] + breadth[None, :] + _match(config, handbooks, questions) + chance > 0
-    return present
+    return present & _asked(config, handbooks, questions)
+
+
+def _asked(config: WorldConfig, handbooks: tuple[Handbook, ...], questions: tuple[SimulatedQuestion, ...]) -> NDArray[np.bool_]:
+    if config.asked == "all":
+        return np.ones((len(questions), len(handbooks)), dtype=bool)
+    return np.array([[concerns(question.organ, book.organ) for book in handbooks] for question in questions])
 
 
 def _ease(config: WorldConfig, questions: tuple[SimulatedQuestion, ...], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -25,7 +25,9 @@ MISSING = {"study.": NO_STUDY, "runs.": NO_OTHER_RUN, "ablation.": NO_OTHER_RUN}
 NOTES = (
     "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or the published figure lies "
     "within the 95 % interval of this release, where it has one. A wide interval agrees with many values.",
-    "Lowest and highest {organ}: over {organs} by name, general questions as one of them.",
+    "Lowest and highest {organ}: over {organs} by name, general {questions} as one of them; absent pairs are among the "
+    "{handbooks} of one {organ}, so general {questions} are left out there.",
+    "Absence of {a_handbook}: of all {questions}, as printed, also of those that it was not asked.",
 )
 
 

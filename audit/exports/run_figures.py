@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,9 @@ from audit.exports.context import ExportContext
 from audit.exports.published_comparison import RunFigure, RunFigures
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.stats.intervals import with_wilson
 from audit.store.connection import rows
+from audit.store.runs import LABEL_ONLY, STRUCTURED
 from audit.terms import ALL
 from audit.vocabulary import GENERAL, LABELS, PHASES, Label
 
@@ -24,7 +27,18 @@ select (select count(*) from answers), (select avg(len(regexp_extract_all(text, 
 from pairs
 """
 SECONDS = "select (select round(avg(latency_s), 9) from this.pairs), (select round(avg(latency_s), 9) from other.pairs)"
+PROTOCOLS_DIFFER = (
+    "The judge of the two runs was asked in different ways, so a change between them is not that of the pipeline alone."
+)
+NO_ABLATION = (
+    "Neither run was judged by the other protocol: it takes a second run, judged with `audit judge --protocol label_only`."
+)
+OF_ALL_QUESTIONS = "of all {questions}, asked or not"
 NO_SECONDS = "One of the runs does not say how long a verdict took."
+ABLATION = tuple(
+    f"ablation.{name}"
+    for name in ("kappa", "significance_kappa", "significance_pairs", "divergent_kept", "divergent_to_complementary", "speed")
+)
 # A lowest and a highest organ need at least two
 MIN_ORGANS = 2
 
@@ -82,6 +96,9 @@ def _rank_correlations(context: ExportContext) -> RunFigures:
 
 def _changes(context: ExportContext) -> RunFigures:
     """Means over organs of this run less those of the earlier one."""
+    assert context.other is not None
+    if context.other.judge_protocol != context.run.judge_protocol:
+        return dict.fromkeys(("runs.r_abs", "runs.r_div", "runs.pct_any_div"), PROTOCOLS_DIFFER)
     changes = context.frame("runs_mean").to_dict("records")
     # The metric counts from this run, the first, to the other
     return {f"runs.{row['rate']}": RunFigure(-row["change"], -row["change_high"], -row["change_low"]) for row in changes}
@@ -89,6 +106,9 @@ def _changes(context: ExportContext) -> RunFigures:
 
 def _ablation(context: ExportContext) -> RunFigures:
     """The other run as the judge that is asked for the label first and for an explanation afterwards."""
+    assert context.other is not None
+    if (context.run.judge_protocol, context.other.judge_protocol) != (STRUCTURED, LABEL_ONLY):
+        return dict.fromkeys(ABLATION, NO_ABLATION)
     agreement = {row["figure"]: row for row in context.frame("run_agreement").to_dict("records")}
     moved = context.frame("transitions").set_index(["first", "second"])["share"]
     assert context.both is not None
@@ -110,16 +130,29 @@ def _labels(context: ExportContext) -> RunFigures:
 
 
 def _absence(context: ExportContext) -> RunFigures:
+    """Of all questions, the share that a handbook does not answer, because it is silent or because it was not asked.
+
+    The paper prints absence that way: with organ questions put to the handbooks of their organ, a mean of 0.74 is not possible
+    among the questions that were asked (data/README.md).
+    """
     try:
-        handbooks = context.frame("handbooks").dropna(subset=["absence"]).sort_values("absence")
+        handbooks = context.frame("handbooks").dropna(subset=["absence"])
     except AuditError as reason:
         return dict.fromkeys(("absence.least", "absence.mean", "absence.most"), str(reason))
-    mean = RunFigure(float(handbooks["absence"].mean()))
-    return {
-        "absence.least": _first_row(handbooks, "absence"),
-        "absence.mean": mean,
-        "absence.most": _first_row(handbooks.iloc[::-1], "absence"),
+    ((total,),) = rows(context.con, "select count(*) from questions")
+    unanswered = with_wilson(
+        pd.DataFrame({"count": total - handbooks["asked"] + handbooks["absent"], "of": total}).assign(
+            absence=lambda table: table["count"] / table["of"]
+        ),
+        "absence", "count", "of",
+    ).sort_values("absence")  # fmt: skip
+    population = context.fill(OF_ALL_QUESTIONS)
+    figures = {
+        "absence.least": _first_row(unanswered, "absence"),
+        "absence.mean": RunFigure(float(unanswered["absence"].mean())),
+        "absence.most": _first_row(unanswered.iloc[::-1], "absence"),
     }
+    return {name: replace(figure, population=population) for name, figure in figures.items()}
 
 
 def _organs(context: ExportContext) -> RunFigures:
@@ -127,7 +160,9 @@ def _organs(context: ExportContext) -> RunFigures:
     organs = frame[frame["organ"] != ALL]
     figures: RunFigures = {}
     for rate in ("r_abs", "r_div", "pct_any_div"):
-        with_rate = organs.dropna(subset=[rate]).sort_values(rate)
+        # "Within the matching-organ subsets" (section 6.2): general questions, which every handbook is asked, are in none
+        compared = organs[organs["organ"] != GENERAL] if rate == "r_abs" else organs
+        with_rate = compared.dropna(subset=[rate]).sort_values(rate)
         if len(with_rate) < MIN_ORGANS:
             why = context.fill("Fewer than two {organs} have one.")
             figures |= dict.fromkeys((f"{rate}.least", f"{rate}.most"), why)

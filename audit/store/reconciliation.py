@@ -38,7 +38,8 @@ def reconcile(
     declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*names, *of_systems, *of_judges)]
     if systems_alone:
         return declared
-    expected = _expect_by_organ(con) if manifest.get("asked") == "organ" else _expect_all(state)
+    everyone = _expect_all(state)
+    expected = _expect_by_organ(con, everyone, counts["pairs"]) if manifest.get("asked") == "organ" else everyone
     answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []
     return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), *_check_conflicts(comparisons, report)]
 
@@ -61,16 +62,22 @@ def _expect_all(state: LoadState) -> ExpectedCounts:
     )  # fmt: skip
 
 
-def _expect_by_organ(con: Connection) -> ExpectedCounts:
-    """Each question is put to the handbooks of its organ; general questions and general handbooks concern every organ."""
+def _expect_by_organ(con: Connection, everyone: ExpectedCounts, pairs: int) -> ExpectedCounts:
+    """Each question is put to the handbooks of its organ; general questions and general handbooks concern every organ.
+
+    Pairs may run over those handbooks, or over all as in the paper: pairs of a handbook that was not asked are pre-screened.
+    """
     count = "select organ, count(*) from {} group by organ"
     handbooks, questions = (dict(rows(con, count.format(table))) for table in ("handbooks", "questions"))
     asked = {organ: sum(n for other, n in handbooks.items() if concerns(organ, other)) for organ in questions}
+    among_asked = sum(n * comb(asked[organ], 2) for organ, n in questions.items())
+    over_all = pairs > among_asked
     return ExpectedCounts(
         sum(n * asked[organ] for organ, n in questions.items()),
-        sum(n * comb(asked[organ], 2) for organ, n in questions.items()),
-        "each question asked of the handbooks of its organ, general ones of all", "N(N-1)/2 over the handbooks of its organ",
-    )  # fmt: skip
+        everyone.pairs if over_all else among_asked,
+        "each question asked of the handbooks of its organ, general ones of all",
+        everyone.paired if over_all else "N(N-1)/2 over the handbooks of its organ",
+    )
 
 
 def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict[str, int]:

@@ -14,6 +14,8 @@ from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
 LAYOUT = "16"
+STRUCTURED, LABEL_ONLY = "structured", "label_only"
+"""Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""
 
 RUN_COLUMNS = (
     "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "has_stress",
@@ -54,6 +56,12 @@ class Run:
     def asked_by_organ(self) -> bool:
         """Whether a question went to the handbooks of its organ only (general ones to all)."""
         return self.manifest.get("asked") == "organ"
+
+    @property
+    def judge_protocol(self) -> str:
+        """How the judge was asked: structured, label_only, positions; structured where the release does not say."""
+        judge = self.manifest.get("judge_settings")
+        return str(judge.get("protocol") or STRUCTURED) if isinstance(judge, dict) else STRUCTURED
 
     @property
     def key(self) -> str:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from audit.demo.config import WorldConfig, paper_config, scaled
+from audit.demo.config import Coverage, Variety, WorldConfig, paper_config, scaled
 
 ORGANS = ("kidney", "liver", "heart", "lung", "pancreas")
 
 
 def config_of_size(n_questions: int, n_handbooks: int, seed: int, *, independent: bool = False) -> WorldConfig:
-    """The paper's proportions at any size."""
+    """The paper's proportions at any size, every question put to every handbook."""
     paper = paper_config(seed)
     return replace(
         paper,
@@ -21,6 +21,9 @@ def config_of_size(n_questions: int, n_handbooks: int, seed: int, *, independent
         n_centers=max(3, math.ceil(n_handbooks * paper.n_centers / paper.n_handbooks)),
         phases=scaled(paper.phases, n_handbooks),
         independent=independent,
+        asked="all",
+        coverage=Coverage(),
+        variety=Variety(),
     )
 
 

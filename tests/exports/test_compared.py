@@ -9,16 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from audit.exports.context import open_context
 from audit.exports.published_comparison import (
     AGREES,
     DIFFERS,
     UNKNOWN,
     PublishedFigure,
     RunFigure,
+    RunFigures,
     published_comparison,
     published_figures,
     verdict,
 )
+from audit.exports.run_figures import run_figures
+from tests.support.loading import load
+from tests.support.tiny import handbook, release_from
 
 
 def printed(value: str, below: bool = False) -> PublishedFigure:
@@ -52,6 +57,47 @@ def test_what_a_release_does_not_hold_cannot_be_computed_and_says_why():
     assert (told["verdict"], told["how"]) == (UNKNOWN, "The release came without answers.")
     assert "No study" in frame.loc["Cohen's kappa of the annotators", "how"]
     assert (frame["verdict"] == UNKNOWN).all()
+
+
+def test_absence_is_of_all_questions_and_absent_pairs_are_among_the_handbooks_of_an_organ(tmp_path: Path) -> None:
+    books = [handbook("a"), handbook("b"), handbook("c", "liver"), handbook("d", "liver")]
+    # a answers q1 and q3, and was not asked q2: it leaves out 1 of 3 questions; c was asked q2 and q3, and answers neither
+    table = """
+        q1 kidney   ab=DIVERGENT/high c=notasked d=notasked
+        q2 liver    a=notasked b=notasked c=absent d=present
+        q3 general  ab=CONSISTENT c=absent d=absent
+    """
+    run = load(release_from(tmp_path, table, books, asked="organ"), tmp_path / "data").run
+    with open_context(run) as context:
+        figures = run_figures(context)
+    least, mean, most = (figures[f"absence.{name}"] for name in ("least", "mean", "most"))
+    assert (least.value, mean.value, most.value) == pytest.approx((1 / 3, (1 / 3 + 1 / 3 + 1 + 2 / 3) / 4, 1))
+    assert least.population == "of all questions, asked or not"
+    # kidney 0 of 1 pair, liver 1 of 1; of the general question's pairs 5 of 6 are absent
+    assert (figures["r_abs.least"].value, figures["r_abs.most"].value) == (0, 1)
+
+
+def two_runs(tmp_path: Path, protocol: str) -> RunFigures:
+    table = "q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=DIVERGENT/low\nq2 liver ab=CONSISTENT ac=CONSISTENT bc=CONSISTENT"
+    first = load(release_from(tmp_path, table), tmp_path / "data").run
+    other = load(
+        release_from(tmp_path, table.replace("/low", "/high"), run_id="other", judge_settings={"protocol": protocol}),
+        tmp_path / "data",
+    ).run
+    with open_context(first, other) as context:
+        return run_figures(context)
+
+
+def test_a_change_between_pipelines_is_compared_only_where_both_judges_were_asked_alike(tmp_path: Path) -> None:
+    figures = two_runs(tmp_path, "structured")
+    assert isinstance(figures["runs.r_div"], RunFigure)
+    assert "other protocol" in str(figures["ablation.kappa"])
+
+
+def test_the_ablation_is_compared_only_with_a_run_that_was_asked_for_the_label_first(tmp_path: Path) -> None:
+    figures = two_runs(tmp_path, "label_only")
+    assert (figures["ablation.kappa"].value, figures["ablation.divergent_kept"].value) == (1, 1)
+    assert "asked in different ways" in str(figures["runs.r_div"])
 
 
 def test_every_published_figure_has_a_name_of_its_own_and_a_place_in_the_source():
