@@ -73,6 +73,7 @@ OTHERS_WORK = [
     "annotation.studies.sampling",
     "annotation.studies.head_to_head",
     "annotation.studies.study_tables",
+    "annotation.studies.item_groups",
     "annotation.studies.marked_items",
     "annotation.studies.preference_results",
     "annotation.studies.adjudication",

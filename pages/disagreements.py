@@ -15,6 +15,7 @@ from audit.metrics.disagreements import ORDERS, Filters, disagreements
 from audit.metrics.disputed_questions import disputed_questions
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
+from audit.queries.weak_evidence import weak_answers
 from audit.store.runs import Run
 from pages._shared import pair_list
 from pages._shared.loaders import load
@@ -73,7 +74,8 @@ def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: 
     table = load(disagreements, run, filters=filters, limit=pair_list.PER_PAGE, offset=start, order=order)
     stop_if_empty(run, left, table)
     found = load(places_in_pairs, run, filters=filters, pairs=tuple(pair_list.pairs_of(table)))
-    rows, opened = pair_list.pair_rows(table, names, found), pair_list.opened_pair(table)
+    weak = load(weak_answers, run, question_ids=tuple(table["question_id"].unique()))
+    rows, opened = pair_list.pair_rows(table, names, found, weak), pair_list.opened_pair(table)
     with left:
         total = int(table["total"].iloc[0])
         counts(

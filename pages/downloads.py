@@ -96,7 +96,7 @@ def download_button(
     key = (run.digest, run.loaded_at, compared, study_id, ledgers, paper, contents, *themes, edits, today())
 
     def order() -> ExportRequest:
-        part = study_part(store, study_id) if store is not None and study_id else None
+        part = study_part(store, study_id, [run]) if store is not None and study_id else None
         return ExportRequest(run, today(), other, part, paper, taxonomy, curation, against, contents)
 
     name, cache = archive_name(run), package_cache()

@@ -12,6 +12,7 @@ from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, SEVERE, coefficient, coefficient_interval, interval, percent
 from audit.formatting import fixed
 from audit.judging.baseline_precision import precision_sentences
+from audit.judging.model_family import self_preference_note
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.previews import judged_by_rules
@@ -53,6 +54,8 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
         asked=f"{unscored['of']:,}", unscored=f"{unscored['count']:,}", share=percent(unscored["value"], 2),
         span=interval(unscored["value_low"], unscored["value_high"], 2) or "unknown",
     )  # fmt: skip
+    if note := self_preference_note(run.manifest):
+        st.warning(say(run, note))
     if judged_by_rules(run.manifest):
         rules_section(run, reading)
     settings = run.manifest.get("judge_settings")

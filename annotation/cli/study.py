@@ -29,7 +29,7 @@ from audit.cli.conventions import OK, add_json, print_result
 from audit.exports.package_request import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
-from audit.store.runs import Run
+from audit.store.runs import Run, list_runs
 
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +175,7 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
 def study_tables(study_id: str, settings: Settings) -> StudyPart:
     """What a study adds to `audit export`. Raises AuditError where there is no such study, or nothing is rated."""
     store = _store(settings)
-    part = study_part(store, study_id)
+    part = study_part(store, study_id, list_runs(settings.store_dir))
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study_id}: its tables, with those of its run")
     return part
 

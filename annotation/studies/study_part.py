@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+
 import pandas as pd
 
 from annotation.agreement.report import report_without_judge
@@ -20,10 +23,12 @@ from annotation.studies.preference_results import (
 )
 from annotation.studies.study_tables import TYPES_TABLE, repeats_table, strata_frame, study_ratings
 from annotation.studies.validation import provisional_note, study_facts, validation_part
-from annotation.studies.verdict_store import find_origin, list_strata
+from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
 from audit.exports.catalogue import Chapter
 from audit.exports.package_request import StudyPart
 from audit.exports.table_model import Table
+from audit.store.connection import Connection, open_store
+from audit.store.runs import Run
 from audit.tables import TableSpec
 
 TITLE = "Systems compared head-to-head by people"
@@ -31,13 +36,28 @@ AGREEMENT_TITLE = "Agreement of annotators on the better answer"
 AGREEMENT_NOTE = "Kappa without weights, because the choices have no order; choices are compared as systems, not as sides."
 
 
-def study_part(store: LabelStore, study_id: str) -> StudyPart:
+def study_part(store: LabelStore, study_id: str, runs: Sequence[Run] = ()) -> StudyPart:
     """The tables and figures of a study in its current state, and facts about it.
+
+    `runs`: the loaded runs. The one that the study was drawn from gives organ, topic and phase of its items; without it these
+    groups are left out.
 
     Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
     """
     study = find_study(store, study_id)
-    return head_to_head_part(store, study) if study.scheme is HEAD_TO_HEAD else validation_part(store, study_id)
+    if study.scheme is HEAD_TO_HEAD:
+        return head_to_head_part(store, study)
+    with opened_run(store, study_id, runs) as con:
+        return validation_part(store, study_id, con)
+
+
+@contextmanager
+def opened_run(store: LabelStore, study_id: str, runs: Sequence[Run]) -> Iterator[Connection | None]:
+    """A connection to the run that a study was drawn from; None where it is not among `runs`."""
+    digest = sample_digest(store, study_id)
+    run = next((run for run in runs if run.digest == digest), None)
+    with open_store(run.path) if run else nullcontext() as con:
+        yield con
 
 
 def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:

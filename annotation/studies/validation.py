@@ -23,6 +23,7 @@ from annotation.studies.verification import heads_record
 from audit.exports.catalogue import Chapter
 from audit.exports.package_request import StudyPart
 from audit.exports.published_comparison import RunFigure
+from audit.store.connection import Connection
 from audit.vocabulary import LABELS, Label
 
 TITLE = "Validation of the judge by people"
@@ -30,16 +31,16 @@ PUBLISHED_AGREEMENT = {"agreement": "study.agreement", "kappa": "study.kappa"}
 PUBLISHED_JUDGE = {name: f"study.judge.{name}" for name in ("accuracy", "kappa", "f1_weighted", "f1_macro")}
 
 
-def validation_part(store: LabelStore, study_id: str) -> StudyPart:
-    """The validation tables and figures of a study in its current state, and facts about it.
+def validation_part(store: LabelStore, study_id: str, con: Connection | None = None) -> StudyPart:
+    """The validation tables and figures of a study in its current state, and facts about it; `con` as `validation_data`.
 
     Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
     """
-    data = validation_data(store, study_id)
+    data = validation_data(store, study_id, con)
     note = provisional_note(data.study)
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
-    tables[6:6] = [table.noted(note) for table in (*gold_tables(data), *matrix_tables(data))]
+    tables[8:8] = [table.noted(note) for table in (*gold_tables(data), *matrix_tables(data))]
     facts = {**study_facts(store, data.study, data.origin), "seed_of_baseline_bootstrap": SEED}
     paragraphs = {"Methods": methods(data), "Results": results(data)}
     pictures = list(study_pictures(data.report, data.shares, data.reference))

@@ -15,6 +15,7 @@ from audit.metrics.disagreements import ORDERS, UNSCORED, Filters, disagreements
 from audit.metrics.theme import theme_topics
 from audit.queries.lookup import filter_values, handbook_list, question_list
 from audit.queries.themes import require_taxonomy
+from audit.queries.weak_evidence import WEAKNESSES
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
 from audit.store.runs import Run, find_run
@@ -35,6 +36,7 @@ OPTIONS = {
     "handbook": ("handbooks", "id of a handbook"),
     "center": ("centers", "center of a handbook"),
     "phase": ("phases", "phase of a handbook"),
+    "evidence": ("evidence", f"an answer rests on weak evidence: {', '.join(WEAKNESSES)}"),
 }
 """Option -> field of `Filters` and help; each may be repeated. The page's address has the same names."""
 
@@ -96,6 +98,7 @@ def _require_known(con: Connection, run: Run, chosen: dict[str, tuple[str, ...]]
     values = filter_values(con)
     known = {field: values.get(name) for name, (field, _) in OPTIONS.items()} | {
         "labels": [*map(str, LABELS), UNSCORED], "significances": list(map(str, SIGNIFICANCES)),
+        "evidence": list(WEAKNESSES),
         "handbooks": handbook_list(con)["handbook_id"].tolist(), "questions": question_list(con)["question_id"].tolist(),
     }  # fmt: skip
     for name, (field, _) in OPTIONS.items():

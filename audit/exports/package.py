@@ -24,6 +24,7 @@ from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes
 from audit.judging.baseline_precision import precision_sentences
+from audit.judging.model_family import self_preference_note
 from audit.previews import PRELIMINARY, judged_by_rules, preview_notice
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.stats.bootstrap import SEED
@@ -177,6 +178,7 @@ def _facts(request: ExportRequest) -> dict[str, str]:
     entries = {"Date of the release": manifest.get("date"), "Answers": manifest.get("generator")}
     known = {name: str(value) for name, value in entries.items() if value}
     compared = {"Compared with": f"{request.other.title} ({request.other.key})"} if request.other else {}
+    family = {"Family of models": note} if (note := self_preference_note(manifest)) else {}
     study = {"Study": f"{request.study.study_id} ({request.study.facts['state']})"} if request.study else {}
     edits = "as built, and as curated: {counting:,} of {acts:,} edits in effect"
     curation = {"Themes": edits.format(**request.curation.facts)} if request.curation else {}
@@ -185,6 +187,7 @@ def _facts(request: ExportRequest) -> dict[str, str]:
         "SHA-256 of the release": run.digest,
         **known,
         "Judge": str(manifest.get("judge") or "not reported by the release"),
+        **family,
         **compared,
         **study,
         **curation,

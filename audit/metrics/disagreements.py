@@ -9,6 +9,7 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.queries.lookup import require_one_of
+from audit.queries.weak_evidence import WEAK_ABOUT
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS
@@ -144,9 +145,12 @@ TOPICS_ABOUT = """,
 about as (
     from chosen semi join (select unnest($divergence_topics::varchar[]) as divergence_topic) using (divergence_topic)
 )"""
-ALL_MATCH = ",\nmatched as (from about)"
-WORDS_MATCH = ",\nmatched as (from about semi join found using (question, handbook_a, handbook_b))"
-SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + ranked("significance")
+ANY_EVIDENCE = ",\nresting as (from about)"
+ALL_MATCH = ",\nmatched as (from resting)"
+WORDS_MATCH = ",\nmatched as (from resting semi join found using (question, handbook_a, handbook_b))"
+EVERY_STEP = STEPS + TOPICS_ABOUT + WEAK_ABOUT + WORDS_MATCH
+"""What every filter together comes to; a statement has the steps of the filters that are set."""
+SQL = EVERY_STEP + ranked("significance")
 TABLE = TableSpec(
     "Pairs, the gravest disagreements first",
     (
@@ -166,6 +170,7 @@ class Filters:
     """Which pairs to select; an empty filter selects every pair.
 
     questions                   their ids
+    evidence                    kinds of weak evidence (keys of WEAKNESSES): pairs of which an answer rests on one of them
     organs, topics, subtopics   of the question
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
@@ -186,13 +191,17 @@ class Filters:
     words: tuple[str, ...] = ()
     divergence_topics: tuple[str, ...] | None = None
     questions: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
 
     def statement(self, end: str) -> tuple[str, dict[str, object]]:
         """The statement that ends in `end`, which reads the selected pairs from `matched`, and its parameters."""
         parameters: dict[str, object] = {name: list(values) for name, values in asdict(self).items() if values is not None}
+        if not self.evidence:  # DuckDB refuses a parameter that the statement does not name
+            del parameters["evidence"]
         # A step that would select everything is left out, rather than run over every pair.
         about = ALL_ABOUT if self.divergence_topics is None else TOPICS_ABOUT
-        return STEPS + about + (WORDS_MATCH if self.words else ALL_MATCH) + end, parameters
+        evidence = WEAK_ABOUT if self.evidence else ANY_EVIDENCE
+        return STEPS + about + evidence + (WORDS_MATCH if self.words else ALL_MATCH) + end, parameters
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics.disagreements import ORDERS, STEPS, TOPICS_ABOUT, WORDS_MATCH, Filters, paged
+from audit.metrics.disagreements import EVERY_STEP, ORDERS, Filters, paged
 from audit.metrics.position_groups import ANSWERS, GROUPS_SQL, NOT_ADDRESSED, NOT_ASKED, UNREAD
 from audit.queries.lookup import LABEL_CODE, SIGNIFICANCE_CODE, question_number, require_one_of
 from audit.store.connection import Connection, frame
@@ -66,7 +66,7 @@ def grouped(order: str) -> str:
 
 
 DISPUTED = Filters()
-SQL = STEPS + TOPICS_ABOUT + WORDS_MATCH + grouped("significance")
+SQL = EVERY_STEP + grouped("significance")
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)

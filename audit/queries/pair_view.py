@@ -6,19 +6,21 @@ from dataclasses import dataclass
 
 from audit.errors import NotInRunError
 from audit.queries.lookup import handbook_number, question_number
+from audit.queries.weak_evidence import KINDS
 from audit.store.connection import Connection, rows
 
 PRESENT, ABSENT, UNREAD, NOT_ASKED, UNKNOWN = "present", "absent", "unread", "not asked", "unknown"
 PRESCREENED, UNSCORED, NOT_IN_RELEASE = "prescreened", "unscored", "not in the release"
 
-SIDE = """
+SIDE = f"""
 with own_answer as (
     from answers where question = $question and handbook = $handbook
 )
 select handbook_id, organ, center, phase, title,
        case when absent then 'absent' when not absent then 'present' when unread_reason is not null then 'unread'
             when (select has_answers from run) then 'not asked' else 'unknown' end as state,
-       answer, absence_method, unread_reason, coalesce(sections, []) as sections, mode, own_answer.url
+       answer, absence_method, unread_reason, coalesce(sections, []) as sections,
+       case when absent then [] else coalesce({KINDS}, []) end as weak, mode, own_answer.url
 from handbooks h left join own_answer using (handbook)
 where h.handbook = $handbook
 """
@@ -51,7 +53,7 @@ class Side:
 
     `state` is present, absent (the handbook does not address the question), unread (the generator's reply could not be
     read, and why), not asked, or unknown (the release came without answers). `answer` may be there when absent: it is then
-    how the generator put it.
+    how the generator put it. `weak` are its kinds of weak evidence (keys of WEAKNESSES).
     """
 
     handbook_id: str
@@ -64,6 +66,7 @@ class Side:
     absence_method: str | None
     unread_reason: str | None
     sections: tuple[str, ...]
+    weak: tuple[str, ...]
     mode: str | None
     url: str | None
 
@@ -112,9 +115,9 @@ def pair(con: Connection, question_id: str, handbook_a: str, handbook_b: str) ->
 
 def side(con: Connection, question: int, handbook: int) -> Side:
     """A handbook and its answer to a question, both by number."""
-    ((*fields, sections, mode, url),) = rows(con, SIDE, {"question": question, "handbook": handbook})
+    ((*fields, sections, weak, mode, url),) = rows(con, SIDE, {"question": question, "handbook": handbook})
     handbook_id, organ, center, phase, title, state, answer, method, reason = fields
-    return Side(handbook_id, organ, center, phase, title, state, answer, method, reason, tuple(sections), mode, url)
+    return Side(handbook_id, organ, center, phase, title, state, answer, method, reason, tuple(sections), tuple(weak), mode, url)
 
 
 def _question(con: Connection, question: int) -> Question:

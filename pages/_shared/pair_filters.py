@@ -10,6 +10,7 @@ from audit.charts.style import LABEL_WORDS
 from audit.metrics.disagreements import UNSCORED, Filters
 from audit.metrics.theme import theme_topics
 from audit.queries.lookup import filter_values
+from audit.queries.weak_evidence import WEAKNESSES
 from audit.store.runs import Run
 from audit.terms import display_name, fill
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
@@ -26,7 +27,7 @@ MAX_WORDS = 8
 def pick_filters(run: Run, names: dict[str, str]) -> Filters:
     """Draw the filters (the most used in one row, the others behind a button) and return what was chosen."""
     values = load(filter_values, run)
-    words, labels, organs, topics, more = st.columns([4, 4, 3, 3, 2], vertical_alignment="bottom")
+    words, labels, organs, topics, more = st.columns([4, 4, 3, 3, 3], vertical_alignment="bottom")
     with words:
         typed = type_words("Words", "words", placeholder="in question, answers or reasoning")
     with labels:
@@ -47,7 +48,7 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
 
 
 def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
-    params = {"theme", "subtopic", "significance", "center", "handbook", "phase"}
+    params = {"theme", "subtopic", "significance", "center", "handbook", "phase", "evidence"}
     used = len(params & set(st.query_params))
     with st.popover(f"More ({used})" if used else "More", icon=":material/tune:", width="stretch"):
         return {
@@ -57,6 +58,9 @@ def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str])
             "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", named_by(names))),
             "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
             "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
+            "evidence": tuple(
+                pick_many("An answer was ...", tuple(WEAKNESSES), "evidence", lambda kind: WEAKNESSES.get(kind, kind))
+            ),
         }
 
 
@@ -76,7 +80,7 @@ def _label_word(label: str) -> str:
 
 # -- links to the page Re-judge ------------------------------------------------------------------------------------------
 
-FILTERS = ("words", "label", "organ", "topic", "subtopic", "theme", "significance", "center", "handbook", "phase")
+FILTERS = ("words", "label", "organ", "topic", "subtopic", "theme", "significance", "center", "handbook", "phase", "evidence")
 """The parameters in which the list of disagreements keeps its filters."""
 
 

@@ -24,6 +24,7 @@ from pages._shared.search_hits import searched_words
 from pages._shared.widgets import listed, title_of
 
 PER_PAGE = 100
+WEAK = " (weak evidence)"
 MAX_NAMED = 2  # handbooks whose answers have searched words; the others are counted
 PairKey = tuple[str, str, str]
 """Question id and the ids of both handbooks."""
@@ -50,11 +51,20 @@ def question_rows(
     ]  # fmt: skip
 
 
-def pair_rows(table: pd.DataFrame, names: dict[str, str], found: Mapping[PairKey, Sequence[SearchPlace]]) -> list[Row]:
-    """The rows of a list of pairs (`disagreements`); `found`: where searched words are (`places_in_pairs`)."""
+def pair_rows(
+    table: pd.DataFrame,
+    names: dict[str, str],
+    found: Mapping[PairKey, Sequence[SearchPlace]],
+    weak: Mapping[tuple[str, str], Sequence[str]],
+) -> list[Row]:
+    """The rows of a list of pairs (`disagreements`).
+
+    found  where searched words are (`places_in_pairs`); weak  answers that rest on weak evidence (`weak_answers`)
+    """
     return [
         _row(
-            json.dumps(key), f"{names.get(key[1], key[1])} / {names.get(key[2], key[2])}", str(row.question_text),
+            json.dumps(key), f"{names.get(key[1], key[1])} / {names.get(key[2], key[2])}",
+            f"{row.question_text}{WEAK if {key[:2], (key[0], key[2])} & weak.keys() else ''}",
             found.get(key, ()), row, names,
         )
         for key, row in zip(pairs_of(table), table.itertuples(), strict=True)

@@ -27,6 +27,7 @@ from audit.queries.pair_view import (
     Pair,
     Side,
 )
+from audit.queries.weak_evidence import WEAKNESSES
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.clashing import clashing_sentences
@@ -159,10 +160,13 @@ def _side_html(run: Run, pair: Pair, side: Side, names: dict[str, str], text: st
 
 
 def side_head_html(side: Side, name: str) -> str:
-    """The handbook's name and title and, where it has no answer, the reason."""
+    """The handbook's name and title and, where it has no answer, the reason, or on what weak evidence it rests."""
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
     notice = f'<div class="no-answer">{escape(reason)}</div>' if reason else ""
-    return f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>{notice}'
+    weak = f'<div class="faint">Weak evidence: {"; ".join(WEAKNESSES[kind] for kind in side.weak)}.</div>' if side.weak else ""
+    return (
+        f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>{notice}{weak}'
+    )
 
 
 def _sources_html(run: Run, question_id: str, side: Side, cited: Sequence[Citation]) -> str:

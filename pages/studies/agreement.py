@@ -44,6 +44,7 @@ from pages._shared.study_figures import (
     pick_study_or_stop,
     rater_names,
 )
+from pages._shared.study_groups import judge_by_groups
 from pages._shared.study_matrix import Comparison, ShownStudy, label_rows, study_matrix
 from pages._shared.widgets import csv_button, table
 
@@ -87,6 +88,7 @@ def judge_section(shown: ShownStudy, by: str) -> None:
         st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
     st.caption(escaped(f"Reference standard: {shown.name(by)}. {GOLD_RULE if by == GOLD else MAJORITY_RULE}"))
     study_matrix(shown, ("label", by, JUDGE))
+    judge_by_groups(shown.study.study_id, shown.ratings)
 
 
 def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Comparison, str]:

@@ -1,0 +1,75 @@
+"""The groups that a study's items fall into: organ, topic, phase, length of the answers, the judge's label.
+
+For PIs only: the judge's label and the handbooks are among them. Nothing that annotators can reach may import this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import ItemKind
+from annotation.studies.verdict_store import verdicts_by_item
+from audit.store.connection import Connection, frame
+from audit.vocabulary import LABELS
+
+ORGANS = "select question_id, organ as name from questions"
+TOPICS = "select question_id, topic as name from questions join topics using (question)"
+PHASES = "select handbook_id, phase from handbooks"
+LENGTHS = 3
+"""Thirds: with 100 to 200 items, more groups would be too small to say anything."""
+LENGTH_NAMES = ("shortest", "middle", "longest")
+BY_LABEL, BY_ORGAN, BY_TOPIC, BY_PHASE, BY_LENGTH = "label by the judge", "organ", "topic", "phase", "length of the answers"
+
+
+def item_groups(store: LabelStore, study_id: str, con: Connection | None = None) -> pd.DataFrame:
+    """The groups of each study item, calibration items and repeats excluded: columns item_id, by, group.
+
+    `con` is a connection to the run that the study was drawn from; without one, organ, topic and phase are not known.
+    Length: thirds of the items by the number of words of both answers together, equal numbers on the same side.
+    """
+    items = _study_items(store, study_id)
+    parts = [_by_label(store, study_id, items), *(_of_run(items, con) if con is not None else ()), _by_length(items)]
+    groups: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    return groups[["item_id", "by", "group"]]
+
+
+def _study_items(store: LabelStore, study_id: str) -> pd.DataFrame:
+    rows = [row for row in assignment_rows(store, study_id) if row["kind"] == ItemKind.STUDY]
+    # A row per annotator: the first of each item
+    return pd.DataFrame({row["item_id"]: row for row in reversed(rows)}.values())
+
+
+def _by_label(store: LabelStore, study_id: str, items: pd.DataFrame) -> pd.DataFrame:
+    verdicts = verdicts_by_item(store, study_id)
+    labels = items["item_id"].map({item: verdict.label for item, verdict in verdicts.items()})
+    return items.assign(by=BY_LABEL, group=labels).dropna(subset=["group"]).sort_values("group", key=_in_order)
+
+
+def _in_order(labels: pd.Series) -> pd.Series:
+    return labels.map({label: place for place, label in enumerate(LABELS)})
+
+
+def _of_run(items: pd.DataFrame, con: Connection) -> Iterator[pd.DataFrame]:
+    for by, statement in ((BY_ORGAN, ORGANS), (BY_TOPIC, TOPICS)):
+        joined = items.merge(frame(con, statement).drop_duplicates(), on="question_id")
+        yield joined.assign(by=by, group=joined["name"]).sort_values("group")
+    phase = frame(con, PHASES).set_index("handbook_id")["phase"]
+    first, second = (items[side].map(phase).astype(str) for side in ("handbook_a", "handbook_b"))
+    # Two handbooks of one phase should say the same; of two phases they may differ because their readers do
+    same = first.where(first == second, "two phases")
+    yield items.assign(by=BY_PHASE, group=same).sort_values("group")
+
+
+def _by_length(items: pd.DataFrame) -> pd.DataFrame:
+    words = pd.Series([len(f"{a or ''} {b or ''}".split()) for a, b in zip(items["answer_a"], items["answer_b"], strict=True)])
+    edges = [float("-inf"), *(words.quantile(part / LENGTHS) for part in range(1, LENGTHS)), float("inf")]
+    third = pd.cut(words, pd.Index(edges).drop_duplicates(), labels=False)
+    names = {
+        number: f"{name} third, {int(own.min())} to {int(own.max())} words"
+        for (number, own), name in zip(words.groupby(third), LENGTH_NAMES, strict=False)
+    }
+    return items.reset_index(drop=True).assign(by=BY_LENGTH, group=third.map(names), third=third).sort_values("third")
