@@ -35,7 +35,7 @@ def what_it_is(run: Run, size: RunCounts) -> None:
     numbers = {f"n_{word}": f"{n:,} {display_name(run.term(word, n))}" for word, n in counted.items()}
     template = "**{run}**: {n_question}"
     if size.handbooks:
-        template += ", {n_handbook} of {n_center}, {n_organ}. " + ASKED[run.asked_by_organ]
+        template += ", {n_handbook} of {n_center}" + (", {n_organ}. " if size.organs else ". ") + ASKED[run.asked_by_organ]
     st.markdown(say(run, template, **numbers))
     share = percent(size.absent / size.answers) if size.answers else ""
     answers = {"n": f"{size.answers:,}", "absent": f"{size.absent:,}", "unread": f"{size.unread:,}", "share": share}

@@ -37,7 +37,8 @@ CORRECTED = (
     "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "
     "{judge}."
 )
-CONFIRMED = "of {rated} {pairs} that the judge calls {label}, people say of {confirmed} that the advice differs{divided}"
+CONFIRMED = "of {rated} {pairs} that the judge calls {label}, people say of {confirmed} that the advice differs"
+DIVIDED = " (they are divided on {divided})"
 NOT_CHECKED = "No labels by people are known for this run yet, so these figures are the judge's alone."
 
 
@@ -75,12 +76,8 @@ def people_and_judge(run: Run) -> None:
 
 
 def _in_words(run: Run, label: Confirmed) -> str:
-    divided = f" (they are divided on {label.divided})" if label.divided else ""
-    return say(
-        run,
-        CONFIRMED,
-        **{**label._asdict(), "label": label.label.lower(), "divided": divided, "pairs": "pair" if label.rated == 1 else "pairs"},
-    )
+    values = {**label._asdict(), "label": label.label.lower(), "pairs": "pair" if label.rated == 1 else "pairs"}
+    return say(run, CONFIRMED + (DIVIDED if label.divided else ""), **values)
 
 
 def most_disputed(run: Run) -> None:

@@ -98,7 +98,9 @@ def corrected_table(run: Run, source: RatingSource) -> None:
         return
     st.header("How common is each label, corrected?", anchor=False)
     shares = by_label(prevalence(source.ratings))
-    table(shares, "corrected", CORRECTED_TABLE.named("label", "judge", "value", "n", "note"), digits=2)
+    table(shares, "corrected", CORRECTED_TABLE.named("label", "judge", "value", "n"), digits=2)
+    for note in filter(None, shares["note"].unique()):  # one note is about all labels alike
+        st.caption(escaped(f"{note[:1].upper()}{note[1:].rstrip('.')}."))
     with st.container(horizontal=True):
         csv_button(shares, "corrected", f"{run.run_id}_corrected.csv")
         with st.popover("How this is computed", icon=":material/functions:"):

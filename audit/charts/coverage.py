@@ -106,7 +106,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     figure = go.Figure(traces)
     _head_columns(figure, organs)
     _head_groups(figure, rows)
-    return _laid_out(figure, rows)
+    return _laid_out(figure, rows, head=_head_height(organs))
 
 
 def _strip(rows: pd.DataFrame) -> Trace:
@@ -147,9 +147,19 @@ def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
     return f"{name}{row['absent']:,.0f} of {row['asked']:,.0f} not addressed<br>{percent(row['absence'])} (95 % interval {span})"
 
 
-def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
+def _slanted(organs: Sequence[str]) -> bool:
     longest = max((len(word) for organ in organs for word in display_name(organ).split()), default=0)
-    slanted = longest * len(organs) > MAX_HEAD_LETTERS
+    return longest * len(organs) > MAX_HEAD_LETTERS
+
+
+def _head_height(organs: Sequence[str]) -> int:
+    """Pixels above the rows: a slanted name of n letters of 13 px rises by about 4 px a letter."""
+    longest = max((len(display_name(organ)) for organ in organs), default=0)
+    return max(60, 16 + 4 * longest) if _slanted(organs) else 60
+
+
+def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
+    slanted = _slanted(organs)
     heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
     figure.update_xaxes(
@@ -180,7 +190,7 @@ def _head_groups(figure: go.Figure, rows: pd.DataFrame) -> None:
         )  # fmt: skip
 
 
-def _laid_out(figure: go.Figure, rows: pd.DataFrame) -> go.Figure:
+def _laid_out(figure: go.Figure, rows: pd.DataFrame, head: int) -> go.Figure:
     last = float(rows["place"].max()) if len(rows) else 0.0
     figure.update_yaxes(
         tickmode="array", tickvals=rows["place"], ticktext=[clipped(name, 46) for name in rows["name"]], ticks="",
@@ -188,11 +198,11 @@ def _laid_out(figure: go.Figure, rows: pd.DataFrame) -> go.Figure:
     )  # fmt: skip
     return styled(
         figure,
-        int(110 + ROW_HEIGHT * (last + 1)),
+        int(50 + head + ROW_HEIGHT * (last + 1)),
         barmode="overlay",
         showlegend=False,
         bargap=0,
-        margin={"l": 8, "r": 48, "t": 60, "b": 8},
+        margin={"l": 8, "r": 48, "t": head, "b": 8},
     )
 
 

@@ -16,7 +16,7 @@ COUNTS = """
 select (select count(*) from questions),
        (select count(*) from handbooks),
        (select count(distinct center) from handbooks),
-       (select count(distinct organ) from handbooks),
+       (select count(*) from (select organ from handbooks union select organ from questions) where organ <> 'general'),
        (select count(*) from answers),
        (select count(*) from answers where absent),
        (select count(*) from answers where absent is null),
@@ -28,6 +28,7 @@ select (select count(*) from questions),
 class RunCounts:
     """How much a run has of each thing.
 
+    organs   of its handbooks and questions, `general` apart
     answers  0 for a release of pairs only, whose answers are unknown
     absent   answers that do not address their question
     unread   answers that could not be read: neither absent nor present

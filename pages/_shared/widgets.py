@@ -18,7 +18,7 @@ from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
-from audit.terms import terms
+from audit.terms import RATE_SYMBOLS, terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark
 from pages._shared.previews import current_notice, current_source
@@ -233,15 +233,20 @@ def _options(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decima
         if _has_interval(frame, column):
             config[f"{column.name}_interval"] = "95 % interval"
     first = columns[0]
-    config[first.name] = st.column_config.Column(first.label, pinned=len(columns) > MAX_IN_SIGHT)
+    config[first.name] = st.column_config.Column(_heading(first), pinned=len(columns) > MAX_IN_SIGHT)
     return {"column_config": config, "hide_index": True, "width": "stretch", "placeholder": NO_VALUE}
+
+
+def _heading(column: Column) -> str:
+    """Heading and unit; without the symbol of a rate, which a paper needs and a page explains in words."""
+    return column.heading if column.unit in RATE_SYMBOLS.values() else column.label
 
 
 def _column_config(values: pd.Series, column: Column, digits: int, decimals: int) -> Any:
     if column.kind is ColumnKind.SHARE:
-        return st.column_config.NumberColumn(column.label, format=f"%.{digits}f %%")
+        return st.column_config.NumberColumn(_heading(column), format=f"%.{digits}f %%")
     if pd.api.types.is_integer_dtype(values):
-        return st.column_config.NumberColumn(column.label, format="localized")
+        return st.column_config.NumberColumn(_heading(column), format="localized")
     if pd.api.types.is_float_dtype(values):
-        return st.column_config.NumberColumn(column.label, format=f"%.{decimals}f")
-    return column.label
+        return st.column_config.NumberColumn(_heading(column), format=f"%.{decimals}f")
+    return _heading(column)
