@@ -20,6 +20,7 @@ from audit.store.runs import Run
 from audit.terms import terms
 from audit.vocabulary import DISAGREEING
 from pages._shared.loaders import load
+from pages._shared.search_hits import hits_html, searched_words
 from pages._shared.widgets import counts
 
 CSS = Path(__file__).with_name("positions.css")
@@ -76,7 +77,7 @@ def _card_html(run: Run, position: Position, names: dict[str, str], cells: pd.Da
     count = f'<span class="count">{size:,} {escape(words["handbook" if size == 1 else "handbooks"])}</span>'
     members = members_html([names.get(holder.handbook_id, holder.handbook_id) for holder in position.holders])
     return (
-        f'<div class="position">{value}{count}<blockquote>{escape(position.statement)}</blockquote>'
+        f'<div class="position">{value}{count}<blockquote>{hits_html(position.statement, searched_words())}</blockquote>'
         f'<div class="members">{members}</div>{_words_html(position, names)}{_inner_disagreement_html(position, cells)}</div>'
     )
 
@@ -115,4 +116,4 @@ def _own_words(holder: Holder) -> str:
 
 def _quote_html(words: str, holders: Iterable[Holder], names: dict[str, str]) -> str:
     by = "; ".join(escape(names.get(holder.handbook_id, holder.handbook_id)) for holder in holders)
-    return f'<blockquote>{escape(words)}<div class="by">{by}</div></blockquote>'
+    return f'<blockquote>{hits_html(words, searched_words())}<div class="by">{by}</div></blockquote>'
