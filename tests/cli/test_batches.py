@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.store.connection import open_store, rows
+from audit.exports.context import open_context
+from audit.exports.run_figures import PROTOCOLS_DIFFER, run_figures
+from audit.metrics import METRICS
+from audit.settings import Settings
+from audit.store.connection import open_store, open_two, rows
+from audit.store.load import load_release
 from audit.store.runs import find_run
+from tests.support.archives import differing_files
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
@@ -101,3 +107,40 @@ def test_the_next_stage_is_named_when_one_depends_on_the_replies(out, tmp_path, 
     answer_shards(batch, "1_0", STAND_IN_LABEL="DIVERGENT")
     assert judge(out, "--protocol", "label_only", "--collect", str(batch)) == 1
     assert "Stage 'extract' has 6 open requests" in capsys.readouterr().out
+
+
+def positions_of_shards(out: Path, shards: int) -> dict[str, bytes]:
+    """The files of a release whose positions a cluster found, the answers first and then what they have in common."""
+    for stage in ("statements", "merge"):
+        batch = out.with_name(f"{stage}-{shards}")
+        assert judge(out, "--protocol", "positions", "--emit-batch", str(batch), "--shards", str(shards)) == 0
+        answer_shards(batch, "1_0")
+        # 1: the answers came, and the questions are still to be asked
+        assert judge(out, "--protocol", "positions", "--collect", str(batch)) == int(stage == "statements")
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def test_positions_are_the_same_however_many_shards_found_them(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = (positions_of_shards(tmp_path / str(shards) / "again", shards) for shards in (1, 2))
+    assert "6 requests of stage 'statements' in 2 shards" in capsys.readouterr().out
+    assert differing_files(one, two) == []
+    assert len(one["positions.jsonl"].splitlines()) == 4
+
+
+def test_labels_that_follow_from_positions_are_compared_with_the_pairwise_judge_like_any_run(out: Path, tmp_path: Path) -> None:
+    positions_of_shards(out, 1)
+    settings = Settings()
+    positions, pairwise = load_release(out, settings).run, find_run(settings.store_dir, "tiny")
+    with open_store(positions.path) as con:
+        labels = dict(rows(con, "select label::varchar, count(*) from pairs group by all"))
+    # Of each question's three answers the first holds one position, the two others another; the judge of tiny said three labels
+    assert labels == {"ABSENT": 6, "CONSISTENT": 2, "CONTRADICTORY": 4}
+    with open_two(pairwise.path, positions.path) as both:
+        agreement = METRICS["run_agreement"](both).set_index("figure")
+        cost = METRICS["runs_cost"](both)
+    assert agreement.loc["kappa", "of"] == 5  # of six, one is unscored in tiny
+    assert not cost.empty
+    with open_context(pairwise, positions) as context:
+        assert run_figures(context)["runs.r_div"] == PROTOCOLS_DIFFER

@@ -2,7 +2,9 @@
 
     stand_in_vllm.py run-batch -i IN.jsonl -o OUT.jsonl --model NAME [other options, which are ignored]
 
-STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT), and every question one answer. STAND_IN_DIES=N: on the first
+STAND_IN_LABEL=WORD: every pair gets this label (CONSISTENT), and every question one answer. Of an answer's statements it gives
+the first sentence that begins with "Handbook", and it takes the first statement of a question as one position and the others as
+another. STAND_IN_DIES=N: on the first
 attempt at a shard, N lines and half of the next are written, and then it is killed. STAND_IN_REFUSES=WORD: a request with
 this word gets status 400. STAND_IN_SLEEPS=S: it takes S seconds a line.
 """
@@ -10,6 +12,7 @@ this word gets status 400. STAND_IN_SLEEPS=S: it takes S seconds a line.
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -24,6 +27,8 @@ VERDICT = {
 
 
 ANSWER = {"answer": "You may [1]."}
+HANDBOOK_SENTENCE = re.compile(r"Handbook \w+ on \w+\.")
+NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 
 def main() -> None:
@@ -48,13 +53,26 @@ def main() -> None:
             time.sleep(float(os.environ.get("STAND_IN_SLEEPS", "0")))
 
 
+def statements(prompt: str) -> dict:
+    quotes = HANDBOOK_SENTENCE.findall(prompt)[-1:]
+    return {"statements": [{"aspect": "advice", "quote": quote, "statement": quote, "value": None} for quote in quotes]}
+
+
+def merged(prompt: str) -> dict:
+    first, *others = [int(number) for number in NUMBERED.findall(prompt)] or [0]
+    sides = [{"stance": "for", "members": [first]}, {"stance": "against", "members": others}]
+    return {"aspects": [{"aspect": "advice", "positions": sides, "significance": "high"}]}
+
+
 def response(request: dict, model: str) -> dict:
     refused = os.environ.get("STAND_IN_REFUSES")
     if refused and refused in json.dumps(request["body"], ensure_ascii=False):
         body = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": 400}}
         return {"custom_id": request["custom_id"], "response": {"status_code": 400, "body": body}, "error": None}
     asked = request["body"].get("response_format", {}).get("json_schema", {}).get("name")
-    message = {"role": "assistant", "content": json.dumps(ANSWER if asked == "answer" else VERDICT)}
+    prompt = "\n".join(message["content"] for message in request["body"]["messages"])
+    replies = {"answer": ANSWER, "statements": statements(prompt), "merge": merged(prompt)}
+    message = {"role": "assistant", "content": json.dumps(replies.get(asked, VERDICT))}
     body = {
         "id": f"chatcmpl-{request['custom_id']}", "model": model, "choices": [{"message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 700, "completion_tokens": 30},
