@@ -1,7 +1,8 @@
-"""Results of metrics that are slow on large runs, computed when the run is loaded and kept as files beside its store.
+"""Results of metrics that are slow on large runs, kept as files beside the store: those that pages open with are computed when a
+run is loaded, the others when somebody first asks for them.
 
-A page that is opened first would otherwise compute them, for seconds at the published scale. A file's name holds the store's
-own stamp, the arguments and a fingerprint of the code that counts, so that a result of another load or of an earlier version is
+A page would otherwise compute them again after each restart, for seconds at the published scale. The folder of a file is named
+by the store's own stamp and a fingerprint of the code that counts, so that a result of another load or of an earlier version is
 never shown: it is computed again instead. The files can be deleted at any time.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -57,22 +59,35 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "preference_raters": ({},),
     "preference_effects": ({},),
 }
-"""The metrics whose results are kept, with the arguments that pages open with. Themes can be edited, so nothing by theme is."""
+"""The metrics that are computed when a large run is loaded, with the arguments that pages open with."""
 # A run with fewer pairs is counted in less time than a person notices.
 MIN_PAIRS = 300_000
+SLOW_S = 0.2
+"""Seconds of the process from which on a result is worth a file."""
+MAX_FILES = 500
+"""Of one load of a run: visitors choose the arguments, so there must be an end."""
 COUNTING = ("metrics", "queries", "stats", "evaluation")
 
 
-def kept_or_computed(metric: Callable[..., Any], con: Connection, store: Path, arguments: Arguments) -> Any:
-    """`metric(con, **arguments)`, read from its file where one is kept."""
-    file = _file(store, metric, arguments)
+def kept_or_computed(
+    metric: Callable[..., Any], con: Connection, store: Path, arguments: Arguments, other: Path | None = None
+) -> Any:
+    """`metric(con, **arguments)`, read from its file where one is kept; a slow result is kept for the next visitor.
+
+    store  the run's store; other  that of the run it is compared with, where `metric` compares two
+    """
+    file = _file(store, metric, arguments, other)
     if file is not None and file.is_file():
         try:
             return pd.read_parquet(file)
         except (OSError, pa.ArrowException):
             # Removed or damaged since: what is in it can be computed.
-            return metric(con, **arguments)
-    return metric(con, **arguments)
+            pass
+    before = time.process_time()
+    result = metric(con, **arguments)
+    if file is not None and time.process_time() - before > SLOW_S:
+        _write(file, result)
+    return result
 
 
 def keep_results(run: Run, min_pairs: int = MIN_PAIRS) -> list[Path]:
@@ -96,25 +111,53 @@ def _keep(con: Connection, store: Path, metric: Metric[...], arguments: Argument
         frame = metric(con, **arguments)
     except AuditError:
         return None
-    if file is None:
-        return None
-    file.parent.mkdir(exist_ok=True)
-    with atomic_file(file) as draft:
-        frame.to_parquet(draft)
-    return file
+    return file if file is not None and _write(file, frame) else None
+
+
+def _write(file: Path, result: Any) -> bool:
+    """Keep a result; False where it is no table, cannot be read back as it was, or the folder cannot be written."""
+    if not isinstance(result, pd.DataFrame):
+        return False
+    try:
+        _make_room(file.parent)
+        if sum(1 for _ in file.parent.iterdir()) >= MAX_FILES:
+            return False
+        with atomic_file(file) as draft:
+            result.to_parquet(draft)
+            back = pd.read_parquet(draft)
+            if not (back.equals(result) and back.dtypes.equals(result.dtypes)):
+                raise pa.ArrowInvalid(f"{file.name} does not come back as it was")
+    except (OSError, pa.ArrowException):
+        # A page that cannot keep its result still shows it.
+        return False
+    return True
+
+
+def _make_room(folder: Path) -> None:
+    """Make the folder of this load and version, and delete those of others."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        for outdated in set(folder.parent.iterdir()) - {folder}:
+            shutil.rmtree(outdated, ignore_errors=True)
 
 
 def _folder(store: Path) -> Path:
     return store.with_suffix(".results")
 
 
-def _file(store: Path, metric: Callable[..., Any], arguments: Arguments) -> Path | None:
-    if not isinstance(metric, Metric) or metric.name not in KEPT:
+def _file(store: Path, metric: Callable[..., Any], arguments: Arguments, other: Path | None = None) -> Path | None:
+    """Where a result is kept; None for what is not kept: look-ups, and what depends on filters, on a taxonomy or on ratings."""
+    if not isinstance(metric, Metric) or metric.by_theme:
         return None
     # Left out or given with its default: the same result.
-    filled = {**metric.options, **arguments}
-    named = json.dumps([store.stat().st_mtime_ns, _code(), filled], sort_keys=True, default=str)
-    return _folder(store) / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
+    chosen = {name: value for name, value in arguments.items() if name not in metric.options or metric.options[name] != value}
+    compared = [other.name, other.stat().st_mtime_ns] if other else []
+    try:
+        named = json.dumps([chosen, *compared], sort_keys=True)
+    except TypeError:  # filters are objects: what somebody searched for is not kept
+        return None
+    stamp = hashlib.sha256(f"{store.stat().st_mtime_ns} {_code()}".encode()).hexdigest()[:16]
+    return _folder(store) / stamp / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
 
 
 @cache

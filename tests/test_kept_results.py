@@ -10,7 +10,8 @@ import pytest
 from audit import kept_results
 from audit.kept_results import KEPT, keep_results, kept_or_computed
 from audit.metrics import METRICS
-from audit.store.connection import open_store
+from audit.metrics.disagreements import Filters
+from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -57,13 +58,84 @@ def test_another_load_of_the_run_leaves_nothing_of_the_first(run: Run, tmp_path:
         assert "share" in kept_or_computed(METRICS["labels"], con, again.path, {})
     after = keep_results(again, min_pairs=0)
     assert set(before).isdisjoint(after)
-    assert set(again.path.with_suffix(".results").iterdir()) == set(after)
+    assert {file for file in again.path.with_suffix(".results").rglob("*") if file.is_file()} == set(after)
 
 
 def test_small_runs_are_counted_when_they_are_asked_for(run: Run):
     assert keep_results(run) == []
 
 
-def test_metrics_that_are_not_kept_are_computed(run: Run):
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every result counts as slow."""
+    monkeypatch.setattr(kept_results, "SLOW_S", -1)
+
+
+def files_of(run: Run) -> list[Path]:
+    return sorted(file for file in run.path.with_suffix(".results").rglob("*") if file.is_file())
+
+
+def test_a_slow_result_is_kept_for_the_next_visitor(run: Run, slow: None, monkeypatch: pytest.MonkeyPatch):
+    coverage = METRICS["coverage"]
     with open_store(run.path) as con:
+        computed = kept_or_computed(coverage, con, run.path, {})
+        (file,) = files_of(run)
+        pd.testing.assert_frame_equal(pd.read_parquet(file), computed)
+        pd.DataFrame({"read": [1]}).to_parquet(file)
+        assert list(kept_or_computed(coverage, con, run.path, {})) == ["read"]
+        # Another version of the code deletes what an earlier one kept
+        monkeypatch.setattr(kept_results, "_code", lambda: "another version")
+        kept_or_computed(coverage, con, run.path, {})
+        (again,) = files_of(run)
+        assert again != file
+
+
+def test_a_quick_result_is_not_kept_nor_what_somebody_searched_for_nor_anything_by_theme(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    with open_store(run.path) as con:
+        kept_or_computed(METRICS["coverage"], con, run.path, {})
+        monkeypatch.setattr(kept_results, "SLOW_S", -1)
+        kept_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters(words=("pain",))})
+        assert kept_results._file(run.path, METRICS["themes"], {}) is None
+        assert files_of(run) == []
+        # the filters that nobody changed are no search
+        kept_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters()})
+        assert len(files_of(run)) == 1
+
+
+def test_a_comparison_is_kept_until_one_of_the_two_is_loaded_again(run: Run, tmp_path: Path, slow: None):
+    other_release = release_from(tmp_path, TABLE.replace("ab=CONTRADICTORY", "ab=CONSISTENT"), run_id="other")
+    other = load(other_release, tmp_path / "data").run
+    with open_two(run.path, other.path) as con:
+        computed = kept_or_computed(METRICS["runs"], con, run.path, {}, other=other.path)
+        (file,) = files_of(run)
+        pd.testing.assert_frame_equal(pd.read_parquet(file), computed)
+        pd.DataFrame({"read": [1]}).to_parquet(file)
+        assert list(kept_or_computed(METRICS["runs"], con, run.path, {}, other=other.path)) == ["read"]
+    again = load(other_release, tmp_path / "data", again=True).run
+    with open_two(run.path, again.path) as con:
+        assert len(kept_or_computed(METRICS["runs"], con, run.path, {}, other=again.path)) == len(computed)
+
+
+def test_there_is_an_end_to_what_is_kept_and_a_folder_that_cannot_be_written_hinders_nothing(
+    run: Run, slow: None, monkeypatch: pytest.MonkeyPatch
+):
+    with open_store(run.path) as con:
+        monkeypatch.setattr(kept_results, "MAX_FILES", 1)
+        for handbook in "ab":
+            assert len(kept_or_computed(METRICS["profile"], con, run.path, {"handbook_id": handbook}))
+        assert len(files_of(run)) == 1
+
+        def refused(_: Path) -> None:
+            raise OSError("read-only file system")
+
+        monkeypatch.setattr(kept_results, "_make_room", refused)
         assert "absence" in kept_or_computed(METRICS["coverage"], con, run.path, {})
+
+
+def test_a_table_that_a_file_would_change_is_not_kept(tmp_path: Path):
+    file = tmp_path / "folder" / "one.parquet"
+    assert not kept_results._write(file, pd.DataFrame({"pair": [("a", "b")]}))
+    assert not kept_results._write(file, "no table")
+    assert not file.exists()

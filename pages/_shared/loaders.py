@@ -136,7 +136,7 @@ def _cached_comparison(
     stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
 ) -> pd.DataFrame | Any:
     with open_two(*_paths) as con:
-        return _metric(con, **arguments)
+        return kept_or_computed(_metric, con, _paths[0], arguments, other=_paths[1])
 
 
 # Shared for the same reason: the widgets of every page that a session has seen hold on to the runs that they were drawn with, and
