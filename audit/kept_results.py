@@ -25,6 +25,7 @@ from audit.errors import AuditError
 from audit.metrics import METRICS, Metric
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
+from audit.themes.taxonomy import Taxonomy
 
 Arguments = Mapping[str, Any]
 KEPT: Mapping[str, tuple[Arguments, ...]] = {
@@ -146,18 +147,26 @@ def _folder(store: Path) -> Path:
 
 
 def _file(store: Path, metric: Callable[..., Any], arguments: Arguments, other: Path | None = None) -> Path | None:
-    """Where a result is kept; None for what is not kept: look-ups, and what depends on filters, on a taxonomy or on ratings."""
-    if not isinstance(metric, Metric) or metric.by_theme:
+    """Where a result is kept; None for what is not kept: look-ups, and what depends on filters that somebody set."""
+    if not isinstance(metric, Metric):
         return None
     # Left out or given with its default: the same result.
     chosen = {name: value for name, value in arguments.items() if name not in metric.options or metric.options[name] != value}
     compared = [other.name, other.stat().st_mtime_ns] if other else []
     try:
-        named = json.dumps([chosen, *compared], sort_keys=True)
+        named = json.dumps([chosen, *compared], sort_keys=True, default=_content)
     except TypeError:  # filters are objects: what somebody searched for is not kept
         return None
     stamp = hashlib.sha256(f"{store.stat().st_mtime_ns} {_code()}".encode()).hexdigest()[:16]
     return _folder(store) / stamp / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
+
+
+def _content(value: object) -> str:
+    """What stands for an argument that is no text or number. Raises TypeError where nothing does."""
+    if isinstance(value, Taxonomy):
+        # By content: people edit themes, and every edit gives another object
+        return hashlib.sha256(repr((value.themes, value.no_theme)).encode()).hexdigest()
+    raise TypeError(type(value).__name__)
 
 
 @cache

@@ -13,6 +13,7 @@ from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
 from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
+from audit.themes.taxonomy import Taxonomy, Theme
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
@@ -90,14 +91,11 @@ def test_a_slow_result_is_kept_for_the_next_visitor(run: Run, slow: None, monkey
         assert again != file
 
 
-def test_a_quick_result_is_not_kept_nor_what_somebody_searched_for_nor_anything_by_theme(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_quick_result_is_not_kept_nor_what_somebody_searched_for(run: Run, monkeypatch: pytest.MonkeyPatch):
     with open_store(run.path) as con:
         kept_or_computed(METRICS["coverage"], con, run.path, {})
         monkeypatch.setattr(kept_results, "SLOW_S", -1)
         kept_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters(words=("pain",))})
-        assert kept_results._file(run.path, METRICS["themes"], {}) is None
         assert files_of(run) == []
         # the filters that nobody changed are no search
         kept_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters()})
@@ -139,3 +137,15 @@ def test_a_table_that_a_file_would_change_is_not_kept(tmp_path: Path):
     assert not kept_results._write(file, pd.DataFrame({"pair": [("a", "b")]}))
     assert not kept_results._write(file, "no table")
     assert not file.exists()
+
+
+def test_counts_by_theme_are_kept_by_the_content_of_the_themes(run: Run, slow: None):
+    first, same = (Taxonomy((Theme("t1", "diet", None, ("food",)),)) for _ in range(2))
+    edited = Taxonomy((Theme("t1", "meals", None, ("food",)),))
+    with open_store(run.path) as con:
+        for taxonomy in (first, same):
+            kept_or_computed(METRICS["themes"], con, run.path, {"taxonomy": taxonomy})
+        assert len(files_of(run)) == 1
+        names = kept_or_computed(METRICS["themes"], con, run.path, {"taxonomy": edited})["name"]
+        assert "meals" in set(names)
+        assert len(files_of(run)) == 2
