@@ -35,6 +35,8 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "topics": ({"level": "topic"}, {"level": "subtopic"}),
     "questions": ({},),
     "centers": ({},),
+    "center_case_mix": ({},),
+    "handbook_case_mix": ({},),
     "handbooks": ({},),
     "severity_rho": ({},),
     "judge_length": ({},),

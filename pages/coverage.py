@@ -4,9 +4,12 @@ import streamlit as st
 
 from audit.charts.coverage import ORDERS, coverage_figure, coverage_rows
 from audit.charts.style import handbook_names
+from audit.metrics.case_mix import handbook_case_mix
 from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
 from audit.terms import fill
+from pages._shared.case_mix import case_mix_section
+from pages._shared.explore import RowFilter
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
@@ -48,3 +51,6 @@ with page("Coverage", LEAD) as run:
         n=len(rows), absent=f"{rows['absent'].sum():,}", asked=f"{rows['asked'].sum():,}",
     )  # fmt: skip
     footer(cells[cells["handbook_id"].isin(rows["handbook_id"])], "coverage", run, "coverage", "handbooks")
+    mix = load(handbook_case_mix, run)
+    opens = RowFilter("handbook_id", "handbook")
+    case_mix_section(run, handbook_case_mix, mix, mix["handbook_id"].map(handbook_names(overall)), opens, "handbook")

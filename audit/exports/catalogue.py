@@ -87,7 +87,7 @@ SECTIONS = (
         "How pairs were labelled",
         (
             metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), run_tables.subtopics,
-            metric("centers"),
+            metric("centers"), metric("center_case_mix"),
             metric("label_entropy"),
             run_tables.severity, metric("severity_rho"), metric("evidence_modes"),
         ),
@@ -95,8 +95,8 @@ SECTIONS = (
     ),
     ExportSection(
         "What is left out",
-        (run_tables.coverage, run_tables.coverage_cells, run_tables.handbooks),
-        (figures.coverage, figures.disagreement),
+        (run_tables.coverage, run_tables.coverage_cells, run_tables.handbooks, metric("handbook_case_mix")),
+        (figures.coverage, figures.disagreement, figures.case_mix),
     ),
     ExportSection("What they disagree about", (run_tables.themes,), (figures.theme_areas,)),
     ExportSection("Where one of them disagrees with itself", (run_tables.within_handbook_counts, run_tables.within_handbook)),

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audit.charts.coverage import coverage_figure, coverage_rows
+from audit.charts.funnel import funnel
 from audit.charts.labels import share_heatmap, two_step_bar
 from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.charts.run_changes import change_dots, change_steps
@@ -94,6 +95,15 @@ def disagreement(context: ExportContext) -> list[Picture]:
     names = handbook_names(context.frame("handbooks"))
     figure = rate_dots(books.assign(name=books["handbook_id"].map(names)), "name", (DISAGREEMENT_RATE,))
     return [Picture("handbooks", context.fill("Disagreement of each {handbook} with others, with 95 % intervals"), figure)]
+
+
+def case_mix(context: ExportContext) -> list[Picture]:
+    """Disagreement of each center over what its questions let expect, where two centers can be compared."""
+    table = context.frame("center_case_mix")
+    if table["ratio"].notna().sum() < 2:
+        return []
+    title = context.fill("Disagreement of each {center} with others over what its {questions} let expect, as a funnel")
+    return [Picture("center_case_mix", title, funnel(table, "center"))]
 
 
 def judge_checks(context: ExportContext) -> list[Picture]:

@@ -1,0 +1,79 @@
+"""A funnel: ratios of groups by how much is known of each, and the lines inside which chance alone would spread them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from audit.charts.style import FAINT, coefficient, coefficient_interval, html, styled
+from audit.stats.case_mix import funnel_limits
+
+HEIGHT = 380
+LEVELS = {0.95: "dash", 0.998: "dot"}
+"""Share of groups that lie between two lines if all are alike -> how the lines are drawn."""
+LINE_POINTS = 80
+MAX_NAMED, SMALL = 8, 0.55
+USUAL, OUTSIDE = "#6b7280", "#c77700"
+
+
+def funnel(table: pd.DataFrame, by: str, opens: str | None = None) -> go.Figure:
+    """Observed over expected by expected disagreements, with the lines of 95 and 99.8 %; groups that stand out are named.
+
+    table  `by`, expected, disagreeing, ratio (with _low, _high), flag, dispersion; groups without a ratio are left out
+    opens  the column with the id of each group: a dot's `customdata` is then that id and `ratio`, for a click
+    """
+    known = table.dropna(subset=["ratio"])
+    figure = go.Figure([*_lines(known), _dots(known, by, opens)])
+    figure.add_hline(y=1, line={"color": FAINT, "width": 1})
+    figure.update_xaxes(title="expected disagreeing pairs", rangemode="tozero", title_font={"size": 13})
+    figure.update_yaxes(title="observed over expected", title_font={"size": 13}, title_standoff=24, range=_range(known))
+    return styled(figure, HEIGHT, showlegend=True, margin={"l": 56, "r": 24, "t": 48, "b": 8})
+
+
+def _range(known: pd.DataFrame) -> list[float]:
+    """From 0 where a ratio is small; else from one half, so that many groups that are nearly alike can be told apart."""
+    low, high = (known["ratio"].min(), known["ratio"].max()) if len(known) else (0.0, 1.0)
+    return [0.0 if low < SMALL else 0.5, max(1.5, float(high) * 1.15)]
+
+
+def _lines(known: pd.DataFrame) -> list[go.Scatter]:
+    if known.empty:
+        return []
+    most = float(known["expected"].max())
+    places = np.linspace(most / LINE_POINTS, most * 1.05, LINE_POINTS)
+    lines = []
+    for level, dash in LEVELS.items():
+        low, high = funnel_limits(places, float(known["dispersion"].iloc[0]), level)
+        # One trace a level: the upper line, a gap, the lower line
+        x, y = [*places, None, *places], [*high, None, *low]
+        name = f"{100 * level:g} % if all are alike"
+        line = {"color": FAINT, "dash": dash, "width": 1.5}
+        lines.append(go.Scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip"))
+    return lines
+
+
+def _dots(known: pd.DataFrame, by: str, opens: str | None) -> go.Scatter:
+    outside = known["flag"] != ""
+    # More names than these would lie on top of each other; a dot tells its name when it is pointed at
+    named = outside & (outside.sum() <= MAX_NAMED)
+    return go.Scatter(
+        x=known["expected"], y=known["ratio"], mode="markers+text", showlegend=False, cliponaxis=False,
+        marker={"color": np.where(outside, OUTSIDE, USUAL).tolist(), "size": np.where(outside, 11, 8).tolist()},
+        text=[html(name) if marked else "" for name, marked in zip(known[by], named, strict=True)],
+        textposition="top center", textfont={"size": 12},
+        hovertext=[_hover(row, by) for row in known.to_dict("records")], hovertemplate="%{hovertext}<extra></extra>",
+        customdata=None if opens is None else [[name, "ratio"] for name in known[opens]],
+        unselected={"marker": {"opacity": 1}},
+    )  # fmt: skip
+
+
+def _hover(row: Mapping[Any, Any], by: str) -> str:
+    span = coefficient_interval(row["ratio_low"], row["ratio_high"])
+    return (
+        f"<b>{html(row[by])}</b><br>{row['disagreeing']:,} disagreeing pairs, {row['expected']:,.1f} expected<br>"
+        f"{coefficient(row['ratio'])} times as many (95 % interval {span})"
+    )

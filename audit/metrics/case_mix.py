@@ -1,0 +1,149 @@
+"""How often a handbook, or a center, disagrees with others compared with what the questions that it answers let expect."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from audit.metrics import metric
+from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT, UNSCORED
+from audit.stats.case_mix import FALSE_DISCOVERIES, CaseMix, case_mix
+from audit.stats.intervals import Floats, with_interval
+from audit.store.connection import Connection, frame
+from audit.tables import Column, TableSpec
+
+MORE, FEWER, NOT_FLAGGED = "more", "fewer", ""
+FLAGS = {MORE: "more than expected", FEWER: "fewer than expected", NOT_FLAGGED: ""}
+
+# Of a pair of two groups both have the trial; a pair within one group says nothing about it against others.
+COUNTED = """
+with sided as (
+    select question, label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, a.{group} as one, b.{group} as other
+    from pairs join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
+    where label <> 'ABSENT' and a.{group} <> b.{group}
+),
+totals as (
+    select question, count(*) as all_present, count(*) filter (disagrees) as all_disagreeing from sided group by question
+),
+sides as (
+    select one as name, question, disagrees from sided union all select other, question, disagrees from sided
+),
+counted as (
+    select name, question, count(*) as present, count(*) filter (disagrees) as disagreeing from sides group by name, question
+)
+select name, question, present, disagreeing, all_present, all_disagreeing
+from counted join totals using (question)
+order by name, question
+"""
+HANDBOOKS_SQL, CENTERS_SQL = COUNTED.format(group="handbook"), COUNTED.format(group="center")
+HANDBOOK_NAMES = "select handbook as name, handbook_id, organ, center, phase from handbooks order by handbook"
+CENTER_NAMES = "select center as name, center, count(*) as handbooks from handbooks group by center order by center"
+
+NOTES = (
+    "Expected: the disagreements there would be if it disagreed as often as the others do on the same {questions}; observed over "
+    "expected is then 1. The rate of the run counts as one more pair of the others, and alone where nobody else answers.",
+    "Drawn to 1: the ratio with less weight the fewer disagreements are expected (empirical Bayes, Marshall 1991). Its rank has "
+    "an interval: where these overlap, the order is not known.",
+    "In brackets: 95 % intervals, which speak of other {questions} put to these {handbooks}; that disagreements on one "
+    "{question} come together widens them (exact Poisson with overdispersion; Spiegelhalter 2005).",
+    f"Stands out: so far from 1 that among all that are marked about {FALSE_DISCOVERIES:.0%} are marked by chance (Benjamini and "
+    "Hochberg 1995, over all rows). Not for ranking {centers}.",
+    UNSCORED,
+)
+FIGURES = (
+    PRESENT, DISAGREEING, Column.decimal("expected", "Expected", "pairs"), Column.share("r_div", "Disagreement", "R_div"),
+    Column.decimal("ratio", "Observed over expected"), Column.decimal("shrunken", "Drawn to 1"),
+    Column.decimal("rank", "Rank"), Column.text("flag", "Stands out", words=FLAGS),
+)  # fmt: skip
+HANDBOOKS_TABLE = TableSpec(
+    "Disagreement of each {handbook} with others, compared with what its {questions} let expect",
+    (
+        Column.text("handbook_id", "{Handbook}"), Column.named("organ", "{Organ} of the {handbook}"),
+        Column.named("center", "{Center}"), *FIGURES,
+    ),
+    NOTES,
+)  # fmt: skip
+CENTERS_TABLE = TableSpec(
+    "Disagreement of each {center} with others, compared with what its {questions} let expect",
+    (Column.named("center", "{Center}"), HANDBOOKS, *FIGURES),
+    NOTES,
+)
+
+
+@metric(
+    sql=HANDBOOKS_SQL,
+    table=HANDBOOKS_TABLE,
+    glossary={
+        "observed over expected": "How often {a_handbook} disagrees with others, divided by how often others disagree on the "
+        "{questions} that it answers: 1 is usual, 2 is twice as often."
+    },
+)
+def handbook_case_mix(con: Connection) -> pd.DataFrame:
+    """Disagreement of each handbook with all others over what the questions that it answers let expect.
+
+    Over present pairs (both address the question). A handbook that answers the disputed questions has a high R_div whatever it
+    says; the ratio compares it with others on the same questions.
+
+    One row per handbook, in release order:
+        handbook_id, organ, center, phase   str
+        present, disagreeing                int, pairs
+        expected                            float, disagreeing pairs if it disagreed as often as others on the same questions
+        r_div                               float in [0, 1], disagreeing / present
+        ratio, ratio_low, ratio_high        float, disagreeing / expected; NaN without present pairs; 95 % for other questions
+        shrunken, shrunken_low, ..._high    float, empirical Bayes
+        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % of the ranks that are left open
+        p                                   float, two-sided, of a ratio of 1
+        flag                                str, 'more', 'fewer' or '': stands out at 5 % false discoveries over the rows
+        dispersion                          float, the same in every row: variance over that of independent events
+
+    Source: audit.stats.case_mix.
+    """
+    return _compared(con, HANDBOOKS_SQL, HANDBOOK_NAMES)
+
+
+@metric(
+    sql=CENTERS_SQL,
+    table=CENTERS_TABLE,
+    glossary={
+        "funnel": "A figure of ratios by how much is known of each: inside its lines lies what chance alone would spread so far."
+    },
+)
+def center_case_mix(con: Connection) -> pd.DataFrame:
+    """The same for centers, over pairs of two centers: center, handbooks (int), then as `handbook_case_mix`, by name.
+
+    Intervals speak of other questions put to these handbooks; expected, ratio, shrunken, rank, p, flag, dispersion: as there.
+    A center whose handbooks are in no present pair with another center has no ratio.
+
+    Source: audit.stats.case_mix.
+    """
+    return _compared(con, CENTERS_SQL, CENTER_NAMES)
+
+
+def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
+    names, counts = frame(con, named), frame(con, counted)
+    own, totals = _by_group(counts, names["name"])
+    found = case_mix(*own, *totals)
+    table = names.drop(columns="name").assign(
+        present=own[1].sum(axis=1).astype(int), disagreeing=found.observed.astype(int), expected=found.expected
+    )
+    table["r_div"] = table["disagreeing"] / table["present"].replace(0, np.nan)
+    table = with_interval(table.assign(ratio=found.ratio), "ratio", *found.interval)
+    table = with_interval(table.assign(shrunken=found.shrunken), "shrunken", *found.shrunken_interval)
+    table = with_interval(table.assign(rank=found.rank), "rank", *found.rank_interval)
+    return table.assign(p=found.p, flag=_flags(found), dispersion=found.dispersion)
+
+
+def _by_group(counts: pd.DataFrame, names: pd.Series) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Disagreeing and present pairs: (groups, questions) of each group, (questions,) of all."""
+    row = pd.Index(names).get_indexer(pd.Index(counts["name"]))
+    column, questions = pd.factorize(counts["question"])
+    events, trials = np.zeros((2, len(names), len(questions)))
+    events[row, column], trials[row, column] = counts["disagreeing"], counts["present"]
+    all_events, all_trials = np.zeros((2, len(questions)))
+    all_events[column], all_trials[column] = counts["all_disagreeing"], counts["all_present"]
+    return (events, trials), (all_events, all_trials)
+
+
+def _flags(found: CaseMix) -> np.ndarray:
+    side = np.where(found.ratio > 1, MORE, FEWER)
+    return np.where(found.flagged, side, NOT_FLAGGED)

@@ -1,0 +1,145 @@
+"""Groups compared although they answered different questions: observed over expected, shrunken, with a funnel and ranks.
+
+A handbook that answers the disputed questions disagrees more often than one that is silent on them, whatever it says. So what is
+observed is divided by what its questions let expect: indirect standardisation, as in comparisons of hospitals.
+
+Sources: Breslow and Day (1987), Statistical Methods in Cancer Research II, 2.3 (exact interval of a ratio); Marshall (1991),
+J. R. Stat. Soc. C 40 (empirical Bayes); Spiegelhalter (2005), Stat. Med. 24 (funnel with overdispersion); Goldstein and
+Spiegelhalter (1996), J. R. Stat. Soc. A 159 (intervals of ranks); Benjamini and Hochberg (1995), J. R. Stat. Soc. B 57 (flags).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from audit.stats.intervals import Floats, Interval
+
+RANK_DRAWS, SEED = 4_000, 20_260_000
+PRIOR_TRIALS = 1.0
+LEVEL = 0.95
+FALSE_DISCOVERIES = 0.05
+
+
+@dataclass(frozen=True)
+class CaseMix:
+    """Groups against what their questions let expect; every array has one value per group, NaN where nothing is expected.
+
+    observed, expected  events
+    ratio, interval     observed / expected, and its 95 % interval, for other questions put to the same groups
+    shrunken, ...       empirical Bayes: the ratio drawn towards 1, the more the fewer events are expected
+    rank, rank_interval ranks by `shrunken`, 1 the highest, and 95 % of the ranks that the shrunken ratios leave open
+    p, flagged          two-sided p-value of a ratio of 1; whether it stands out with 5 % false discoveries among the flagged
+    dispersion          how many times the variance of independent events; at least 1
+    """
+
+    observed: Floats
+    expected: Floats
+    ratio: Floats
+    interval: Interval
+    shrunken: Floats
+    shrunken_interval: Interval
+    rank: Floats
+    rank_interval: Interval
+    p: Floats
+    flagged: np.ndarray
+    dispersion: float
+
+
+def case_mix(events: Floats, trials: Floats, all_events: Floats, all_trials: Floats) -> CaseMix:
+    """Compare groups that have their trials on different questions.
+
+    events, trials          (groups, questions), a group's own
+    all_events, all_trials  (questions,), of all groups together; each event of two groups counts once
+    """
+    by_question = expected_events(events, trials, all_events, all_trials)
+    observed, expected = events.sum(axis=1), by_question.sum(axis=1)
+    dispersion = _dispersion(events, by_question)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(expected > 0, observed / expected, np.nan)
+        # So many independent events would vary as much
+        effective, exposure = observed / dispersion, np.where(expected > 0, expected / dispersion, np.nan)
+        ends = _gamma_ends(effective, effective + 1, exposure)
+        shape = _prior_shape(observed, expected, dispersion)
+        z = (observed - expected) / np.sqrt(dispersion * expected)
+    shrunken = (effective + shape) / (exposure + shape) if np.isfinite(shape) else np.where(np.isnan(exposure), np.nan, 1.0)
+    shrunken_ends = _gamma_ends(effective + shape, effective + shape, exposure + shape)
+    rank, ranks = _ranks(shrunken, effective + shape, exposure + shape)
+    p = 2 * stats.norm.sf(np.abs(z))
+    return CaseMix(
+        observed, expected, ratio, ends, shrunken, shrunken_ends, rank, ranks, p, _flagged(p), dispersion
+    )  # fmt: skip
+
+
+def expected_events(events: Floats, trials: Floats, all_events: Floats, all_trials: Floats) -> Floats:
+    """(groups, questions): a group's trials on a question times the rate of the others on it.
+
+    The run's rate counts as one more trial of the others, and alone where nobody else has a trial. In simulated runs (20
+    handbooks, 200 questions of 8 topics) with 3, 14 and 29 pairs a question, the ratio's rank correlation with the truth was .51,
+    .81 and .91 (raw rate .46, .60, .69); with a weight by beta-binomial moments .50, .77 and .89.
+    """
+    overall = all_events.sum() / max(all_trials.sum(), 1)
+    others, others_trials = all_events - events, all_trials - trials
+    return np.asarray(trials * (others + PRIOR_TRIALS * overall) / (others_trials + PRIOR_TRIALS))
+
+
+def _dispersion(events: Floats, expected: Floats) -> float:
+    """Events of a group on one question come together; their variance over what independent events have, pooled over groups."""
+    total = expected.sum()
+    return max(1.0, float(((events - expected) ** 2).sum() / total)) if total > 0 else 1.0
+
+
+def _prior_shape(observed: Floats, expected: Floats, dispersion: float) -> float:
+    """The shape of the gamma prior of mean 1 that the ratios' spread beyond chance implies; infinite where there is none."""
+    known = expected > 0
+    if known.sum() < 2:
+        return np.inf
+    weight = expected[known] / expected[known].sum()
+    spread = float((weight * (observed[known] / expected[known] - 1) ** 2).sum())
+    chance = dispersion * known.sum() / expected[known].sum()
+    # The variance of a mean that is estimated from the same ratios takes one of them
+    between = spread - chance * (known.sum() - 1) / known.sum()
+    return 1 / between if between > 0 else np.inf
+
+
+def _gamma_ends(lower: Floats, upper: Floats, exposure: Floats) -> Interval:
+    """Ends of a ratio by the gamma distribution, which for counts is the exact Poisson interval."""
+    tail = (1 - LEVEL) / 2
+    if not np.isfinite(np.asarray(lower)).all():  # no spread beyond chance: every ratio is 1
+        same = np.where(np.isnan(exposure), np.nan, 1.0)
+        return same, same.copy()
+    low = np.where(np.asarray(lower) > 0, stats.gamma.ppf(tail, np.maximum(lower, 1e-12)) / exposure, 0.0)
+    return np.where(np.isnan(exposure), np.nan, low), stats.gamma.ppf(1 - tail, upper) / exposure
+
+
+def _ranks(shrunken: Floats, shape: Floats, exposure: Floats) -> tuple[Floats, Interval]:
+    known = ~np.isnan(shrunken)
+    rank, low, high = np.full((3, len(shrunken)), np.nan)
+    if not known.any():
+        return rank, (low, high)
+    rank[known] = stats.rankdata(-shrunken[known], method="average")
+    if not np.isfinite(shape[known]).all():  # nothing tells the groups apart
+        low[known], high[known] = 1, known.sum()
+        return rank, (low, high)
+    drawn = np.random.default_rng(SEED).gamma(shape[known], size=(RANK_DRAWS, int(known.sum()))) / exposure[known]
+    ranks = stats.rankdata(-drawn, axis=1)
+    tail = 100 * (1 - LEVEL) / 2
+    low[known], high[known] = np.percentile(ranks, [tail, 100 - tail], axis=0, method="nearest")
+    return rank, (low, high)
+
+
+def _flagged(p: Floats) -> np.ndarray:
+    """Groups that stand out when at most 5 % of those flagged shall be flagged wrongly, on average."""
+    known = ~np.isnan(p)
+    flagged = np.zeros(len(p), dtype=bool)
+    if known.any():
+        flagged[known] = stats.false_discovery_control(p[known]) <= FALSE_DISCOVERIES
+    return flagged
+
+
+def funnel_limits(expected: Floats, dispersion: float, level: float) -> Interval:
+    """Between which ratios `level` of the groups with so many expected events lie if all are alike (normal, from 0)."""
+    half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(dispersion / np.asarray(expected))
+    return np.maximum(1 - half, 0.0), 1 + half

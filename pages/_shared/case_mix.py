@@ -1,0 +1,50 @@
+"""*Centers* and *Coverage*: disagreement compared with what the answered questions let expect, as a funnel and a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.funnel import funnel
+from audit.metrics import Metric
+from audit.store.runs import Run
+from audit.terms import fill
+from pages._shared.explore import RowFilter, clickable_rates
+from pages._shared.widgets import counts, footer, say, table
+
+TITLE = "Compared with what their {questions} let expect"
+MEANING = (
+    "Who answers the disputed {questions} disagrees often, whatever they say. Each dot is one {one}: its disagreeing pairs "
+    "divided by those there would be if it disagreed as often as the others on the same {questions}. If all were alike, chance "
+    "would put nearly all dots between the lines. Click a dot to read its disagreements."
+)
+FOUND = "{n} of {total} {many} stand out; when so many are compared, about one in twenty of those marked is marked by chance."
+NONE = "None of {total} {many} stands out: chance alone could give the order of the rates above."
+ALIKE = "Nothing tells the {many} apart beyond chance, so every rank is possible for each of them."
+SHOWN = ("disagreeing", "expected", "ratio", "shrunken", "rank", "flag")
+
+
+def case_mix_section(run: Run, metric: Metric[...], found: pd.DataFrame, names: pd.Series, rows: RowFilter, word: str) -> None:
+    """The funnel, what stands out in a sentence, and the table.
+
+    found  the frame of `metric` with a column of the ids that `rows` opens; names  what a reader calls its rows
+    word   handbook or center
+    """
+    if found["ratio"].notna().sum() < 2:
+        return
+    own = found.assign(name=names)
+    one, many = run.term(word), run.term(word, 2)
+    st.header(fill(run, TITLE), anchor=False)
+    counts(run, MEANING, one=one)
+    figure = funnel(own, "name", opens=rows.column)
+    alt = f"Observed over expected disagreements of each {one}, by how many are expected, with the lines of a funnel."
+    clickable_rates(run, figure, f"{metric.name}_funnel", alt, rows)
+    n, total = int((own["flag"] != "").sum()), len(own)
+    st.markdown(say(run, FOUND if n else NONE, n=n, total=total, many=many))
+    if own["shrunken"].dropna().nunique() == 1:
+        counts(run, ALIKE, many=many)
+    columns = [column for column in metric.table.pick(run) if column.name in SHOWN]
+    with st.expander("As a table"):
+        name = metric.table.pick(run, rows.column)[0]
+        table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
+    footer(found, metric.name.replace("_", "-"), run, metric.name)
