@@ -9,6 +9,7 @@ from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate
 from audit.metrics.case_mix import center_case_mix
 from audit.metrics.handbooks import centers
 from pages._shared.case_mix import case_mix_section
+from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -68,5 +69,6 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
     every = centers.table.pick(run, "center", *(rate.column for rate in SHOWN), *COUNTS)
     clickable_table(run, frame, "center", rows, few, every)
     footer(frame, "centers", run, "centers")
+    corrected_groups(run, "center")
     mix = load(center_case_mix, run)
     case_mix_section(run, center_case_mix, mix, mix["center"], rows, "center")

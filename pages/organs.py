@@ -8,6 +8,7 @@ from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import RATE_TITLES, display_name, fill
 from audit.vocabulary import LABELS, Label
+from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -62,3 +63,4 @@ with page(
     few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS)
     clickable_table(run, frame, "organ", RowFilter("organ", "organ", whole=ALL), few, every)
     footer(frame, "organs", run, "organs")
+    corrected_groups(run, "organ")

@@ -10,6 +10,7 @@ from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
 from audit.store.runs import Run
 from audit.terms import RATE_TITLES
+from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -63,4 +64,6 @@ with page("By {topic}", "On which {topics} does advice differ, and which do {han
     every = topics.table.pick(run, *RATE_TITLES, *COUNTS)
     clickable_table(run, frame, "topic", rows, (name, *few), (name, *every))
     footer(frame, level, run, "topics")
+    if level == "topic":
+        corrected_groups(run, "topic")
     severity_section(run)

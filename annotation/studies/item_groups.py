@@ -19,9 +19,11 @@ from audit.vocabulary import LABELS
 ORGANS = "select question_id, organ as name from questions"
 TOPICS = "select question_id, topic as name from questions join topics using (question)"
 PHASES = "select handbook_id, phase from handbooks"
+CENTERS = "select handbook_id, center from handbooks"
 LENGTHS = 3
 """Thirds: with 100 to 200 items, more groups would be too small to say anything."""
 LENGTH_NAMES = ("shortest", "middle", "longest")
+BY_CENTER = "center"
 BY_LABEL, BY_ORGAN, BY_TOPIC, BY_PHASE, BY_LENGTH = "label by the judge", "organ", "topic", "phase", "length of the answers"
 
 
@@ -35,6 +37,17 @@ def item_groups(store: LabelStore, study_id: str, con: Connection | None = None)
     parts = [_by_label(store, study_id, items), *(_of_run(items, con) if con is not None else ()), _by_length(items)]
     groups: pd.DataFrame = pd.concat(parts, ignore_index=True)
     return groups[["item_id", "by", "group"]]
+
+
+def pair_groups(items: pd.DataFrame, con: Connection) -> pd.DataFrame:
+    """The parts of a run that each rated pair is in: columns item_id, by ('organ', 'topic' or 'center') and group.
+
+    `items` has item_id, question_id, handbook_a, handbook_b; a pair of two centers is in both.
+    """
+    center = frame(con, CENTERS).set_index("handbook_id")["center"]
+    sides = pd.concat([items.assign(by=BY_CENTER, group=items[side].map(center)) for side in ("handbook_a", "handbook_b")])
+    found = pd.concat([*_by_question(items, con), sides], ignore_index=True)
+    return found[["item_id", "by", "group"]].drop_duplicates(ignore_index=True)
 
 
 def _study_items(store: LabelStore, study_id: str) -> pd.DataFrame:
@@ -53,10 +66,14 @@ def _in_order(labels: pd.Series) -> pd.Series:
     return labels.map({label: place for place, label in enumerate(LABELS)})
 
 
-def _of_run(items: pd.DataFrame, con: Connection) -> Iterator[pd.DataFrame]:
+def _by_question(items: pd.DataFrame, con: Connection) -> Iterator[pd.DataFrame]:
     for by, statement in ((BY_ORGAN, ORGANS), (BY_TOPIC, TOPICS)):
         joined = items.merge(frame(con, statement).drop_duplicates(), on="question_id")
         yield joined.assign(by=by, group=joined["name"]).sort_values("group")
+
+
+def _of_run(items: pd.DataFrame, con: Connection) -> Iterator[pd.DataFrame]:
+    yield from _by_question(items, con)
     phase = frame(con, PHASES).set_index("handbook_id")["phase"]
     first, second = (items[side].map(phase).astype(str) for side in ("handbook_a", "handbook_b"))
     # Two handbooks of one phase should say the same; of two phases they may differ because their readers do

@@ -15,6 +15,7 @@ from annotation.prevalence.headline import corrected_disagreement
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import JUDGE, MISSING
 from annotation.studies.flow import by_seat
+from annotation.studies.group_tables import GROUP_TABLES
 from annotation.studies.paper_text import methods_paragraph, results_paragraph
 from annotation.studies.validation_figures import study_pictures
 from annotation.studies.validation_tables import TABLES, ValidationData, gold_tables, matrix_tables, validation_data
@@ -40,7 +41,8 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
     note = provisional_note(data.study)
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
-    tables[8:8] = [table.noted(note) for table in (*gold_tables(data), *matrix_tables(data))]
+    groups = (make(data) for make in GROUP_TABLES)
+    tables[6:6] = [table.noted(note) for table in (*groups, *gold_tables(data), *matrix_tables(data))]
     facts = {**study_facts(store, data.study, data.origin), "seed_of_baseline_bootstrap": SEED}
     paragraphs = {"Methods": methods(data), "Results": results(data)}
     pictures = list(study_pictures(data.report, data.shares, data.reference))

@@ -11,7 +11,6 @@ from annotation.agreement.baseline_comparison import compare_with_baseline
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.agreement.sentences import capitalised
-from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
 from annotation.agreement.tables import (
     BASELINE_TABLE,
     BY_LABEL_TABLE,
@@ -33,6 +32,7 @@ from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalenc
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
+from annotation.studies.corrected_parts import corrected_parts
 from annotation.studies.flow import (
     CALIBRATION_TABLE,
     CODEBOOK_TABLE,
@@ -44,7 +44,15 @@ from annotation.studies.flow import (
     study_flow,
 )
 from annotation.studies.item_groups import item_groups
-from annotation.studies.study_tables import STRATA_TABLE, codebook, ratings_table, repeats_table, strata_frame, study_ratings
+from annotation.studies.study_tables import (
+    STRATA_TABLE,
+    codebook,
+    labels_table,
+    ratings_table,
+    repeats_table,
+    strata_frame,
+    study_ratings,
+)
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata
 from audit.exports.table_model import Table
 from audit.store.connection import Connection
@@ -56,6 +64,7 @@ class ValidationData:
     """A study, its sample, its agreement report, the shares of the run, and the judge compared with the baseline judge.
 
     groups    the groups of its items, as `item_groups` returns them
+    corrected R_div by organ, topic and center; empty where the run is not loaded
     rows      every rating, as `ratings_table` returns them
     shares    as `annotation.prevalence.estimates.prevalence` returns them
     baseline  name of the baseline judge
@@ -66,6 +75,7 @@ class ValidationData:
     origin: SampleOrigin
     strata: Sequence[Stratum]
     groups: pd.DataFrame
+    corrected: pd.DataFrame
     rows: pd.DataFrame
     ratings: Ratings
     report: AgreementReport
@@ -98,6 +108,7 @@ def validation_data(store: LabelStore, study_id: str, con: Connection | None = N
     baseline = baseline_of_study(store, study_id, ratings.items)
     return ValidationData(
         study, find_origin(store, study_id), list_strata(store, study_id), item_groups(store, study_id, con),
+        corrected_parts(ratings, labels_table(store, study_id), con),
         ratings_table(store, study_id), ratings,
         agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), baseline.name,
         compare_with_baseline(ratings, baseline),
@@ -141,20 +152,6 @@ def agreement_table(data: ValidationData) -> Table:
     """Agreement between annotators, and of the judge with each of them and with their majority."""
     rows = _compared(data, "label")
     return data.table("study_agreement", FIGURES_TABLE, rows[rows["first"] != GOLD])
-
-
-def failure_modes_table(data: ValidationData) -> Table:
-    """The judge's errors by kind, with their shares and subtotals, by the reference standard."""
-    return data.table("study_failure_modes", FAILURE_MODES_TABLE, failure_modes(data.ratings)).noted(_by_reference(data))
-
-
-def subgroups_table(data: ValidationData) -> Table:
-    """Agreement of the judge with the reference standard, by group of items."""
-    return data.table("study_subgroups", SUBGROUPS_TABLE, subgroups(data.ratings, data.groups)).noted(_by_reference(data))
-
-
-def _by_reference(data: ValidationData) -> str:
-    return f"By people: {rater_name(data.reference)}."
 
 
 def significance_table(data: ValidationData) -> Table:
@@ -278,8 +275,7 @@ def confusion_matrix(cells: pd.DataFrame) -> tuple[TableSpec, pd.DataFrame]:
 
 
 TABLES = (
-    sample_table, flow_table, statistics_table, agreement_table, by_label_table, errors_table, failure_modes_table,
-    subgroups_table, significance_table, prevalence_table, baseline_table, calibration_table, repeats_reliability,
-    times_table, ratings_rows, codebook_table,
+    sample_table, flow_table, statistics_table, agreement_table, by_label_table, errors_table, significance_table,
+    prevalence_table, baseline_table, calibration_table, repeats_reliability, times_table, ratings_rows, codebook_table,
 )  # fmt: skip
 """In addition to the matrices and the tables by gold."""

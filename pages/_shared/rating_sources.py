@@ -34,6 +34,7 @@ RATERS_UNKNOWN = "who the raters are is not stated."
 class RatingSource:
     """Ratings of pairs of a run, as plain text and numbers.
 
+    study_id  "" for ratings that the release brings
     title   the study's, or that of the ratings in the release
     raters  who they are, in words that end in a full stop
     final   a study that is closed, or ratings in a release: they change no more
@@ -44,6 +45,7 @@ class RatingSource:
     final: bool
     ratings: Ratings
     report: AgreementReport
+    study_id: str = ""
 
     @property
     def rated(self) -> int:
@@ -114,7 +116,7 @@ def _study_source(study: Study) -> RatingSource | None:
         return None
     count = len(ratings.annotators)
     raters = f"{count} annotators, blinded to the judge and to each other."
-    return RatingSource(f"Study {study.title}", raters, study.state is StudyState.CLOSED, ratings, report)
+    return RatingSource(f"Study {study.title}", raters, study.state is StudyState.CLOSED, ratings, report, study.study_id)
 
 
 def _of_release(run: Run) -> Iterator[RatingSource]:

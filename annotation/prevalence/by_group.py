@@ -1,0 +1,168 @@
+"""Disagreement (R_div) of parts of a run, corrected for the judge's errors: organs, topics, centers.
+
+People rate too few pairs of one organ to correct it alone, and the judge may err more often there than elsewhere. So what people
+say of a label of the judge in a group is drawn to what they say of it in the run, the more the fewer items the group has and the
+less groups differ: a composite of the direct and the synthetic estimator (Rao and Molina 2015, Small Area Estimation, 3.3;
+weights by moments as in Fay and Herriot 1979, J. Am. Stat. Assoc. 74).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from annotation.agreement.tables import ITEMS
+from annotation.prevalence.estimates import human_labels, item_weights, require_design
+from annotation.ratings.design import Floats
+from annotation.ratings.table import GOLD, JUDGE, Ratings
+from audit.stats.intervals import SHARE_SCALE, effective_n, scaled_wilson, with_interval
+from audit.tables import Column, TableSpec
+from audit.vocabulary import DISAGREEING, LABELS, Label
+
+PRESENT = tuple(label for label in LABELS if label is not Label.ABSENT)
+GROUPS_TABLE = TableSpec(
+    "Disagreement by group, corrected for the judge's errors",
+    (
+        Column.text("by", "Grouped by"), Column.text("group", "Group"), Column.count("present", "Both answer", "pairs"),
+        Column.share("judge", "Disagreement by the judge"), Column.share("corrected", "Corrected"), ITEMS,
+        Column.share("own", "Weight of its own items"),
+    ),
+    (
+        "Corrected: what people say of each of the judge's labels, in the group and in the whole run, applied to the pairs of "
+        "the group that have that label. With few items of its own a group is corrected as the run is. Pairs that the judge "
+        "calls absent are taken as absent.",
+        "In brackets: 95 % intervals, which speak of these pairs as people would label them. They are not corrected for the "
+        "number of groups.",
+    ),
+)  # fmt: skip
+
+
+def corrected_by_group(ratings: Ratings, groups: pd.DataFrame, counts: pd.DataFrame, human: str = GOLD) -> pd.DataFrame:
+    """R_div of each group of pairs, by the judge and corrected.
+
+    groups  item_id, group: the groups of each rated item, which may be in several
+    counts  group, label, pairs: pairs of the run with each of the judge's labels, in every group
+
+    One row per group of `counts`, in its order:
+        group                         str
+        present                       int, pairs that the judge gives another label than ABSENT
+        judge                         float in [0, 1], of these the share that it calls divergent or contradictory
+        corrected, ..._low, ..._high  float in [0, 1], by people's labels, with a 95 % interval for these pairs; NaN where nobody
+                                      rated an item with one of the group's labels
+        n                             int, rated items of the group that have such a label of the judge
+        own                           float in [0, 1], the weight of these items, averaged over the group's pairs
+
+    In simulated studies of 160 items and 6 groups in which the judge errs differently, the root mean squared error fell from 6.4
+    points to 4.4, the rank correlation with the truth rose from .52 to .65, and intervals covered it in 94 %; where groups hardly
+    differ, from 4.9 to 3.1 and 99 % (tests/annotation/prevalence/test_by_group.py).
+
+    Raises AuditError as `annotation.prevalence.estimates.prevalence` does.
+    """
+    names = counts["group"].drop_duplicates().tolist()
+    pairs = _pairs(counts, names)
+    sample = _sample(ratings, groups, names, human)
+    rate, se, items, own = _composite(pairs, sample)
+    ends = [
+        scaled_wilson(value, error, effective_n(value, error, n, SHARE_SCALE), SHARE_SCALE)
+        if value == value
+        else (np.nan, np.nan)
+        for value, error, n in zip(rate, se, items, strict=True)
+    ]
+    present = pairs.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        judge = pairs[:, [PRESENT.index(label) for label in DISAGREEING]].sum(axis=1) / present
+    table = pd.DataFrame({"group": names, "present": present.astype(int), "judge": judge, "corrected": rate})
+    table = with_interval(table, "corrected", *np.array(ends).reshape(-1, 2).T)
+    return table.assign(n=sample.items.sum(axis=1).astype(int), own=own)
+
+
+def _pairs(counts: pd.DataFrame, names: list[str]) -> Floats:
+    """Pairs (groups, labels of PRESENT)."""
+    wide = counts.pivot_table(index="group", columns="label", values="pairs", aggfunc="sum", fill_value=0, observed=True)
+    return wide.reindex(index=names, columns=[label.value for label in PRESENT], fill_value=0).to_numpy(dtype=float)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """What people say of the judge's labels; shares are weighted by the pairs that an item stands for.
+
+    items                 (groups, labels), rated items
+    disagreeing, present  (groups, labels), share of people's labels that disagree, and that are not ABSENT; NaN without items
+    all_items, ...        (labels,), the same over the whole sample
+    """
+
+    items: Floats
+    disagreeing: Floats
+    present: Floats
+    all_items: Floats
+    all_disagreeing: Floats
+    all_present: Floats
+
+    @property
+    def within(self) -> Floats:
+        """Variance of an item, (labels,); half an item either way, because what every item confirms is not known exactly."""
+        smoothed = (self.all_disagreeing * self.all_items + 0.5) / (self.all_items + 1)
+        return np.asarray(smoothed * (1 - smoothed))
+
+    @property
+    def between(self) -> tuple[Floats, Floats]:
+        """Variance of `disagreeing` between groups, (labels,), by moments, 0 where chance explains all of it; its chance error.
+
+        The error is what the moments would scatter by if groups did not differ: with a dozen items a group, much.
+        """
+        share, n, groups = self.all_disagreeing, self.items.sum(axis=0), (self.items > 0).sum(axis=0)
+        spread, chance = np.nansum(self.items * (self.disagreeing - share) ** 2, axis=0), share * (1 - share)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            size = n - (self.items**2).sum(axis=0) / n
+            found, error = (spread - (groups - 1) * chance) / size, chance * np.sqrt(2 * (groups - 1)) / size
+        several = groups > 1
+        return np.where(several, np.maximum(np.nan_to_num(found), 0), 0.0), np.where(several, np.nan_to_num(error), 0.0)
+
+
+def _sample(ratings: Ratings, groups: pd.DataFrame, names: list[str], human: str) -> _Sample:
+    design, people = require_design(ratings), human_labels(ratings, human)
+    rated, judge = ~np.isnan(people[:, 0]), ratings.labels[JUDGE]
+    weight = np.where(rated, item_weights(design, rated), 0.0)
+    disagreeing = np.nan_to_num(people[:, [label.code for label in DISAGREEING]].sum(axis=1))
+    present = np.nan_to_num(1 - people[:, Label.ABSENT.code])
+    labels = np.array([(judge == label.code) & rated for label in PRESENT]).T.astype(float)
+    members = np.zeros((len(names), len(judge)))
+    item, group = (pd.Index(known).get_indexer(pd.Index(of)) for known, of in
+                   ((ratings.items, groups["item_id"]), (names, groups["group"])))  # fmt: skip
+    known = (item >= 0) & (group >= 0)
+    members[group[known], item[known]] = 1
+
+    def weighted(of: Floats, values: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(of @ (labels * (weight * values)[:, None]) / (of @ (labels * weight[:, None])))
+
+    everybody = np.ones((1, len(judge)))
+    return _Sample(
+        members @ labels, weighted(members, disagreeing), weighted(members, present),
+        labels.sum(axis=0), weighted(everybody, disagreeing)[0], weighted(everybody, present)[0],
+    )  # fmt: skip
+
+
+def _composite(pairs: Floats, sample: _Sample) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rate, standard error, items behind it, and the weight of its own items, of each group."""
+    within, (between, between_error) = sample.within, sample.between
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = np.where(between > 0, sample.items / (sample.items + within / between), 0.0)
+        share = pairs / pairs.sum(axis=1, keepdims=True)
+
+    def drawn(own: Floats, overall: Floats) -> Floats:
+        # A label that the group does not have adds nothing, also where nobody rated one
+        return np.where(pairs > 0, weight * np.nan_to_num(own) + (1 - weight) * overall, 0.0)
+
+    disagreeing, present = drawn(sample.disagreeing, sample.all_disagreeing), drawn(sample.present, sample.all_present)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        answered = (share * present).sum(axis=1)
+        rate = (share * disagreeing).sum(axis=1) / answered
+        of_own = weight**2 * within / np.maximum(sample.items, 1)
+        # How far groups differ is hardly known, so the interval allows for half a standard error more than was found
+        of_run = (1 - weight) ** 2 * (within / sample.all_items + between + between_error / 2)
+        variance = np.where(pairs > 0, share**2 * (of_own + of_run), 0.0).sum(axis=1) / answered**2
+    items = np.where(pairs > 0, sample.all_items, 0.0).sum(axis=1)
+    return rate, np.sqrt(variance), items, np.where(np.isnan(rate), np.nan, (np.nan_to_num(share) * weight).sum(axis=1))

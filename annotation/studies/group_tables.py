@@ -1,0 +1,31 @@
+"""The tables of a study about groups of its items: how the judge fails, for whom, and the disagreement of parts of the run."""
+
+from __future__ import annotations
+
+from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
+from annotation.agreement.tables import rater_name
+from annotation.prevalence.by_group import GROUPS_TABLE
+from annotation.studies.validation_tables import ValidationData
+from audit.exports.table_model import Table
+
+
+def failure_modes_table(data: ValidationData) -> Table:
+    """The judge's errors by kind, with their shares and subtotals, by the reference standard."""
+    return data.table("study_failure_modes", FAILURE_MODES_TABLE, failure_modes(data.ratings)).noted(_by_reference(data))
+
+
+def subgroups_table(data: ValidationData) -> Table:
+    """Agreement of the judge with the reference standard, by group of items."""
+    return data.table("study_subgroups", SUBGROUPS_TABLE, subgroups(data.ratings, data.groups)).noted(_by_reference(data))
+
+
+def _by_reference(data: ValidationData) -> str:
+    return f"By people: {rater_name(data.reference)}."
+
+
+def corrected_table(data: ValidationData) -> Table:
+    """R_div by organ, topic and center, corrected for the judge's errors."""
+    return data.table("study_corrected_groups", GROUPS_TABLE, data.corrected)
+
+
+GROUP_TABLES = (failure_modes_table, subgroups_table, corrected_table)
