@@ -1,9 +1,13 @@
 """The dashboard: page configuration, sign-in and menu. Start it with `audit serve` or `streamlit run app.py`."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import streamlit as st
 from starlette.middleware import Middleware
 
 from pages._blinded.ended_sessions import sweeping
+from pages._blinded.first_account_code import offer_first_account
 from pages._blinded.request_guard import RequestGuard
 from pages._blinded.session_cookie import routes
 from pages._blinded.trusted_proxy import TrustedProxy
@@ -27,5 +31,12 @@ if __name__ == "__main__":  # a run of the script, for one visitor
 else:  # the server, which imports this file once
     from pages._shared import readiness
 
+    @asynccontextmanager
+    async def serving(server: st.App) -> AsyncIterator[None]:
+        """What is done when the server starts, and for as long as it runs."""
+        offer_first_account()
+        async with sweeping(server):
+            yield
+
     guards = [Middleware(TrustedProxy), Middleware(RequestGuard)]  # the second recognises the user whom the first names
-    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=guards, lifespan=sweeping)
+    app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=guards, lifespan=serving)

@@ -139,6 +139,8 @@ CONTRACTS = [
             "annotation.studies.accounts",
             "annotation.studies.passwords",
             "annotation.studies.signing_in",
+            "annotation.studies.first_account",
+            "annotation.studies.app_settings",
             "annotation.studies.vouched_sign_in",
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",

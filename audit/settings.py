@@ -97,8 +97,8 @@ class Settings:
     AUDIT_STUDIES_URL       database of studies, ratings and accounts (default: sqlite, studies.db in the data folder);
                             postgresql://user:password@host/database needs the extra `postgres`
     AUDIT_HOST, AUDIT_PORT  address of the dashboard (default: 127.0.0.1:8501; loopback only)
-    AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: open on
-                            loopback, and wherever no account exists)
+    AUDIT_BROWSING          open: runs are browsed without signing in; signed-in: by viewers and PIs only (default: what a PI
+                            has set on *People*, else open on loopback and wherever no account exists)
     AUDIT_PUBLIC_HOSTS      names under which people open the dashboard, several separated by commas, such as audit.example.org;
                             requests under other names are refused (default: this machine and the address it listens on)
     AUDIT_TRUSTED_PROXY     address or network of the reverse proxy, several separated by commas; only from there are

@@ -36,6 +36,7 @@ class Event(StrEnum):
     ENABLED = "account-enabled"
     PASSWORD_CHANGED = "password-changed"  # noqa: S105 - the name of an event
     PASSWORD_RESET = "password-reset"  # noqa: S105
+    SETTING_CHANGED = "setting-changed"
     LOG_PRUNED = "log-pruned"
     RESTORED = "backup-restored"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.access_log import Actor, Event, log_event
@@ -41,11 +41,27 @@ def add_user(store: LabelStore, user: UserRow, actor: Actor, now: datetime) -> N
     """
     try:
         with store.begin() as tx:
-            tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
-            log_event(tx, Event.ACCOUNT_ADDED, actor, now, f"{user.username}: {user.role}")
+            insert_user(tx, user, actor, now)
     # The constraint decides instead of a query before: two people may add the same name at once.
     except IntegrityError:
         raise StudyError(f"The account '{user.username}' already exists. Nothing was changed.") from None
+
+
+def insert_user(tx: Connection, user: UserRow, actor: Actor, now: datetime, how: str = "") -> None:
+    """`add_user` inside a transaction; IntegrityError when the username is taken."""
+    tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
+    log_event(tx, Event.ACCOUNT_ADDED, actor, now, ", ".join(filter(None, [f"{user.username}: {user.role}", how])))
+
+
+def lock_accounts(tx: Connection) -> None:
+    """Let nobody else add an account until the transaction ends."""
+    if tx.dialect.name == "postgresql":  # a transaction of SQLite that writes has the whole database
+        tx.execute(text("lock table users in share row exclusive mode"))
+
+
+def has_users(tx: Connection) -> bool:
+    """Whether there is any account."""
+    return tx.execute(select(users.c.username).limit(1)).first() is not None
 
 
 def find_user(store: LabelStore, username: str) -> UserRow | None:

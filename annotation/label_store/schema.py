@@ -90,6 +90,15 @@ saved_selections = Table(  # a name for the address of a list with its filters
     Column("saved_at", Text, nullable=False),
 )
 
+app_settings = Table(  # what a PI has set on *People*; an environment variable is stronger
+    "app_settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("changed_at", Text, nullable=False),
+)
+
 access_log = Table(  # append-only (triggers), but for entries older than an entry that says from when on they are kept
     "access_log",
     metadata,

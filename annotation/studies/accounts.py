@@ -101,6 +101,13 @@ def add_account(
 
     Raises StudyError when the name is taken or not allowed, the role unknown, or the password too short or too long.
     """
+    user = new_user(username, role, password, name=name, hasher=hasher)
+    account_rows.add_user(store, user, actor, now)
+    return account_from(user)
+
+
+def new_user(username: str, role: str, password: str | None, *, name: str = "", hasher: PasswordHasher | None = None) -> UserRow:
+    """The row of an account that is not stored yet. Raises StudyError as `add_account` does, but for a name that is taken."""
     username = normal_username(username)
     if not USERNAME.fullmatch(username):
         raise StudyError(
@@ -108,8 +115,7 @@ def add_account(
         )
     known_role = _known_role(role)
     hashed = None if password is None else hash_password(password, hasher)
-    account_rows.add_user(store, UserRow(username, name.strip() or username, known_role, hashed), actor, now)
-    return Account(username, name.strip() or username, known_role)
+    return UserRow(username, name.strip() or username, known_role, hashed)
 
 
 def _known_role(role: str) -> Role:

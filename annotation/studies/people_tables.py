@@ -30,6 +30,7 @@ EVENT_WORDS: dict[str, str] = {
     Event.ENABLED: "enabled an account",
     Event.PASSWORD_CHANGED: "changed a password",
     Event.PASSWORD_RESET: "reset a password",
+    Event.SETTING_CHANGED: "changed a setting",
     Event.LOG_PRUNED: "removed old entries",
     Event.RESTORED: "restored a backup",
 }

@@ -118,7 +118,7 @@ def _checked_user(
     """The account, with its password checked, and who signs in from where. Raises SignInError where they may not."""
     # Cut, because people paste texts of any length.
     username = normal_username(username)[:USERNAME_LIMIT]
-    number = _admit_attempt(store, attempts.attempt_key(username), network_of(address), now)
+    number = admit_attempt(store, attempts.attempt_key(username), address, now)
     user = account_rows.find_user(store, username)
     try:
         # The password is checked even where the account is unknown, so that both refusals take the same time.
@@ -164,14 +164,21 @@ def network_of(address: str) -> str:
 # -- waiting -----------------------------------------------------------------------------------------------------------
 
 
-def _admit_attempt(store: LabelStore, name: str, address: str, now: datetime) -> int:
-    """Record the attempt before the password is checked, so that parallel guesses are all counted."""
+def admit_attempt(store: LabelStore, key: str, address: str, now: datetime, of: str = "passwords") -> int:
+    """Record an attempt before what was typed is checked, so that parallel guesses are all counted; the attempt's number.
+
+    key  of the account's name (`attempt_key`)
+    of   what is guessed, in words
+
+    Raises SignInError with the time to wait after too many wrong ones.
+    """
+    network = network_of(address)
     with store.begin() as tx:
         attempts.forget_attempts(tx, now - WINDOW, now - KNOWN_ADDRESS)
-        wait = max(_waits(tx, name, address, now))
+        wait = max(_waits(tx, key, network, now))
         if wait > timedelta(0):
-            raise SignInError(f"Too many wrong passwords. Try again in {math.ceil(wait.total_seconds())} seconds.")
-        return attempts.record_attempt(tx, name, address, now)
+            raise SignInError(f"Too many wrong {of}. Try again in {math.ceil(wait.total_seconds())} seconds.")
+        return attempts.record_attempt(tx, key, network, now)
 
 
 def _waits(tx: Transaction, name: str, address: str, now: datetime) -> Iterator[timedelta]:

@@ -120,6 +120,8 @@ def discard_job(settings: Settings, job: Job) -> None:
 def _environment(settings: Settings) -> dict[str, str]:
     paths = [str(Path(audit.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
     ours = {"AUDIT_DATA_DIR": str(settings.data_dir.resolve()), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    if settings.judge_urls:  # as the dashboard has them, which may be other than the environment's
+        ours |= {"AUDIT_JUDGE_URL": ",".join(settings.judge_urls), "AUDIT_JUDGE_MODEL": settings.judge_model}
     # A job's log is read for its last line; the bar of tqdm would otherwise fill it with a line per update.
     return {**os.environ, **ours, "TQDM_MININTERVAL": "60"}
 

@@ -11,9 +11,11 @@ import streamlit as st
 
 from annotation.label_store import account_rows
 from annotation.label_store.access_log import Actor, Event, record_event
+from annotation.label_store.app_settings import StoredSetting, stored_settings
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import accounts, signing_in, vouched_sign_in
+from annotation.studies import accounts, first_account, signing_in, vouched_sign_in
 from annotation.studies.accounts import Account, Role
+from annotation.studies.app_settings import with_stored
 from audit.errors import AuditError
 from audit.settings import Settings
 from pages._blinded.identity import ConnectionIdentity, ProviderSignIn, current_identity, provider_configured, provider_sign_in
@@ -159,6 +161,20 @@ def change_one_time_password(username: str, password: str, new_password: str) ->
     return _begun(signing_in.change_one_time_password(store, username, password, new_password, now(), address=address))
 
 
+def first_account_offered() -> bool:
+    """Whether whoever has the code of this server may make the first account here: not where people sign in elsewhere."""
+    elsewhere = provider_configured() or bool(Settings().trusted_user_header)
+    return first_account.code_issued() and not elsewhere and not accounts_exist()
+
+
+def create_first_account(username: str, name: str, password: str, code: str) -> tuple[Account, str]:
+    """Make the first account, a PI, and begin its session. Raises AuditError where it is not offered or the code is wrong."""
+    if not first_account_offered():
+        raise AuditError(first_account.TAKEN if accounts_exist() else first_account.ELSEWHERE)
+    store, address = label_store(), visitor_address()
+    return _begun(first_account.create_first_account(store, username, password, code, now(), name=name, address=address))
+
+
 def _begun(token: str) -> tuple[Account, str]:
     account = accounts.account_of_token(label_store(), token, now())
     if account is None:
@@ -193,33 +209,6 @@ def provider_refusal() -> str:
     return vouched_sign_in.vouched_refusal(label_store(), provider.email, provider.signed_in_at) or NO_ACCOUNT_OF_ADDRESS
 
 
-def proxy_refusal() -> str:
-    """Why somebody whom the trusted proxy has signed in cannot enter; empty where they can, or where it named nobody."""
-    identity = current_identity()
-    user = identity.proxy_user
-    if not user or account_of(identity) is not None:
-        return ""
-    at = identity.proxy_sign_in
-    refusal = vouched_sign_in.vouched_refusal(label_store(), user, at, renewed=True) if database_exists() else ""
-    return refusal or f"You are signed in as {user}, but no account of that name can be used here. Ask an investigator for one."
-
-
-def proxy_user_to_continue() -> str:
-    """The user whom the proxy names and whose sessions were ended, where a button may let them in again; else empty."""
-    identity = current_identity()
-    user, at = identity.proxy_user, identity.proxy_sign_in
-    if not user or not database_exists():
-        return ""
-    refusal = vouched_sign_in.vouched_refusal(label_store(), user, at, renewed=True)
-    return user if refusal == vouched_sign_in.SESSIONS_ENDED_HERE else ""
-
-
-def continue_by_proxy() -> None:
-    """Let the user whom the proxy names in again after their sessions were ended."""
-    identity = current_identity()
-    vouched_sign_in.continue_vouched(label_store(), identity.proxy_user, identity.proxy_sign_in, now(), address=visitor_address())
-
-
 def _in_force(provider: ProviderSignIn) -> bool:
     """Whether a sign-in is younger than the length of a session and was not ended here."""
     return now() < provider.expires_at and not account_rows.provider_sign_in_has_ended(label_store(), provider.key)
@@ -232,12 +221,23 @@ def _provider_account(provider: ProviderSignIn | None) -> Account | None:
     return vouched_sign_in.vouched_account(label_store(), provider.email, provider.signed_in_at)
 
 
+def current_settings() -> Settings:
+    """The settings in force now: those of the environment, and of the others what a PI has set."""
+    return with_stored(Settings(), settings_of_pis())
+
+
+def settings_of_pis() -> dict[str, StoredSetting]:
+    """What PIs have set, by name, also where the environment is stronger."""
+    return stored_settings(label_store()) if database_exists() else {}
+
+
 def browsing_is_open() -> bool:
     """Whether runs may be browsed without signing in.
 
-    AUDIT_BROWSING decides where it is set. Otherwise: on loopback, and wherever no account exists.
+    AUDIT_BROWSING decides where it is set, else what a PI has set. Otherwise: on loopback, and wherever no account exists.
     """
-    setting = Settings().browsing
+    # What the environment says needs no database.
+    setting = Settings().browsing or current_settings().browsing
     return setting == "open" or (setting == "" and (_on_loopback() or not accounts_exist()))
 
 
@@ -266,7 +266,8 @@ def own_pages(account: Account | None) -> tuple[str, ...]:
     """The scripts of `pages/studies` that exist for this account (None: not signed in)."""
     if account is not None:
         return OWN_PAGES[account.role]
-    return OWN_PAGES[None] if accounts_exist() or provider_configured() or not browsing_is_open() else ()
+    entry = accounts_exist() or provider_configured() or first_account_offered() or not browsing_is_open()
+    return OWN_PAGES[None] if entry else ()
 
 
 def require_role(*roles: Role) -> Account:

@@ -16,8 +16,8 @@ from audit.jobs.table import Job, JobState
 from audit.judging import baseline
 from audit.llm.journal import count_answered_calls
 from audit.queries.lookup import handbook_list
-from audit.settings import Settings
 from audit.store.runs import Run
+from pages._blinded.access import current_settings
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load, loaded_runs
 from pages._shared.pair_list import PARAMS
@@ -59,7 +59,7 @@ def job_view(job: Job) -> None:
 
 def earlier_jobs(run: Run) -> None:
     """The jobs so far, newest first; a click opens one."""
-    jobs = [job for job in list_jobs(Settings()) if job.kind == KIND]
+    jobs = [job for job in list_jobs(current_settings()) if job.kind == KIND]
     if not jobs:
         return
     st.header("Earlier", anchor=False)
@@ -123,11 +123,11 @@ def _before_start(job: Job) -> None:
     label = "Continue" if job.state is JobState.STOPPED else f"Judge {request.count:,} {pairs(request.count)}"
     with st.container(horizontal=True):
         if st.button(label, type="primary", icon=":material/gavel:"):
-            start_judging(Settings(), job)
+            start_judging(current_settings(), job)
             st.rerun()
         calls_model = job.state is not JobState.STOPPED and not request.baseline and not request.pair
         if calls_model and st.button("Test the endpoint for tokens and time"):
-            estimate_judging(Settings(), job, trial=True)
+            estimate_judging(current_settings(), job, trial=True)
             st.rerun()
         _discard(job)
 
@@ -158,7 +158,7 @@ def _discard(job: Job) -> None:
     with st.popover("Discard", icon=":material/delete:"):
         st.markdown("Deletes the replies and the result of this job. A run that was saved from it stays.")
         if st.button("Delete this job"):
-            discard_job(Settings(), job)
+            discard_job(current_settings(), job)
             _leave_job()
             st.rerun()
 
@@ -172,7 +172,7 @@ def _watch(name: str) -> None:
     # The sign-in is checked in each run: a fragment runs without the page around it.
     try:
         only_for_the_owner()
-        job = find_job(Settings(), name)
+        job = find_job(current_settings(), name)
     except AuditError:  # signed out, or discarded in another tab: the page says which
         st.rerun()
     if not job.active:
@@ -185,7 +185,7 @@ def _watch(name: str) -> None:
     stopping = st.session_state.get(STOPPING) == name
     label = "Force stop (replies received so far are kept)" if stopping else "Cancel"
     if st.button(label, key="cancel", icon=":material/stop_circle:"):
-        cancel_job(Settings(), job, force=stopping)
+        cancel_job(current_settings(), job, force=stopping)
         st.session_state[STOPPING] = name
         st.rerun(scope="app")
     st.caption("Stopping ..." if stopping else KEEPS_RUNNING)

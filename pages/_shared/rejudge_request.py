@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from urllib.parse import urlsplit
 
 import streamlit as st
 
+from annotation.studies.app_settings import host_of
 from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.judging import PairIds
@@ -18,7 +18,7 @@ from audit.queries.pair_view import pair
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name
-from pages._blinded.access import current_account, may_rejudge
+from pages._blinded.access import current_account, current_settings, may_rejudge
 from pages._shared.loaders import load
 from pages._shared.pair_filters import pick_filters
 from pages._shared.pickers import choose, pick_many
@@ -34,8 +34,8 @@ NO_POSITIONS = (
 )
 CHECKS = {"swap": "Also in the other order", "blind": "Also with names masked", "repeat": "Repeat"}
 NO_ENDPOINT = (
-    "No language model is set, so pairs can only be judged by rules. To set a model, start the dashboard again with these three "
-    "variables (or with three such lines in `~/.streamlit/secrets.toml`, values in quotes):"
+    "No language model is set, so pairs can only be judged by rules. A PI sets one on *People*, under *Settings*. Or start the "
+    "dashboard again with these three variables (or with three such lines in `~/.streamlit/secrets.toml`, values in quotes):"
 )
 VARIABLES = """\
 AUDIT_JUDGE_URL=http://127.0.0.1:8000/v1    # any OpenAI-compatible endpoint; several with commas
@@ -118,7 +118,7 @@ def _pick_sample(run: Run, total: int) -> JobRequest:
 
 def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
     """Judge, protocol and checks; without an endpoint, how to set one."""
-    settings = Settings()
+    settings = current_settings()
     if not settings.judge_urls:
         st.info(NO_ENDPOINT)
         st.code(VARIABLES, language="bash", wrap_lines=True)
@@ -144,13 +144,12 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
 def model_text(settings: Settings) -> str:
     """The model and its host."""
     # Only the host is shown, because an address may contain a password.
-    hosts = [urlsplit(url) for url in settings.judge_urls]
-    where = ", ".join(f"{host.hostname}:{host.port}" if host.port else str(host.hostname) for host in hosts)
+    where = ", ".join(map(host_of, settings.judge_urls))
     return f"{settings.judge_model or 'The only model'} at {where}"
 
 
 def _create_job(request: JobRequest, selected: list[PairIds], *, at_once: bool) -> None:
-    settings = Settings()
+    settings = current_settings()
     with st.spinner("Saving the list of pairs ..."):
         job = request_judging(settings, request, selected)
     st.query_params["job"] = job.name

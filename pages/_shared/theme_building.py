@@ -10,10 +10,9 @@ from audit.jobs.processes import cancel_job
 from audit.jobs.table import Job
 from audit.jobs.theming import start_themes, themes_job
 from audit.queries.themes import disagreement_topics
-from audit.settings import Settings
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
-from pages._blinded.access import current_account, may_rejudge
+from pages._blinded.access import current_account, current_settings, may_rejudge
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.widgets import counts, link, say
@@ -70,7 +69,7 @@ def may_build() -> bool:
 
 def build_button(run: Run, label: str) -> None:
     """The button, or the progress of the job that it started."""
-    job = themes_job(Settings(), run)
+    job = themes_job(current_settings(), run)
     if job is not None and job.active:
         _watch(run)
         return
@@ -78,7 +77,7 @@ def build_button(run: Run, label: str) -> None:
         st.error(escaped(job.message))
     if st.button(label, icon=":material/workspaces:", key="build_themes"):
         account = current_account()
-        start_themes(Settings(), run, account.name if account else "")
+        start_themes(current_settings(), run, account.name if account else "")
         st.rerun()
 
 
@@ -86,13 +85,13 @@ def build_button(run: Run, label: str) -> None:
 def _watch(run: Run) -> None:
     """The progress, every second; when the process has ended, the whole page is drawn again."""
     # A fragment runs without the page around it, so the sign-in is checked in each run.
-    job = themes_job(Settings(), run) if may_build() else None
+    job = themes_job(current_settings(), run) if may_build() else None
     if job is None or not job.active:
         st.rerun()
     st.progress(_share(job), progress_text(job))
     if st.button("Cancel", key="cancel_themes", icon=":material/stop_circle:"):
         try:
-            cancel_job(Settings(), job)
+            cancel_job(current_settings(), job)
         except AuditError as error:  # it ended in the meantime
             st.warning(escaped(str(error)))
 

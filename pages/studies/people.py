@@ -194,4 +194,4 @@ with study_page("People", LEAD, Role.PI) as signed_in:
     with log_tab:
         guarded(log_section, label_store())
     with settings_tab:
-        guarded(settings_section)
+        guarded(settings_section, Actor(signed_in.username, visitor_address()))

@@ -5,23 +5,29 @@ from collections.abc import Callable
 import streamlit as st
 
 from annotation.studies.accounts import Account
+from annotation.studies.passwords import PASSWORD_LENGTH
 from annotation.studies.signing_in import PasswordChangeError
 from audit.errors import AuditError
 from pages._blinded.access import (
     accounts_exist,
     change_one_time_password,
-    continue_by_proxy,
+    create_first_account,
+    first_account_offered,
     provider_refusal,
-    proxy_refusal,
-    proxy_user_to_continue,
     sign_in,
 )
 from pages._blinded.frame import STYLE, escaped, explain
 from pages._blinded.identity import provider_configured
+from pages._blinded.proxy_refusals import continue_by_proxy, proxy_refusal, proxy_user_to_continue
 from pages._blinded.session_cookie import keep_token
 from pages._shared.navigation import address_exists
 
 NO_ACCOUNT = "There are no accounts yet. Create the first one in a terminal, then reload this page."
+FIRST_ACCOUNT = (
+    "There are no accounts yet. The first one is an investigator (PI), who adds all others. The code is in the terminal in which "
+    "the server was started, and in its log."
+)
+PASSWORD_HELP = f"At least {PASSWORD_LENGTH[0]} characters. Four random words make a good one."
 COMMAND = "audit account add NAME --role pi"
 CHANGE_PASSWORD = "why the password has to be changed"  # noqa: S105 - the key in the session state
 
@@ -54,6 +60,23 @@ def new_password_form(name: str, password: str) -> None:
     begin(lambda: change_one_time_password(name, password, new))
 
 
+def first_account_form() -> None:
+    """Ask the owner of a new server for a name, a password and the code that the server printed."""
+    st.markdown(FIRST_ACCOUNT)
+    with st.form("first_account", width=420):
+        username = st.text_input("Account name", autocomplete="username", max_chars=64, help="Or your e-mail address.")
+        name = st.text_input("Your name", autocomplete="name", max_chars=120)
+        password = st.text_input("Password", type="password", autocomplete="new-password", max_chars=256, help=PASSWORD_HELP)
+        again = st.text_input("Repeat the password", type="password", autocomplete="new-password", max_chars=256)
+        code = st.text_input("Code", autocomplete="off", max_chars=64, help="The server printed it when it started.")
+        if not st.form_submit_button("Create the first account", type="primary"):
+            return
+    if password != again:
+        st.error("The two passwords differ. Nothing was created.")
+        return
+    begin(lambda: create_first_account(username, name, password, code))
+
+
 def begin(session: Callable[[], tuple[Account, str]]) -> None:
     """Begin a session and load the page again as its account; explain where it does not begin."""
     try:
@@ -84,6 +107,8 @@ if user := proxy_user_to_continue():
     st.button(escaped(f"Continue as {user}"), on_click=continue_by_proxy, type="primary")
 if accounts_exist():
     password_form()
+elif first_account_offered():
+    first_account_form()
 else:
     st.info(NO_ACCOUNT)
     st.code(COMMAND, language="bash")

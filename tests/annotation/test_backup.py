@@ -252,7 +252,7 @@ def test_a_damaged_database_in_place_is_replaced_and_kept_as_it_is(backup: Path,
 def made_older(store: LabelStore) -> None:
     with store.begin() as tx:
         tx.execute(text("delete from heads where ledger = 'study_events'"))
-        for name in ("study_events", "saved_selections"):
+        for name in ("study_events", "saved_selections", "app_settings"):
             tx.execute(text(f"drop table {name}"))
         # Columns that later versions add
         tx.execute(text("alter table studies drop column scheme"))

@@ -89,7 +89,7 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
         for made in (
             "table study_events",
             "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "table ended_sign_ins",
-            "table saved_selections", "index ix_attempts_address_at",
+            "table saved_selections", "table app_settings", "index ix_attempts_address_at",
         ):  # fmt: skip
             tx.execute(text(f"drop {made}"))
         if not store.sqlite:

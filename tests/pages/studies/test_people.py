@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotation.label_store.access_log import Actor, Event, list_log, record_event
+from annotation.label_store.app_settings import stored_settings
 from annotation.label_store.engine import LabelStore
 from annotation.studies.accounts import (
     Role,
@@ -17,8 +18,10 @@ from annotation.studies.accounts import (
     open_session,
     sign_out_everywhere,
 )
+from annotation.studies.app_settings import with_stored
 from annotation.studies.signing_in import PasswordChangeError, sign_in
-from tests.pages.conftest import words_on
+from audit.settings import Settings
+from tests.pages.conftest import ROOT, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import CHEAP, people
 
@@ -37,6 +40,10 @@ def page(folk: LabelStore, as_user: SignIn) -> AppTest:
 def about(at: AppTest, name: str) -> AppTest:
     at.selectbox(key="account").set_value(name)
     return at.run()
+
+
+def pressed(at: AppTest, label: str) -> AppTest:
+    return next(button for button in at.button if button.label == label).click().run()
 
 
 def states(store: LabelStore) -> dict[str, str]:
@@ -133,3 +140,42 @@ def test_a_pi_reads_the_settings_and_never_a_password_or_a_key(folk, as_user: Si
     assert shown["Judge"] == "The only model at judge.example:8000"
     assert shown["Key of the judge"] == "Set"
     assert "hidden" not in repr(shown) + words_on(at)
+
+
+def test_a_pi_closes_browsing_and_names_a_judge_with_effect_at_once(folk, as_user: SignIn, monkeypatch):
+    for name in ("AUDIT_BROWSING", "AUDIT_JUDGE_URL", "AUDIT_JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    at = as_user("petra", "people")
+    at.radio(key="browsing_choice").set_value("signed-in")
+    at = pressed(at, "Save browsing")
+    assert [message.value for message in at.success] == [
+        "From now on, runs can be browsed by: viewers and PIs who are signed in."
+    ]
+    at.text_area(key="judge_urls").set_value("http://127.0.0.1:8000/v1\nhttps://judge.example/v1")
+    at.text_input(key="judge_model").set_value("qwen3")
+    at = pressed(at, "Save judge")
+    shown = next(frame.value for frame in at.dataframe if "setting" in frame.value).set_index("setting")
+    assert shown.loc["Judge", "now"] == "qwen3 at 127.0.0.1:8000, judge.example"
+    assert shown.loc["Judge", "change"].startswith("petra, ")
+    settings = with_stored(Settings(), stored_settings(folk))
+    assert (settings.browsing, settings.judge_model) == ("signed-in", "qwen3")
+    anonymous = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert [title.value for title in anonymous.title] == ["Sign in"]  # open before, as on every loopback address
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated(folk, as_user: SignIn, monkeypatch):
+    monkeypatch.delenv("AUDIT_JUDGE_URL", raising=False)
+    at = as_user("petra", "people")
+    at.text_area(key="judge_urls").set_value("http://user:hidden-word@judge.example/v1")
+    at = pressed(at, "Save judge")
+    assert "A key belongs in AUDIT_JUDGE_KEY" in words_on(at).replace("\\", "")
+    assert stored_settings(folk) == {}
+
+
+def test_the_servers_own_setting_takes_precedence_and_the_page_says_so(folk, as_user: SignIn, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "open")
+    monkeypatch.setenv("AUDIT_JUDGE_URL", "http://judge.example/v1")
+    at = as_user("petra", "people")
+    assert at.radio(key="browsing_choice").disabled
+    assert at.text_area(key="judge_urls").disabled
+    assert words_on(at).replace("\\", "").count("is set on the server") == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,21 +11,25 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from annotation.label_store.access_log import Event, list_log
-from annotation.label_store.engine import LabelStore
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.studies import first_account
 from annotation.studies.accounts import (
     SESSION_LENGTH,
     account_of_token,
     disable_account,
+    list_accounts,
     open_session,
     reset_password,
     sign_out_everywhere,
 )
 from annotation.studies.signing_in import sign_in
-from pages._blinded.access import STUDY_PAGES
+from audit.errors import AuditError
+from audit.settings import Settings
+from pages._blinded.access import STUDY_PAGES, create_first_account, first_account_offered
 from pages._shared import doors
 from tests.pages.conftest import ROOT, TOKEN, words_on
 from tests.pages.studies.conftest import SignIn
-from tests.support.studies import PASSWORD, people
+from tests.support.studies import CHEAP, PASSWORD, people
 
 OWNER = {f"pages/{script}.py" for script in doors.OWNER_PAGES}
 BROWSING = {f"pages/{script}.py" for script in doors.BROWSING} - OWNER
@@ -99,6 +104,51 @@ def test_a_setting_closes_browsing_to_those_who_are_not_signed_in(run, folk, mon
 def test_closed_browsing_without_accounts_explains_how_to_create_the_first(run, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     assert "audit account add" in words_on(anonymous())
+
+
+@pytest.fixture
+def code() -> Iterator[str]:
+    yield first_account.issue_code()
+    first_account.withdraw_code()
+
+
+def filled_in(at, code, again=PASSWORD):
+    values = {
+        "Account name": "petra",
+        "Your name": "Petra Pine",
+        "Password": PASSWORD,
+        "Repeat the password": again,
+        "Code": code,
+    }
+    for field in at.text_input:
+        field.set_value(values[field.label])
+    return next(button for button in at.button if button.label == "Create the first account").click().run()
+
+
+def test_with_the_code_of_the_server_the_first_account_is_made_without_a_shell(run, code, data_dir, monkeypatch):
+    monkeypatch.setattr("annotation.studies.passwords.default_hasher", lambda: CHEAP)
+    at = anonymous().switch_page("pages/studies/sign_in.py").run()
+    assert code not in words_on(at)
+    assert "The two passwords differ" in words_on(filled_in(at, code, "another password here"))
+    assert "The code is wrong" in words_on(filled_in(at, "k7qm-2hva-x9tc-p4re"))
+    filled_in(at, code)
+    store = open_label_store(Settings().studies_url)
+    assert [(account.username, account.role) for account in list_accounts(store)] == [("petra", "pi")]
+    store.close()
+    after = anonymous().switch_page("pages/studies/sign_in.py").run()
+    assert [button.label for button in after.button] == ["Sign in"]
+
+
+@pytest.mark.parametrize("elsewhere", ["proxy", "provider"])
+def test_where_people_sign_in_elsewhere_no_code_makes_an_account(run, code, monkeypatch, elsewhere):
+    if elsewhere == "proxy":
+        monkeypatch.setenv("AUDIT_TRUSTED_PROXY", "127.0.0.1")
+        monkeypatch.setenv("AUDIT_TRUSTED_USER_HEADER", "X-Remote-User")
+    else:
+        monkeypatch.setattr("pages._blinded.access.provider_configured", lambda: True)
+    assert not first_account_offered()
+    with pytest.raises(AuditError, match="made in a terminal here"):
+        create_first_account("petra", "", PASSWORD, code)
 
 
 def test_an_unknown_setting_is_explained_and_opens_nothing(run, monkeypatch):
