@@ -41,6 +41,7 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "severity_rho": ({},),
     "judge_length": ({},),
     "judge_checks": ({},),
+    "disagreement_bounds": ({},),
     "label_entropy": ({},),
     "composition": ({},),
     "question_sources": ({},),

@@ -7,6 +7,7 @@ import streamlit as st
 from annotation.agreement.tables import BY_LABEL_TABLE
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from audit.charts.style import interval, percent
+from audit.metrics.disagreement_bounds import disagreement_bounds
 from audit.metrics.judge import judge_checks
 from audit.metrics.planted import BY_EFFECT, planted_changes
 from audit.store.runs import Run
@@ -25,7 +26,7 @@ from pages._shared.trust_sentences import (
     planted_sentences,
     unmeasured_checks,
 )
-from pages._shared.widgets import csv_button, link, listed, say, table
+from pages._shared.widgets import csv_button, footer, link, listed, say, table
 
 LEAD = "Do people agree with each other, and with the judge? What does that do to the figures of this run?"
 STILL_RATING = (
@@ -108,6 +109,14 @@ def corrected_table(run: Run, source: RatingSource) -> None:
                 st.text(note)
 
 
+def counted_otherwise(run: Run) -> None:
+    """The disagreement rate with every unscored pair on either side, and as a mean over questions."""
+    st.header(disagreement_bounds.table.for_run(run).title, anchor=False)
+    found = load(disagreement_bounds, run)
+    table(found, "bounds", disagreement_bounds.table.pick(run))
+    footer(found, "disagreement-bounds", run, "disagreement_bounds")
+
+
 def asked_again(run: Run) -> None:
     """The judge asked again, one sentence per kind of check, and what was not measured."""
     st.header("Does the judge give the same label when it is asked again?", anchor=False)
@@ -136,4 +145,5 @@ with page("How far to trust the labels", LEAD) as run:
         corrected_table(run, source)
     else:
         st.info(NOBODY)
+    counted_otherwise(run)
     asked_again(run)
