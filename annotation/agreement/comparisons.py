@@ -77,6 +77,13 @@ class StratifiedTable:
         """The table, including the imagined items where it is weighted."""
         return _scaled_to(self.items, self._weighted_sum(self._smoothed_shares())) if self.weighted else self.table
 
+    @property
+    def with_half_an_item(self) -> StratifiedTable:
+        """The table of a sample with half an item more: the second rater labels it as usual, the first may say anything."""
+        cells = self.cells.sum(axis=0)
+        columns = cells.sum(axis=0) / max(cells.sum(), 1)
+        return StratifiedTable.unweighted(cells + columns / len(cells) / 2)
+
     def variance(self, slopes: Floats) -> float:
         """The variance of a figure whose derivative by each cell of `with_imagined_items` is `slopes`."""
         if not self.weighted:

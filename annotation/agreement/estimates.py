@@ -78,6 +78,8 @@ def estimate_measure(
         cautious = table.with_imagined_items
         se = math.sqrt(table.variance(derivatives(measure.spread, cautious)))
         trials = effective_n(float(measure.formula(cautious)), se, n, measure.scale(cautious))
+        if not table.weighted and measure.name in FOR_ORDERED_LABELS:
+            trials = min(trials, _cautious_trials(measure, table, n))
         # A label that was given and never by both raters to the same item hides spread: 38 items of one label and two of another,
         # each from one rater only, gave a kappa of -0.03 [-0.06, 0.01]. So there are at most as many trials as items.
         if not table.weighted and has_unmatched_label(table.table):
@@ -87,6 +89,19 @@ def estimate_measure(
     if table.weighted and measure.misses is not None:
         estimate = _with_strata_interval(estimate, measure, table)
     return _widened_to_parts(estimate, measure, table, raters[0]) if measure.parts else estimate
+
+
+def _cautious_trials(measure: Measure, table: StratifiedTable, n: int) -> float:
+    """The trials that a sample with half an imagined item has.
+
+    With weights that grow with the distance, one far disagreement counts as much as sixteen near ones, and a sample that happens
+    to have none shows no spread. In simulated samples of 148 items (labels 87, 8, 3, 1, 1 %, raters 99 % right) intervals of
+    quadratic kappa covered 77 % without it and 95 % with it (python -m benchmarks.kappa_coverage); a whole item only made them
+    wider.
+    """
+    more = table.with_half_an_item
+    se = math.sqrt(more.variance(derivatives(measure.spread, more.table)))
+    return effective_n(float(measure.formula(more.table)), se, n, measure.scale(more.table))
 
 
 def _with_strata_interval(estimate: Estimate, measure: Measure, table: StratifiedTable) -> Estimate:
