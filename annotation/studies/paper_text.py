@@ -8,7 +8,15 @@ from itertools import combinations
 import pandas as pd
 
 from annotation.agreement.report import AgreementReport
-from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, same_of, share_words, weighted_sentence
+from annotation.agreement.sentences import (
+    capitalised,
+    judge_sentence,
+    people_sentence,
+    same_of,
+    share_words,
+    together_sentence,
+    weighted_sentence,
+)
 from annotation.agreement.tables import LABEL
 from annotation.label_store.studies import Study
 from annotation.prevalence.headline import CorrectedRate
@@ -36,7 +44,7 @@ def methods_paragraph(study: Study, origin: SampleOrigin, strata: Sequence[Strat
     sentences = [
         f"{flow.drawn:,} pairs were drawn from the {sum(s.population for s in strata):,} pairs of run {origin.run_key} that have "
         f"a verdict of the judge, at random and without replacement inside strata by its label ({sampled}).",
-        f"Each was labelled by {len(ratings.annotators)} annotators with the labels of the rubric ({labels}).",
+        f"Each was labelled by {study.ratings_per_item} annotators with the labels of the rubric ({labels}).",
         BLINDED,
         *_outside_the_sample(flow),
         f"{GOLD_RULE} {WITHOUT_GOLD}" if flow.disputed or flow.rated_once else GOLD_RULE,
@@ -58,7 +66,7 @@ def results_paragraph(
     """What was found: flow, people with people, people with themselves, the judge with people, the corrected shares."""
     sentences = [
         flow.sentence(),
-        *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
+        together_sentence(report), *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
         *_retest(report), judge_sentence(report, by), weighted_sentence(report, by),
         disagreement_sentence(shares, "the gold labels"), rate_sentence(rate), _open(ratings),
     ]  # fmt: skip
