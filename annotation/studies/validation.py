@@ -51,7 +51,7 @@ def validation_part(store: LabelStore, study_id: str) -> StudyPart:
 
 def methods(data: ValidationData) -> str:
     """A paragraph on how the sample was drawn, rated and settled."""
-    return methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings)
+    return methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings, data.calibration)
 
 
 def results(data: ValidationData) -> str:

@@ -162,6 +162,12 @@ def test_calibration_is_about_all_three(lite: LabelStore) -> None:
     assert calibration is not None
     assert calibration.share.value == pytest.approx((1 + 1 / 3 + 1 + 1) / 4)  # pairs of ratings of each item that are equal
     assert [len(found.ratings) for found in calibration.differing] == [3]
+    frame = calibration.frame()
+    assert frame["who"].tolist() == [
+        "all annotators", "annotator A and annotator B", "annotator A and annotator C", "annotator B and annotator C",
+    ]  # fmt: skip
+    assert frame["value"].tolist() == pytest.approx([5 / 6, 1, 3 / 4, 3 / 4])
+    assert frame["n"].tolist() == [4, 4, 4, 4]
 
 
 def test_the_export_has_every_rating_and_the_agreement_of_all(rated: LabelStore) -> None:
