@@ -39,7 +39,7 @@ class Choice:
     significance: str | None = None
     flagged: bool = False
     comment: str = ""
-    # Not compared, because a packet cannot carry it: one that repeats a rating is no revision that takes its rationale away.
+    # Not compared: a packet without columns for it that repeats a rating is no revision that takes its rationale away.
     rationale: tuple[MarkedSentence, ...] = field(default=(), compare=False)
 
 

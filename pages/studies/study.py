@@ -141,7 +141,9 @@ def state_section(study: Study) -> None:
 def packets_section(store: LabelStore, study: Study) -> None:
     """Export and import packets, for one annotator at a time."""
     annotator = st.selectbox("Annotator", list_annotators(store, study.study_id), key="packet_of")
-    name = f"{study.study_id}_{annotator}"
+    # Annotators get the file, and the id of a study may say what is expected of them
+    shown = neutral_titles(list_studies(store))[study.study_id].partition(" (")[0]
+    name = f"{shown.lower().replace(' ', '_')}_{annotator}"
     with st.container(horizontal=True):
         download_button(
             "Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv", "packet_csv"
