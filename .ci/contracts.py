@@ -136,6 +136,7 @@ CONTRACTS = [
         "Blinding: what an annotator sees cannot reach a verdict or another's rating",
         [
             "annotation.studies.packets",
+            "annotation.studies.packet_marks",
             "annotation.studies.accounts",
             "annotation.studies.passwords",
             "annotation.studies.signing_in",

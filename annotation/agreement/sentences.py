@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.estimates import MIN_ITEMS
-from annotation.agreement.report import AgreementReport
+from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport
 from annotation.agreement.tables import LABEL, MEASURE_NAMES, rater_name
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
@@ -62,6 +62,20 @@ def people_sentence(report: AgreementReport, first: str, second: str, named: Nam
     if reason := undefined(raw):
         return f"{names}: agreement is not known ({reason})."
     return f"{names} gave the same label to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, kappa)}."
+
+
+def together_sentence(report: AgreementReport) -> str:
+    """How far all annotators agree; "" where there are fewer than three, because two are compared as a pair."""
+    if not (report.figures["first"] == ALL_ANNOTATORS).any():
+        return ""
+    raw, kappa = (figure(report, ALL_ANNOTATORS, "", name) for name in ("agreement", report.scheme.headline))
+    if reason := undefined(raw):
+        return f"All annotators together: agreement is not known ({reason})."
+    # The headline's name in the tables is that of two raters
+    beyond = "" if undefined(kappa) else f"; kappa of all annotators (Conger): {coefficient_words(kappa)}, {kappa['word']}"
+    return (
+        f"Of two annotators of an item, the labels are the same with a share of {share_words(raw)} ({raw['n']:,} items){beyond}."
+    )
 
 
 def judge_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from annotation.label_store.engine import StudyError, open_label_store
-from annotation.label_store.studies import ItemKind
+from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
 from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
@@ -45,8 +45,12 @@ def create_options(parser: argparse.ArgumentParser) -> None:
 def _common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="id of the new study, such as validation-1")
     parser.add_argument(
-        "--annotators", required=True, metavar="NAME,NAME", help="two accounts; more, and any two of them rate each item"
+        "--annotators", required=True, metavar="NAME,NAME", help="as many accounts as an item gets ratings; more share the items"
     )
+    parser.add_argument(
+        "--ratings-per-item", type=int, default=RATINGS_PER_ITEM, metavar="N",
+        help=f"how many annotators rate each item, {RATINGS_PER_ITEM} to {MAX_RATINGS_PER_ITEM} (default: %(default)s)",
+    )  # fmt: skip
     add_run(parser)
     parser.add_argument("--title", help="what people see (default: the id)")
     parser.add_argument(
@@ -115,10 +119,16 @@ def _create(
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_and_create(
         open_label_store(settings.studies_url), run, study_id=arguments.study, title=arguments.title or arguments.study,
-        annotators=annotators, now=datetime.now(UTC), max_items=max_items,
+        annotators=annotators, now=datetime.now(UTC), max_items=max_items, ratings_per_item=arguments.ratings_per_item,
     )  # fmt: skip
     created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
-    record = {"study": arguments.study, "run": run.key, "annotators": annotators, **_strata_record(drawn)}
+    record = {
+        "study": arguments.study,
+        "run": run.key,
+        "annotators": annotators,
+        "ratings_per_item": arguments.ratings_per_item,
+        **_strata_record(drawn),
+    }
     print_result(arguments, f"{_strata_text(drawn)}\n\n{created}", record)
     return OK
 

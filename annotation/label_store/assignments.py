@@ -1,7 +1,7 @@
 """What an annotator labels: assignments of items, each with the annotator's own order and own sides of the two answers.
 
-With two annotators every item is assigned when the study is created. With more, each study item has two unassigned slots, and
-an annotator who asks for work claims one, never both slots of an item.
+With as many annotators as an item gets ratings, every item is assigned when the study is created. With more, each study item has
+that many unassigned slots, and an annotator who asks for work claims one, never two of an item.
 
 Nothing here reads anybody else's rating, and these tables have no verdict to read.
 """
@@ -19,7 +19,7 @@ from annotation.label_store.ledger import lock_study_head
 from annotation.label_store.rationales import MarkedSentence, rationale_from
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies
 from annotation.label_store.stored_values import to_timestamp
-from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, count_annotators, state_for_annotator
+from annotation.label_store.studies import StudyState, annotators_share_items, count_annotators, state_for_annotator
 from annotation.label_store.unassigned_slots import claim_unassigned, of_annotator, slot
 from annotation.schemes import SCHEMES
 
@@ -39,7 +39,7 @@ class Choice:
     significance: str | None = None
     flagged: bool = False
     comment: str = ""
-    # Not compared, because a packet cannot carry it: one that repeats a rating is no revision that takes its rationale away.
+    # Not compared: a packet without columns for it that repeats a rating is no revision that takes its rationale away.
     rationale: tuple[MarkedSentence, ...] = field(default=(), compare=False)
 
 
@@ -138,15 +138,17 @@ def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int
     the claimed tasks; none in a study without unassigned slots. `release_assignments` returns those that were not rated.
     """
     with store.begin() as tx:
-        state, annotators = state_for_annotator(tx, study_id, annotator), count_annotators(tx, study_id)
-        if state is not StudyState.LABELLING or annotators <= RATINGS_PER_ITEM:
+        state = state_for_annotator(tx, study_id, annotator)
+        if state is not StudyState.LABELLING or not annotators_share_items(tx, study_id):
             return []
         # Under the lock, so that two annotators do not share out the same slots.
         lock_study_head(tx, ratings, study_id)
         unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
         own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()
         unassigned = tx.execute(unrated.where(slot.annotator.is_(None))).scalar_one()
-        claimed = claim_unassigned(tx, study_id, annotator, False, min(wanted - own, unassigned // annotators))
+        claimed = claim_unassigned(
+            tx, study_id, annotator, False, min(wanted - own, unassigned // count_annotators(tx, study_id))
+        )
         query = _task_query().where(slot.seat_id.in_(claimed)).order_by(slot.position)
         return [_task_of(row, None) for row in tx.execute(query).mappings()]
 
@@ -157,7 +159,7 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
     Drafts are deleted: whoever claims the slot next must not see them.
     """
     with store.begin() as tx:
-        if count_annotators(tx, study_id) <= RATINGS_PER_ITEM:
+        if not annotators_share_items(tx, study_id):
             return 0
         unrated = of_annotator(study_id, annotator, False) & slot.current.is_(None)
         tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(slot.seat_id).where(unrated))))
@@ -166,7 +168,7 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
 
 
 def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bool) -> int | None:
-    if not calibration and count_annotators(con, study_id) > RATINGS_PER_ITEM:
+    if not calibration and annotators_share_items(con, study_id):
         return None
     # Positions of fixed assignments run from 1 without gaps, and the last one is faster to find than a count.
     last = con.execute(select(func.max(slot.position)).where(of_annotator(study_id, annotator, calibration))).scalar()

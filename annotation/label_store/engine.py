@@ -19,7 +19,7 @@ from audit.errors import AuditError
 from audit.optional_imports import install_hint
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0011"
+HEAD = "0012"
 """The schema version that this code reads and writes."""
 
 BUSY_MS = 30_000

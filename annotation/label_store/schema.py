@@ -125,6 +125,7 @@ studies = Table(
     Column("created_at", Text, nullable=False),
     Column("synthetic", Boolean, nullable=False, server_default=false()),  # drawn from a simulated run, which every page states
     Column("scheme", Text, nullable=False, server_default=PAIRS.name),  # what is asked about an item; annotation.schemes
+    Column("ratings_per_item", Integer, nullable=False, server_default="2"),  # 2 to 5; a check needs a new table in SQLite
     CheckConstraint("state in ('calibration', 'labelling', 'adjudication', 'closed')", name="state"),
 )
 
@@ -155,13 +156,15 @@ items = Table(  # a snapshot: reloading or deleting the run changes nothing here
     CheckConstraint("(kind = 'repeat') = (repeat_of is not null)", name="repeat"),
 )
 
-assignments = Table(  # two per study item, created with the study and never added to, so a third label is impossible
+assignments = Table(  # as many per study item as it gets ratings, created with the study and never added to
     "seats",
     metadata,
     Column("seat_id", Text, primary_key=True),  # opaque: the item's name for annotators and in packets
     Column("study_id", Text, ForeignKey("studies.study_id"), nullable=False),
     Column("item_id", Text, ForeignKey("items.item_id"), nullable=False),
-    Column("seat", Text, nullable=False),  # A or B (calibration with more annotators: C, D, ...)
+    Column(
+        "seat", Text, nullable=False
+    ),  # A, B, ...: of a study item one for each rating, of a calibration item one for each annotator
     Column("calibration", Boolean, nullable=False),
     Column("annotator", Text),  # null: unassigned; any annotator without this item may claim it
     Column("position", Integer),  # position in the annotator's own order

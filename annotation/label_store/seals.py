@@ -40,7 +40,9 @@ def all_columns(table: Table) -> SealedRows:
 
 
 STUDY_ROWS = (
-    SealedRows(studies, ("study_id", "title", "names_shown", "seed", "terms", "created_at", "synthetic", "scheme")),
+    SealedRows(
+        studies, ("study_id", "title", "names_shown", "seed", "terms", "created_at", "synthetic", "scheme", "ratings_per_item")
+    ),
     all_columns(study_members),
     all_columns(items),
 )

@@ -36,6 +36,8 @@ class ItemKind(StrEnum):
 
 STUDY_STATES = tuple(StudyState)
 RATINGS_PER_ITEM = 2
+"""Where a study does not ask for more."""
+MAX_RATINGS_PER_ITEM = 5
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Study:
     created_at: str
     synthetic: bool
     scheme: Scheme
+    ratings_per_item: int = RATINGS_PER_ITEM
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def answers_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str]
 
 
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:
-    """Who rates in a study: by letter (A first) where both annotators rate every item, else by name."""
+    """Who rates in a study: by letter (A first) where everybody rates every item, else by name."""
     # Letters, because the columns of a study (annotator_a, ...) follow them.
     first_letters = select(assignments.c.annotator, func.min(assignments.c.seat)).where(assignments.c.study_id == study_id)
     members = select(study_members.c.annotator).where(study_members.c.study_id == study_id)
@@ -127,6 +130,12 @@ def count_annotators(con: Connection, study_id: str) -> int:
     """How many annotators a study has."""
     members = select(func.count()).select_from(study_members).where(study_members.c.study_id == study_id)
     return int(con.execute(members).scalar_one())
+
+
+def annotators_share_items(con: Connection, study_id: str) -> bool:
+    """Whether a study has more annotators than ratings of an item, so that they claim items instead of rating all."""
+    wanted = con.execute(select(studies.c.ratings_per_item).where(studies.c.study_id == study_id)).scalar_one()
+    return count_annotators(con, study_id) > int(wanted)
 
 
 def state_for_annotator(con: Connection, study_id: str, annotator: str) -> StudyState:

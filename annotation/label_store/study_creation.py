@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from annotation.label_store.ledger import start_study_ledgers
 from annotation.label_store.schema import assignments, items, studies, study_members, users
 from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows
 from annotation.label_store.stored_values import storable_text, to_timestamp
-from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState
+from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind, StudyState
 from annotation.schemes import PAIRS, Scheme
 
 STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -57,13 +58,14 @@ class NewItem:
 class NewStudy:
     """What a study is created from.
 
-    annotators   two or more usernames. With two, both rate every item. With more, every study item has two unassigned slots,
-                 and an annotator who asks for work claims one (never both of an item); a silent repeat goes to the two
-                 annotators who have the item it repeats
+    annotators   as many usernames as an item gets ratings, or more. With as many, everybody rates every item. With more, every
+                 study item has that many unassigned slots, and an annotator who asks for work claims one (never two of an
+                 item); a silent repeat goes to the annotators who have the item it repeats
     names_shown  whether annotators see which handbook an answer is from
     terms        the release's own words for handbook, organ, ...
     synthetic    whether the texts are synthetic
     scheme       what is asked about an item
+    ratings_per_item  how many annotators rate each study item, 2 to MAX_RATINGS_PER_ITEM
     """
 
     study_id: str
@@ -75,6 +77,7 @@ class NewStudy:
     terms: dict[str, str] = field(default_factory=dict)
     synthetic: bool = False
     scheme: Scheme = PAIRS
+    ratings_per_item: int = RATINGS_PER_ITEM
 
 
 def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
@@ -83,13 +86,16 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     Orders and sides follow from the study's seed and the usernames, so the same call creates the same study.
 
     Raises StudyError when the id is taken or not allowed, an annotator has no account or another role, or there are fewer
-    than two annotators.
+    annotators than ratings of an item.
     """
     check_study_id(new.study_id)
     _check_new_study(tx, new)
     calibration = any(item.kind is ItemKind.CALIBRATION for item in new.items)
     state = StudyState.CALIBRATION if calibration else StudyState.LABELLING
-    values = {name: getattr(new, name) for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic")}
+    values = {
+        name: getattr(new, name)
+        for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic", "ratings_per_item")
+    }
     try:
         tx.execute(insert(studies).values(**values, scheme=new.scheme.name, state=state, created_at=to_timestamp(now)))
     # The constraint decides instead of a query before: two people may create the same study at once.
@@ -100,7 +106,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     tx.execute(insert(items), [{"study_id": new.study_id, **_item_row(item)} for item in originals_first])
     tx.execute(insert(assignments), list(_assignment_rows(new)))
     start_study_ledgers(tx, new.study_id)
-    slots = FIXED_ASSIGNMENTS if len(new.annotators) == RATINGS_PER_ITEM else SLOTS
+    slots = FIXED_ASSIGNMENTS if _everybody_rates_all(new) else SLOTS
     seal_rows(tx, new.study_id, CREATED, (*STUDY_ROWS, slots), now, state=state)
 
 
@@ -120,9 +126,11 @@ def _item_row(item: NewItem) -> dict[str, Any]:
 def _check_new_study(tx: Connection, new: NewStudy) -> None:
     roles = dict(map(tuple, tx.execute(select(users.c.username, users.c.role).where(users.c.disabled_at.is_(None)))))
     wrong_role = [name for name in new.annotators if roles.get(name) != "annotator"]
+    allowed = RATINGS_PER_ITEM <= new.ratings_per_item <= MAX_RATINGS_PER_ITEM
     checks = {
         f"'{', '.join(wrong_role)}' has no account with the role annotator": bool(wrong_role),
-        f"it needs at least {RATINGS_PER_ITEM} different annotators": len(set(new.annotators)) < RATINGS_PER_ITEM,
+        f"ratings per item must be {RATINGS_PER_ITEM} to {MAX_RATINGS_PER_ITEM}, not {new.ratings_per_item}": not allowed,
+        f"it needs at least {new.ratings_per_item} different annotators": len(set(new.annotators)) < new.ratings_per_item,
         "an annotator is named twice": len(set(new.annotators)) != len(new.annotators),
         "it has no items": not any(item.kind is ItemKind.STUDY for item in new.items),
     }
@@ -134,16 +142,20 @@ def _check_new_study(tx: Connection, new: NewStudy) -> None:
 def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
     calibration = [item for item in new.items if item.kind is ItemKind.CALIBRATION]
     study = [item for item in new.items if item.kind is not ItemKind.CALIBRATION]
-    # With two annotators nothing is left to claim, so each gets a fixed order at once.
-    everybody_rates_all = len(new.annotators) == RATINGS_PER_ITEM
+    everybody_rates_all = _everybody_rates_all(new)
     for number, annotator in enumerate(new.annotators):
         letter = chr(ord("A") + number)
         yield from _ordered_rows(new, annotator, letter, True, calibration)
         if everybody_rates_all:
             yield from _ordered_rows(new, annotator, letter, False, study)
     if not everybody_rates_all:
-        for letter in "AB":
+        for letter in ascii_uppercase[: new.ratings_per_item]:
             yield from (_assignment_row(new, item, letter, None, None) for item in study)
+
+
+def _everybody_rates_all(new: NewStudy) -> bool:
+    """Whether nothing is left to claim, so that each annotator gets a fixed order at once."""
+    return len(new.annotators) == new.ratings_per_item
 
 
 def _ordered_rows(

@@ -1,4 +1,4 @@
-"""Unassigned slots: in a study with more than two annotators, whoever asks for work claims some, in an order of their own."""
+"""Unassigned slots: with more annotators than ratings of an item, whoever asks for work claims some, in an order of their own."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""Adjudication: a third person decides items that two annotators label differently, without names and without the judge.
+"""Adjudication: somebody else decides items whose annotators have no majority, without names and without the judge.
 
-The gold label of an item is the one on which both annotators agree, or else the adjudicated one.
+The gold label of an item is the adjudicated one, or else the one that more than half of its annotators gave, at least two of them
+(`annotation.ratings.gold`). With two annotators, that is the label on which they agree.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +24,7 @@ AGREED, ADJUDICATED = "agreed", "adjudicated"
 
 @dataclass(frozen=True)
 class BlindRating:
-    """What one of the two annotators chose, without the annotator's name.
+    """What one of the annotators chose, without the annotator's name.
 
     label      about answers a and b of the item
     rationale  the sentences that the annotator marked, on the sides of the Dispute
@@ -37,7 +39,7 @@ class BlindRating:
 
 @dataclass(frozen=True)
 class Dispute:
-    """One item with two different labels.
+    """One item on which no label has a majority.
 
     The order of the answers and the order of the ratings are randomised per item, so that neither reveals a handbook or an
     annotator. `swapped`: answer b is shown first; labels are about answers a and b (`Scheme.turned`). `decision` is None
@@ -48,7 +50,7 @@ class Dispute:
     question: str
     first: str
     second: str
-    ratings: tuple[BlindRating, BlindRating]
+    ratings: tuple[BlindRating, ...]
     decision: Decision | None
     swapped: bool
     reference: str | None
@@ -58,8 +60,8 @@ class Dispute:
 class GoldLabel:
     """The final label of an item.
 
-    source        AGREED: both annotators chose it; ADJUDICATED: an adjudicator decided
-    significance  of the decision; of two agreeing annotators where they chose the same; else None
+    source        AGREED: a majority of the annotators chose it; ADJUDICATED: an adjudicator decided
+    significance  of the decision; of the annotators who chose the label, where they chose the same; else None
     """
 
     item_id: str
@@ -70,7 +72,7 @@ class GoldLabel:
 
 
 def list_disputes(store: LabelStore, study_id: str, *, open_only: bool = True) -> list[Dispute]:
-    """Study items whose two labels differ, in randomised order; decided ones only with `open_only=False`.
+    """Study items with two ratings or more and no majority, in randomised order; decided ones only with `open_only=False`.
 
     Empty until the study is in adjudication, because ratings may still change. Calibration items and silent repeats are never
     disputes; neither is a different significance under the same label.
@@ -78,7 +80,9 @@ def list_disputes(store: LabelStore, study_id: str, *, open_only: bool = True) -
     if find_study(store, study_id).state not in (StudyState.ADJUDICATION, StudyState.CLOSED):
         return []
     decisions = decisions_by_item(store, study_id)
-    disputes = [_dispute_of(rows, decisions.get(item_id)) for item_id, rows in _rated_twice(store, study_id) if _differ(rows)]
+    disputes = [
+        _dispute_of(rows, decisions.get(item_id)) for item_id, rows in _rated_items(store, study_id) if _majority(rows) is None
+    ]
     ordered = sorted(disputes, key=lambda dispute: _random_number(dispute.item_id, "place"))
     return [dispute for dispute in ordered if dispute.decision is None or not open_only]
 
@@ -86,7 +90,7 @@ def list_disputes(store: LabelStore, study_id: str, *, open_only: bool = True) -
 def gold_labels(store: LabelStore, study_id: str) -> dict[str, GoldLabel]:
     """The gold label by item id; items rated once, and undecided disputes, have none."""
     decisions = decisions_by_item(store, study_id)
-    labels = (_gold_label(item_id, rows, decisions.get(item_id)) for item_id, rows in _rated_twice(store, study_id))
+    labels = (_gold_label(item_id, rows, decisions.get(item_id)) for item_id, rows in _rated_items(store, study_id))
     return {label.item_id: label for label in labels if label is not None}
 
 
@@ -102,18 +106,20 @@ def close_study(store: LabelStore, study_id: str, now: datetime) -> StudyState:
         return advance_study(tx, study_id, StudyState.ADJUDICATION, now)
 
 
-def _rated_twice(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+def _rated_items(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     rows = assignment_rows(store, study_id)
     rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
     # groupby needs the order by item, in which the rows come.
     for item_id, group in groupby(rated, key=lambda row: str(row["item_id"])):
         item_rows = list(group)
-        if len(item_rows) == RATINGS_PER_ITEM:
+        if len(item_rows) > 1:
             yield item_id, item_rows
 
 
-def _differ(rows: list[dict[str, Any]]) -> bool:
-    return bool(rows[0]["label"] != rows[1]["label"])
+def _majority(rows: list[dict[str, Any]]) -> str | None:
+    """The label of more than half of an item's ratings, of which there are two at least."""
+    label, count = Counter(str(row["label"]) for row in rows).most_common(1)[0]
+    return label if 2 * count > len(rows) else None
 
 
 def _random_number(item_id: str, purpose: str) -> int:
@@ -128,9 +134,15 @@ def _dispute_of(rows: list[dict[str, Any]], decision: Decision | None) -> Disput
     swapped = _random_number(item["item_id"], "answers") % 2 == 0
     ratings = [_blind_rating(row, swapped) for row in rows]
     first, second = answers[::-1] if swapped else answers
-    first_rating, second_rating = ratings if _random_number(item["item_id"], "readings") % 2 else ratings[::-1]
-    shown = item["item_id"], item["question"], first, second, (first_rating, second_rating)
+    shown = item["item_id"], item["question"], first, second, tuple(_in_random_order(item["item_id"], ratings))
     return Dispute(*shown, decision, swapped, item["reference"])
+
+
+def _in_random_order(item_id: str, ratings: list[BlindRating]) -> list[BlindRating]:
+    if len(ratings) == RATINGS_PER_ITEM:  # as it was before there were more
+        return ratings if _random_number(item_id, "readings") % 2 else ratings[::-1]
+    ranks = [_random_number(item_id, f"readings/{number}") for number in range(len(ratings))]
+    return [rating for _, rating in sorted(zip(ranks, ratings, strict=True), key=lambda ranked: ranked[0])]
 
 
 def _blind_rating(row: dict[str, Any], swapped: bool) -> BlindRating:
@@ -141,8 +153,9 @@ def _blind_rating(row: dict[str, Any], swapped: bool) -> BlindRating:
 def _gold_label(item_id: str, rows: list[dict[str, Any]], decision: Decision | None) -> GoldLabel | None:
     if decision is not None:
         return GoldLabel(item_id, decision.label, decision.significance, ADJUDICATED, decision)
-    if _differ(rows):
+    label = _majority(rows)
+    if label is None:
         return None
-    significances = {row["significance"] for row in rows}
+    significances = {row["significance"] for row in rows if row["label"] == label}
     significance = significances.pop() if len(significances) == 1 else None
-    return GoldLabel(item_id, rows[0]["label"], significance, AGREED, None)
+    return GoldLabel(item_id, label, significance, AGREED, None)

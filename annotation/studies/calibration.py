@@ -6,24 +6,39 @@ For PIs, without the judge: annotators sit beside the PI when the differing item
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, groupby
 from typing import Any
 
 import pandas as pd
 
 from annotation.agreement.report import ALL_ANNOTATORS, report_without_judge
-from annotation.agreement.tables import FIGURE
+from annotation.agreement.tables import FIGURE, rater_name
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import ratings_from
 from annotation.schemes import Scheme
 from audit.formatting import fixed
+from audit.tables import Column, TableSpec
 
 MIN_SHARE, MIN_KAPPA = 0.7, 0.6
 """Below either, the protocol repeats the round (annotation/PROTOCOL.md, section 6)."""
+
+
+CALIBRATION_TABLE = TableSpec(
+    "Agreement in the calibration round",
+    (
+        Column.text("who", "Between"), Column.count("n", "n", "items"), Column.share("value", "Same label"),
+        Column.decimal("kappa", "Kappa"), Column.text("note", "Note"),
+    ),
+    (
+        "Calibration items are rated before the study and enter no other figure.",
+        "Kappa: with quadratic weights, because labels are ordered (of all annotators: Conger's).",
+        "In brackets: 95 % intervals.",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,10 @@ class CalibrationFigure:
     note: str
 
 
+TwoFigures = tuple[CalibrationFigure, CalibrationFigure]
+"""Share of equal labels, and kappa."""
+
+
 @dataclass(frozen=True)
 class Calibration:
     """The agreement on calibration items.
@@ -70,6 +89,7 @@ class Calibration:
     share   items with equal labels, of those that all annotators rated (pairs of ratings, with more than two annotators)
     kappa   the coefficient that is read first: weighted where labels are ordered
     missing ratings that are not in yet
+    pairs   the same two figures of each two annotators, by letter, where there are more than two
     """
 
     scheme: Scheme
@@ -77,6 +97,7 @@ class Calibration:
     share: CalibrationFigure
     kappa: CalibrationFigure
     missing: int
+    pairs: Mapping[str, TwoFigures] = field(default_factory=dict)
 
     @property
     def met(self) -> bool | None:
@@ -92,6 +113,18 @@ class Calibration:
     def differing(self) -> list[CalibrationItem]:
         """The items on which labels differ."""
         return [item for item in self.items if item.differs]
+
+    def frame(self) -> pd.DataFrame:
+        """Both figures with intervals: of all annotators, and of each two where there are more; columns of CALIBRATION_TABLE."""
+        rows = [(ALL_ANNOTATORS if self.pairs else "annotator A and annotator B", self.share, self.kappa)]
+        rows += [(who, *figures) for who, figures in self.pairs.items()]
+        return pd.DataFrame(
+            [
+                {"who": who, "n": share.n, "value": share.value, "value_low": share.low, "value_high": share.high,
+                 "kappa": kappa.value, "kappa_low": kappa.low, "kappa_high": kappa.high, "note": kappa.note or share.note}
+                for who, share, kappa in rows
+            ]
+        )  # fmt: skip
 
     def sentence(self) -> str:
         """The agreement with intervals and count, and the threshold, in words."""
@@ -125,8 +158,8 @@ def calibration_of(store: LabelStore, study_id: str) -> Calibration | None:
     if not rows:
         return None
     items = [_item(list(group)) for _, group in groupby(rows, lambda row: row["item_id"])]
-    share, kappa = _figures(rows, scheme)
-    return Calibration(scheme, items, share, kappa, sum(row["label"] is None for row in rows))
+    (share, kappa), pairs = _figures(rows, scheme)
+    return Calibration(scheme, items, share, kappa, sum(row["label"] is None for row in rows), pairs)
 
 
 def _item(rows: list[dict[str, Any]]) -> CalibrationItem:
@@ -135,16 +168,23 @@ def _item(rows: list[dict[str, Any]]) -> CalibrationItem:
     return CalibrationItem(first["item_id"], first["question"], first["answer_a"], first["answer_b"], ratings)
 
 
-def _figures(rows: list[dict[str, Any]], scheme: Scheme) -> tuple[CalibrationFigure, CalibrationFigure]:
-    """Raw agreement and the headline coefficient of all annotators together."""
+def _figures(rows: list[dict[str, Any]], scheme: Scheme) -> tuple[TwoFigures, dict[str, TwoFigures]]:
+    """Raw agreement and the headline coefficient of all annotators together, and of each two where there are more."""
     table = pd.DataFrame([{"item_id": row["item_id"], "seat": row["seat"], "label": row["label"]} for row in rows])
     wide = table.pivot(index="item_id", columns="seat", values="label").rename(columns=lambda seat: f"annotator_{seat.lower()}")
     figures = report_without_judge(
         ratings_from(wide.reset_index().assign(judge=None), "The calibration round", scheme=scheme)
     ).figures
-    together = figures[figures["first"] == (ALL_ANNOTATORS if len(wide.columns) > 2 else wide.columns[0])]
-    own = together[(together["about"] == "label") & (together["label"] == "")].set_index("name")
-    return _figure(own, "agreement"), _figure(own, scheme.headline)
+    own = figures[(figures["about"] == "label") & (figures["label"] == "")]
+    raters = [str(rater) for rater in wide.columns]
+
+    def of(first: str, second: str) -> TwoFigures:
+        chosen = own[(own["first"] == first) & (own["second"] == second)].set_index("name")
+        return _figure(chosen, "agreement"), _figure(chosen, scheme.headline)
+
+    if len(raters) == 2:
+        return of(*raters), {}
+    return of(ALL_ANNOTATORS, ""), {f"{rater_name(a)} and {rater_name(b)}": of(a, b) for a, b in combinations(raters, 2)}
 
 
 def _figure(figures: pd.DataFrame, name: str) -> CalibrationFigure:

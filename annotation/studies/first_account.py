@@ -16,6 +16,7 @@ from annotation.label_store import account_rows
 from annotation.label_store import sign_in_attempts as attempts
 from annotation.label_store.access_log import UNKNOWN_NAME, Actor, Event, log_event
 from annotation.label_store.engine import LabelStore, SignInError
+from annotation.label_store.stored_values import to_timestamp
 from annotation.studies.accounts import Role, begin_session, new_user
 from annotation.studies.passwords import one_time_password
 from annotation.studies.signing_in import admit_attempt
@@ -86,6 +87,7 @@ def create_first_account(
         if account_rows.has_users(tx):
             raise SignInError(TAKEN)
         account_rows.insert_user(tx, user, actor, now, "the first account, by the code that the server printed")
+        account_rows.update_user(tx, user.username, last_sign_in_at=to_timestamp(now))
         log_event(tx, Event.SIGN_IN, actor, now, "by password")
         token = begin_session(tx, user.username, now)
     withdraw_code()

@@ -9,17 +9,11 @@ import pandas as pd
 from annotation.label_store.studies import ItemKind
 from annotation.ratings.gold import gold_standard
 from annotation.ratings.table import MISSING, Ratings
-from audit.stats.intervals import wilson
 from audit.tables import Column, TableSpec
 
 FLOW_TABLE = TableSpec(
     "What became of the items",
     (Column.text("step", "Step"), Column.count("n", "n", "items"), Column.text("note", "Note")),
-)
-CALIBRATION_TABLE = TableSpec(
-    "Agreement in the calibration round",
-    (Column.text("who", "Between"), Column.count("n", "n", "items"), Column.share("value", "Same label")),
-    ("Calibration items are rated before the study and enter no other figure.", "In brackets: 95 % intervals (Wilson)."),
 )
 RATINGS_TABLE = TableSpec(
     "Every rating of the study",
@@ -97,20 +91,6 @@ def study_flow(ratings: Ratings, table: pd.DataFrame) -> StudyFlow:
         len(ratings.items), int((raters >= 2).sum()), gold.agreed, int(gold.adjudicated.sum()), disputed, once,
         int((raters == 0).sum()), int(kinds.get(ItemKind.CALIBRATION, 0)), int(kinds.get(ItemKind.REPEAT, 0)),
     )  # fmt: skip
-
-
-def calibration_frame(table: pd.DataFrame) -> pd.DataFrame:
-    """How often each two annotators gave calibration items the same label, with the columns of CALIBRATION_TABLE."""
-    own = table[(table["kind"] == ItemKind.CALIBRATION)]
-    wide = own.pivot(index="item_id", columns="seat", values="label")
-    rows = []
-    for position, first in enumerate(wide.columns):
-        for second in wide.columns[position + 1 :]:
-            both = wide[[first, second]].dropna()
-            same, n = int((both[first] == both[second]).sum()), len(both)
-            low, high = (float(end) for end in wilson(same, n))
-            rows.append((f"annotator {first} and annotator {second}", n, same / n if n else float("nan"), low, high))
-    return pd.DataFrame(rows, columns=["who", "n", "value", "value_low", "value_high"])
 
 
 def by_seat(retest: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

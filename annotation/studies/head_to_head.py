@@ -11,6 +11,7 @@ from datetime import datetime
 from itertools import combinations
 
 from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.studies import RATINGS_PER_ITEM
 from annotation.label_store.study_creation import NewStudy, check_study_id
 from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.sample_plan import MAX_STUDY_ITEMS, Plan, StratumPlan, apportion, check_counts, check_size
@@ -93,13 +94,14 @@ def draw_head_to_head_study(
     annotators: Sequence[str],
     now: datetime,
     max_items: int | None = MAX_STUDY_ITEMS,
+    ratings_per_item: int = RATINGS_PER_ITEM,
 ) -> DrawnSample:
     """Draw the questions and create the study, in one transaction.
 
     Raises StudyError when the plan is not possible, or the study cannot be created.
     """
     drawn = draw_head_to_head(run, plan, study_id, max_items)
-    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, scheme=HEAD_TO_HEAD)
+    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, scheme=HEAD_TO_HEAD, ratings_per_item=ratings_per_item)
     create_drawn_study(store, run, plan, drawn, new, now)
     return drawn
 

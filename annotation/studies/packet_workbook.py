@@ -21,12 +21,14 @@ MAX_XLSX_CELL = 32_767
 # A workbook writes control characters as _xHHHH_, so a text that looks like that has to be escaped as well.
 XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 WIDTHS = {"question": 40, **dict.fromkeys(("answer_1", "answer_2", "answer_a", "answer_b", "reference"), 70), "comment": 40}
+WIDTHS |= dict.fromkeys(("marked_1", "marked_2", "marked_a", "marked_b"), 50)
 WIDTHS |= {"label": 18, "significance": 14}
 PACKET_SHEET, RUBRIC_SHEET = "packet", "rubric"
 TO_FILL = PatternFill("solid", fgColor="FFF7DC")
 RUBRIC_WIDTHS = {"A": 60, "B": 90}
 HOW_TO_FILL = (
     "Fill in the yellow columns of the sheet 'packet'. Each has a menu of the allowed words; the other columns are locked.",
+    "To show what a label rests on, copy whole sentences of an answer into its column 'marked', one a line. It may stay empty.",
     "Do not merge cells, and do not move texts between rows: the file would be refused as a whole.",
     "An item that you leave empty stays open. Save the file as .xlsx and send it back.",
 )

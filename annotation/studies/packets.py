@@ -9,21 +9,28 @@ import csv
 import hashlib
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
+from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.stored_values import MAX_COMMENT_LENGTH, storable_text
 from annotation.label_store.studies import find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
+from annotation.studies.packet_marks import marked_lines, sentences_of_lines
 from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
 from annotation.studies.packet_workbook import MAX_XLSX_CELL, workbook_bytes, xlsx_text
 from audit.formatting import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
-FILLED_COLUMNS = {PAIRS.name: ("label", "significance", "unsure", "comment"), HEAD_TO_HEAD.name: ("label", "unsure", "comment")}
+MARKED_COLUMNS = {PAIRS.name: ("marked_1", "marked_2"), HEAD_TO_HEAD.name: ("marked_a", "marked_b")}
+"""The sentences of each answer that a label rests on, one a line; a packet of an earlier version lacks these columns."""
+FILLED_COLUMNS = {
+    PAIRS.name: ("label", "significance", "unsure", "comment", *MARKED_COLUMNS[PAIRS.name]),
+    HEAD_TO_HEAD.name: ("label", "unsure", "comment", *MARKED_COLUMNS[HEAD_TO_HEAD.name]),
+}
 COLUMNS = {
     PAIRS.name: ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2", *FILLED_COLUMNS[PAIRS.name]),
     HEAD_TO_HEAD.name: ("item", "order", "question", "answer_a", "answer_b", "reference", *FILLED_COLUMNS[HEAD_TO_HEAD.name]),
@@ -89,6 +96,8 @@ def _packet_row(task: LabellingTask, columns: Sequence[str]) -> list[str]:
         "label": rated.label, "significance": rated.significance, "unsure": "yes" if rated.flagged else "",
         "comment": rated.comment,
     }  # fmt: skip
+    marked = marked_lines(rated.rationale, (task.first, task.second))
+    cells |= dict(zip(("marked_1", "marked_2"), marked, strict=True)) | dict(zip(("marked_a", "marked_b"), marked, strict=True))
     return [cells[column] or "" for column in columns]
 
 
@@ -117,11 +126,17 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
         listed = "\n".join(faults[:MAX_FAULTS_LISTED])
         raise StudyError(f"{listed}{more}\nNo rating was stored. Correct the file and import it again.")
     ratings = [rating for rating in filled if rating is not None]
-    changed = [rating for rating in ratings if rating.choice != tasks[rating.assignment_id].rated]
+    marks = any(column in row for _, row in rows for column in MARKED_COLUMNS[scheme.name])
+    changed = [rating for rating in ratings if _differs(rating.choice, tasks[rating.assignment_id].rated, marks=marks)]
     with store.begin() as tx:
         for rating in changed:
             add_rating(tx, annotator, rating, now)
     return PacketImport(len(changed), len(ratings) - len(changed), len(filled) - len(ratings))
+
+
+def _differs(choice: Choice, rated: Choice | None, *, marks: bool) -> bool:
+    """Whether a rating is another than the stored one; its sentences count only where the packet has columns for them."""
+    return choice != rated or (marks and rated is not None and choice.rationale != rated.rationale)
 
 
 def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
@@ -139,7 +154,7 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
 
 def _header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
     """What is wrong with the column names; empty where nothing is."""
-    if missing := [column for column in columns if column not in header]:
+    if missing := [column for column in columns if column not in header and not column.startswith("marked_")]:
         return f"column '{missing[0]}' is missing"
     if len(set(header)) != len(header):
         return "a column name appears twice"
@@ -170,9 +185,24 @@ def _new_rating(
     choice = _filled_choice(row, scheme, fault)
     if task is None or choice is None or len(faults) > before:
         return None
+    choice = replace(choice, rationale=_marked_sentences(row, scheme, task, fault))
+    if len(faults) > before:
+        return None
     # The key follows from the content, so two imports of the same packet at the same time store each rating once.
     key = hashlib.sha256(repr((task.assignment_id, task.revision, choice)).encode()).hexdigest()
     return NewRating(task.assignment_id, choice, f"packet/{key}", task.revision, PACKET)
+
+
+def _marked_sentences(
+    row: dict[str, str], scheme: Scheme, task: LabellingTask, fault: Callable[[str, str], None]
+) -> tuple[MarkedSentence, ...]:
+    found: list[MarkedSentence] = []
+    for side, (column, answer) in enumerate(zip(MARKED_COLUMNS[scheme.name], (task.first, task.second), strict=True)):
+        try:
+            found += sentences_of_lines(row.get(column, ""), answer, side)
+        except StudyError as error:
+            fault(column, str(error))
+    return tuple(sorted(found))
 
 
 def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, str], None]) -> Choice | None:
@@ -184,7 +214,7 @@ def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, st
     if len(row["comment"]) > MAX_COMMENT_LENGTH:
         fault("comment", f"it has {len(row['comment']):,} characters; at most {MAX_COMMENT_LENGTH:,} are allowed.")
     if label is None:
-        if any(row[column].strip() for column in FILLED_COLUMNS[scheme.name][1:]) and plain(row["label"]) in EMPTY_WORDS:
+        if any(row.get(column, "").strip() for column in FILLED_COLUMNS[scheme.name][1:]) and plain(row["label"]) in EMPTY_WORDS:
             fault("label", "it is empty, but another column is filled in.")
         return None
     choice = Choice(label, significance, flagged in YES, storable_text(row["comment"]))

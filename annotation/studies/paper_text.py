@@ -8,13 +8,22 @@ from itertools import combinations
 import pandas as pd
 
 from annotation.agreement.report import AgreementReport
-from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, same_of, share_words, weighted_sentence
+from annotation.agreement.sentences import (
+    capitalised,
+    judge_sentence,
+    people_sentence,
+    same_of,
+    share_words,
+    together_sentence,
+    weighted_sentence,
+)
 from annotation.agreement.tables import LABEL
 from annotation.label_store.studies import Study
 from annotation.prevalence.headline import CorrectedRate
 from annotation.prevalence.sentences import disagreement_sentence, rate_sentence
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard
 from annotation.ratings.table import Ratings
+from annotation.studies.calibration import Calibration
 from annotation.studies.flow import StudyFlow
 from annotation.studies.verdict_store import SampleOrigin, Stratum
 
@@ -29,16 +38,23 @@ INTERVALS = (
 NOT_FINAL = "The study is in the state {state}: these figures are not final."
 
 
-def methods_paragraph(study: Study, origin: SampleOrigin, strata: Sequence[Stratum], flow: StudyFlow, ratings: Ratings) -> str:
+def methods_paragraph(
+    study: Study,
+    origin: SampleOrigin,
+    strata: Sequence[Stratum],
+    flow: StudyFlow,
+    ratings: Ratings,
+    calibration: Calibration | None,
+) -> str:
     """How the sample was drawn, rated and settled."""
     sampled = ", ".join(f"{s.sampled:,} of {s.population:,} {s.stratum.lower()}" for s in strata)
     labels = ", ".join(map(LABEL.display, ratings.scheme.words))
     sentences = [
         f"{flow.drawn:,} pairs were drawn from the {sum(s.population for s in strata):,} pairs of run {origin.run_key} that have "
         f"a verdict of the judge, at random and without replacement inside strata by its label ({sampled}).",
-        f"Each was labelled by {len(ratings.annotators)} annotators with the labels of the rubric ({labels}).",
+        f"Each was labelled by {study.ratings_per_item} annotators with the labels of the rubric ({labels}).",
         BLINDED,
-        *_outside_the_sample(flow),
+        *_outside_the_sample(flow, calibration),
         f"{GOLD_RULE} {WITHOUT_GOLD}" if flow.disputed or flow.rated_once else GOLD_RULE,
         INTERVALS,
     ]
@@ -46,8 +62,11 @@ def methods_paragraph(study: Study, origin: SampleOrigin, strata: Sequence[Strat
     return " ".join([*sentences, *([] if state == "closed" else [NOT_FINAL.format(state=state)])])
 
 
-def _outside_the_sample(flow: StudyFlow) -> list[str]:
-    round_before = f"Before the study the annotators labelled {flow.calibration:,} calibration items, which enter no figure."
+def _outside_the_sample(flow: StudyFlow, calibration: Calibration | None) -> list[str]:
+    agreed = f" {calibration.sentence()}" if calibration else ""
+    round_before = (
+        f"Before the study the annotators labelled {flow.calibration:,} calibration items, which enter no figure.{agreed}"
+    )
     repeats = f"{flow.repeats:,} items were shown a second time without notice, to measure intra-rater agreement."
     return [*([round_before] if flow.calibration else []), *([repeats] if flow.repeats else [])]
 
@@ -58,7 +77,7 @@ def results_paragraph(
     """What was found: flow, people with people, people with themselves, the judge with people, the corrected shares."""
     sentences = [
         flow.sentence(),
-        *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
+        together_sentence(report), *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
         *_retest(report), judge_sentence(report, by), weighted_sentence(report, by),
         disagreement_sentence(shares, "the gold labels"), rate_sentence(rate), _open(ratings),
     ]  # fmt: skip

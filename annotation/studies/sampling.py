@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.studies import ItemKind
+from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.studies.masking_preview import MaskingPreview, blind_answer, preview_masking
 from annotation.studies.names_left import masker_of_run, names_left_text, words_left
@@ -95,13 +95,15 @@ def draw_study(
     annotators: Sequence[str],
     now: datetime,
     max_items: int | None = MAX_STUDY_ITEMS,
+    ratings_per_item: int = RATINGS_PER_ITEM,
 ) -> DrawnSample:
     """Draw a sample from a run and create the study, in one transaction.
 
     Raises StudyError when the plan is not possible, the run has no answers, or the study cannot be created.
     """
     drawn = draw_sample(run, plan, study_id, max_items)
-    create_drawn_study(store, run, plan, drawn, NewStudy(study_id, title, annotators, drawn.items, plan.seed), now)
+    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, ratings_per_item=ratings_per_item)
+    create_drawn_study(store, run, plan, drawn, new, now)
     return drawn
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from string import ascii_uppercase
 from typing import Any
 
 import pandas as pd
@@ -23,14 +24,14 @@ from audit.tables import Column, TableSpec
 
 CODEBOOK: dict[str, str] = {
     "study_id": "the study",
-    "item_id": "the item; the same for both annotators",
+    "item_id": "the item; the same for all its annotators",
     "kind": "calibration: rated before the study, enters no figure; study: an item of the sample; repeat: a study item shown a "
     "second time without notice, used for intra-rater agreement only",
     "repeat_of": "item_id that a repeat repeats; empty otherwise",
     "question_id": "the question, as in the release",
     "handbook_a": "the handbook of answer a, as in the release",
     "handbook_b": "the handbook of answer b",
-    "seat": "A or B: which of the item's two ratings this is (calibration with more annotators: C, D, ...)",
+    "seat": "A, B, ...: which of the item's ratings this is (of a calibration item: of which annotator)",
     "annotator": "who rated; empty: not assigned yet",
     "position": "position of the item in this annotator's own order, from 1",
     "shown_first": "a or b: the answer that this annotator saw first; labels do not depend on the order",
@@ -51,10 +52,10 @@ CODEBOOK: dict[str, str] = {
     "stratum_population": "N_h: pairs of the run in the stratum",
     "stratum_sample": "n_h: study items drawn from it, without replacement",
     "design_weight": "N_h / n_h: pairs of the run that one study item represents; empty for calibration and repeats",
-    "gold": "the label on which both annotators agree, else the adjudicated one; empty: none yet",
-    "gold_significance": "clinical significance of the gold label; empty where the annotators chose different ones",
+    "gold": "the adjudicated label, else the one of more than half of the item's annotators, at least two; empty: none yet",
+    "gold_significance": "clinical significance of the gold label; empty where those who gave the label chose different ones",
     "gold_source": "agreed or adjudicated",
-    "adjudicator": "who decided; empty where the annotators agreed",
+    "adjudicator": "who decided; empty where the annotators had a majority",
     "adjudication_reason": "the adjudicator's reason",
 }
 """Column of the ratings table of a study of pairs -> its meaning, in column order."""
@@ -144,7 +145,7 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
         design_weight                float, pairs of the run that the item represents
         judge, judge_significance    str or None
         annotator_a, significance_a, seconds_a, order_a, comment_a    seat A: label, ...; None where not rated
-        annotator_b, ...             seat B
+        annotator_b, ...             seat B, and so on for as many as rate an item
         gold, gold_significance, gold_source, adjudicator, adjudication_reason   str or None
 
     A head-to-head study has systems instead of handbooks, and neither a judge, nor weights, nor significances.
@@ -162,11 +163,12 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     shown_names = {name: shown for name, shown in SIDE_COLUMNS.items() if name in table}
     # The columns about the item, the judge and gold are the same in both rows of an item.
     wide = table[item + end].drop_duplicates("item_id").set_index("item_id")
-    for seat in "AB":
+    seats = ascii_uppercase[: find_study(store, study_id).ratings_per_item]
+    for seat in seats:
         own = table[table["seat"] == seat].set_index("item_id")
         for name, shown in shown_names.items():
             wide[f"{shown}_{seat.lower()}"] = own[name]
-    sides = [f"{shown}_{seat}" for seat in "ab" for shown in shown_names.values()]
+    sides = [f"{shown}_{seat}" for seat in seats.lower() for shown in shown_names.values()]
     return wide.reset_index()[[*item, *sides, *end]]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.agreement.baseline_comparison import SEED
 from annotation.agreement.comparisons import SAMPLE, significance_by_all
+from annotation.agreement.report import ALL_ANNOTATORS
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study
 from annotation.prevalence.headline import corrected_disagreement
@@ -27,6 +28,7 @@ from audit.exports.published_comparison import RunFigure
 from audit.store.connection import Connection
 from audit.vocabulary import LABELS, Label
 
+PAIR = 2
 TITLE = "Validation of the judge by people"
 PUBLISHED_AGREEMENT = {"agreement": "study.agreement", "kappa": "study.kappa"}
 PUBLISHED_JUDGE = {name: f"study.judge.{name}" for name in ("accuracy", "kappa", "f1_weighted", "f1_macro")}
@@ -52,7 +54,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
 
 def methods(data: ValidationData) -> str:
     """A paragraph on how the sample was drawn, rated and settled."""
-    return methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings)
+    return methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings, data.calibration)
 
 
 def results(data: ValidationData) -> str:
@@ -79,10 +81,10 @@ def provisional_note(study: Study) -> str:
 def _published_figures(data: ValidationData) -> dict[str, RunFigure | str]:
     """The figures of the study that are also published, by name."""
     counts = data.report.counts
-    first, second = data.ratings.annotators[:2]
-    both = int(((data.ratings.labels[first] >= 0) & (data.ratings.labels[second] >= 0)).sum())
-    # With two annotators, an item without a majority is one on which they differ.
-    agreed = both - counts[f"without a {MAJORITY}"]
+    labels = np.array([data.ratings.labels[rater] for rater in data.ratings.annotators])
+    # With more annotators than two, those on which all of them agree
+    agreed = int(((labels[0] != MISSING) & (labels == labels[0]).all(axis=0)).sum())
+    first, second = data.ratings.annotators if len(labels) == PAIR else (ALL_ANNOTATORS, "")
     figures: dict[str, RunFigure | str] = {
         "study.items": RunFigure(float(counts["items"])), "study.agreed": RunFigure(float(agreed)),
     }  # fmt: skip

@@ -32,15 +32,14 @@ from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalenc
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.baseline_judge import baseline_of_study
+from annotation.studies.calibration import CALIBRATION_TABLE, Calibration, calibration_of
 from annotation.studies.corrected_parts import corrected_parts
 from annotation.studies.flow import (
-    CALIBRATION_TABLE,
     CODEBOOK_TABLE,
     FLOW_TABLE,
     RATINGS_TABLE,
     StudyFlow,
     by_seat,
-    calibration_frame,
     study_flow,
 )
 from annotation.studies.item_groups import item_groups
@@ -58,6 +57,9 @@ from audit.exports.table_model import Table
 from audit.store.connection import Connection
 from audit.tables import HIGH, LOW, Column, TableSpec
 
+NO_CALIBRATION = "The study had no calibration round."
+NO_ROUND = pd.DataFrame(columns=["who", "n", "value", "value_low", "value_high", "kappa", "kappa_low", "kappa_high", "note"])
+
 
 @dataclass(frozen=True)
 class ValidationData:
@@ -69,6 +71,7 @@ class ValidationData:
     shares    as `annotation.prevalence.estimates.prevalence` returns them
     baseline  name of the baseline judge
     compared  the judge compared with it, as `compare_with_baseline` returns it
+    calibration  the round before the study; None where it had none
     """
 
     study: Study
@@ -82,6 +85,7 @@ class ValidationData:
     shares: pd.DataFrame
     baseline: str
     compared: pd.DataFrame
+    calibration: Calibration | None = None
 
     @property
     def reference(self) -> str:
@@ -111,7 +115,7 @@ def validation_data(store: LabelStore, study_id: str, con: Connection | None = N
         corrected_parts(ratings, labels_table(store, study_id), con),
         ratings_table(store, study_id), ratings,
         agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), baseline.name,
-        compare_with_baseline(ratings, baseline),
+        compare_with_baseline(ratings, baseline), calibration_of(store, study_id),
     )  # fmt: skip
 
 
@@ -202,8 +206,10 @@ def _named(name: str, by: str) -> str:
 
 
 def calibration_table(data: ValidationData) -> Table:
-    """Agreement on calibration items."""
-    return data.table("study_calibration", CALIBRATION_TABLE, calibration_frame(data.rows))
+    """Agreement on calibration items, and whether it reaches the protocol's threshold."""
+    if data.calibration is None:
+        return data.table("study_calibration", CALIBRATION_TABLE, NO_ROUND).noted(NO_CALIBRATION)
+    return data.table("study_calibration", CALIBRATION_TABLE, data.calibration.frame()).noted(data.calibration.sentence())
 
 
 def repeats_reliability(data: ValidationData) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from annotation.agreement.sentences import capitalised
 from annotation.label_store.access_log import Actor
 from annotation.studies.app_settings import (
     BROWSING_SETTING,
@@ -32,7 +33,7 @@ KEY_NOTE = (
     "One address a line. What is judged is sent there: both answers and the question. The key is not entered here: it is "
     "AUDIT_JUDGE_KEY on the server ({key}), and is sent to these addresses."
 )
-DEFAULT = "Default: anybody on this machine alone and without accounts, else viewers and PIs who are signed in"
+DEFAULT = "Default: anybody where the server is reached from its own machine only, else viewers and PIs"
 CHANGED = "message about a setting for the next run of the page"
 
 
@@ -87,7 +88,7 @@ def _browsing_form(actor: Actor) -> None:
     with st.form("browsing", border=False):
         chosen = st.radio(
             "Who may browse runs", BROWSING, BROWSING.index(value), key="browsing_choice", label_visibility="collapsed",
-            format_func=lambda word: BROWSING_WORDS[word].capitalize() if word else DEFAULT, disabled=bool(Settings().browsing),
+            format_func=lambda word: capitalised(BROWSING_WORDS[word]) if word else DEFAULT, disabled=bool(Settings().browsing),
         )  # fmt: skip
         if _saved("Save browsing", "AUDIT_BROWSING", Settings().browsing):
             change_browsing(label_store(), chosen, actor, now())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from string import ascii_uppercase
 
 import pandas as pd
 import streamlit as st
@@ -104,9 +105,9 @@ def current_report(study_id: str, *, judged: bool = True) -> AgreementReport:
 
 def rater_names(study_id: str) -> dict[str, str]:
     """Rater column -> name for a reader: `annotator_a` -> `A (ana)`."""
-    people = list_annotators(label_store(), study_id)
-    lettered = find_study(label_store(), study_id).scheme is PAIRS  # elsewhere A and B are systems
-    named = {f"annotator_{letter}": letter.upper() for letter in "ab"}
+    people, study = list_annotators(label_store(), study_id), find_study(label_store(), study_id)
+    lettered = study.scheme is PAIRS  # elsewhere A and B are systems
+    named = {f"annotator_{letter.lower()}": letter for letter in ascii_uppercase[: study.ratings_per_item]}
     if len(people) == len(named):
         named = {
             rater: f"{letter} ({name})" if lettered else name for (rater, letter), name in zip(named.items(), people, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.studies import ItemKind, list_studies, neutral_titles
+from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind, list_studies, neutral_titles
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES, Scheme
 from annotation.studies.accounts import Role, list_accounts
 from annotation.studies.expected_precision import expected_precision
@@ -46,6 +46,10 @@ SUCCESS = "success message for the next run of the page"
 MASK_HELP = (
     "Names of the run's handbooks, centers and systems are masked anyway, and so are telephone numbers, addresses and source "
     "lines. The list is kept with the study and cannot be changed afterwards."
+)
+RATINGS_HELP = (
+    "How many annotators rate each item. The label of more than half of them is gold; without a majority, somebody else decides. "
+    "With three, fewer items have to be decided."
 )
 CONFIRMED = "If people confirm this share of the judge's labels, in %"
 
@@ -87,8 +91,13 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
     left, right = st.columns(2)
     study_id = left.text_input("Id (letters, digits, . _ and -)", key="study_id", placeholder="validation-1", max_chars=64)
     title = right.text_input("Title", key="study_title", max_chars=120, placeholder="For PIs; annotators see a number instead")
-    chosen = st.multiselect("Annotators (two both rate every item; more share the items)", people, people[:2], key="annotators")
-    plan: Plan = pair_fields(by_key[key]) if scheme is PAIRS else head_to_head_fields(by_key[key])
+    left, right = st.columns([3, 1])
+    most = min(MAX_RATINGS_PER_ITEM, len(people))
+    wanted = int(right.number_input("Ratings per item", RATINGS_PER_ITEM, most, key="ratings_per_item", help=RATINGS_HELP))
+    chosen = left.multiselect(
+        f"Annotators ({wanted} rate every item; more share the items)", people, people[:2], key="annotators"
+    )
+    plan: Plan = pair_fields(by_key[key], wanted) if scheme is PAIRS else head_to_head_fields(by_key[key])
     with st.container(horizontal=True):
         preview = st.button("Preview strata and masking", key="preview")
         create = st.button("Draw sample and create study", type="primary", key="create_study")
@@ -97,14 +106,21 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
         _preview(draw(by_key[key], plan, study_id), scheme)
     if create:
         drawn = draw_and_create(
-            store, by_key[key], plan, study_id=study_id, title=title or study_id, annotators=chosen, now=now()
+            store,
+            by_key[key],
+            plan,
+            study_id=study_id,
+            title=title or study_id,
+            annotators=chosen,
+            now=now(),
+            ratings_per_item=wanted,
         )
         remember_study(study_id)
         shown = neutral_titles(list_studies(store))[study_id]
         rerun_with_message(f"The study was created; its annotators can see it now, as {shown}. {drawn.names_left_text()}")
 
 
-def pair_fields(run: Run) -> SamplePlan:
+def pair_fields(run: Run, ratings_per_item: int) -> SamplePlan:
     """The sample plan of a study of pairs, as filled in, with the precision to expect beside it."""
     st.markdown("Items per label of the judge")
     columns = st.columns(len(LABELS))
@@ -120,7 +136,7 @@ def pair_fields(run: Run) -> SamplePlan:
         names_shown=(shown := st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
         masked_words=() if shown else _masked_words(),
     )
-    _planner(run, plan)
+    _planner(run, plan, ratings_per_item)
     return plan
 
 
@@ -137,7 +153,7 @@ def _masked_words() -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
 
 
-def _planner(run: Run, plan: SamplePlan) -> None:
+def _planner(run: Run, plan: SamplePlan, ratings_per_item: int) -> None:
     """What the sample is expected to give, and how much work it is."""
     with st.container(border=True):
         left, right = st.columns([1, 3])
@@ -146,8 +162,8 @@ def _planner(run: Run, plan: SamplePlan) -> None:
         strata = allocate_items(sizes, plan)
         expected = expected_precision(strata, confirmed)
         calibration = sum(stratum.calibration for stratum in strata)
-        ratings = 2 * (expected.items + min(plan.repeats, expected.items) + calibration)
-        right.caption(escaped(f"{expected.sentence(confirmed)} With two annotators: {ratings:,} ratings in all."))
+        ratings = ratings_per_item * (expected.items + min(plan.repeats, expected.items) + calibration)
+        right.caption(escaped(f"{expected.sentence(confirmed)} With {ratings_per_item} ratings per item: {ratings:,} in all."))
 
 
 def head_to_head_fields(run: Run) -> HeadToHeadPlan:

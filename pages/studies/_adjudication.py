@@ -88,7 +88,7 @@ class Adjudication:
 
 
 def dispute_view(dispute: Dispute, position: int, scheme: Scheme) -> dict[str, Any]:
-    """A dispute as the browser gets it: an item of the labelling board, with both annotators' labels."""
+    """A dispute as the browser gets it: an item of the labelling board, with the annotators' labels."""
     decision = dispute.decision
     answers = (dispute.first, dispute.second)
     return {
@@ -98,12 +98,17 @@ def dispute_view(dispute: Dispute, position: int, scheme: Scheme) -> dict[str, A
         "sentences": [browser_ranges(text) for text in answers],
         "marks": marks_of([mark for rating in dispute.ratings for mark in rating.rationale], answers),
         "ratings": [_rating_view(who, rating, dispute, scheme)
-                    for who, rating in zip(("One annotator", "The other annotator"), dispute.ratings, strict=True)],
+                    for who, rating in zip(_whose(len(dispute.ratings)), dispute.ratings, strict=True)],
         "revision": decision.revision if decision else 0,
         "label": scheme.turned(decision.label, dispute.swapped) if decision else None,
         "significance": decision.significance if decision else None,
         "flagged": False, "comment": decision.reason if decision else "",
     }  # fmt: skip
+
+
+def _whose(ratings: int) -> Sequence[str]:
+    """What the annotators of a dispute are called, in an order that is random for each item."""
+    return ("One annotator", "The other annotator") if ratings == 2 else ("One annotator", *["Another annotator"] * (ratings - 1))
 
 
 def _rating_view(who: str, rating: BlindRating, dispute: Dispute, scheme: Scheme) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Adjudicate: decide where two annotators differ, on the labelling board, without names and without the judge."""
+"""Adjudicate: decide where annotators differ, on the labelling board, without names and without the judge."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pages._blinded.tour import tour
 from pages.studies._adjudication import Adjudication
 
 LEAD = (
-    "Decide the items on which the two annotators chose different labels. Their names, the judge's verdict and, where systems "
-    "are compared, the systems are hidden."
+    "Decide the items on which no label was chosen by more than half of the annotators. Their names, the judge's verdict "
+    "and, where systems are compared, the systems are hidden."
 )
 EMPTY = "There is nothing to decide now: no study is in adjudication."
 

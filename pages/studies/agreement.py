@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import AgreementReport
-from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, weighted_sentence
+from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, together_sentence, weighted_sentence
 from annotation.agreement.tables import (
     BY_LABEL_TABLE,
     DRIFT_TABLE,
@@ -67,6 +67,8 @@ ABOUT = {"label": "Label", "significance": "Clinical significance, where all cho
 def lead_sentences(shown: ShownStudy, by: str) -> None:
     """People with people, then the judge with people: what a reader wants to know first."""
     report, people = shown.report, shown.ratings.annotators
+    if together := together_sentence(report):
+        st.markdown(escaped(together))
     for first, second in combinations(people, 2):
         st.markdown(escaped(people_sentence(report, first, second, shown.name)))
     if by:

@@ -7,7 +7,7 @@ from annotation.studies.accounts import Role
 from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import STYLE, escaped, explain, synthetic_notice
-from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, open_study
+from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, opaque_id, open_study
 from pages._blinded.labelling.session import LabellingSession
 from pages._blinded.labelling.widget import labelling_widget, pending_events
 from pages._blinded.tour import tour
@@ -57,7 +57,7 @@ def labelling(study: Study) -> None:
         session.handle(label_store(), events)
         data = {**session.view(events), "title": study.title, "done": DONE[study.state]}
         if labelling_widget(study.scheme, data):
-            st.switch_page(MY_ITEMS, query_params={PARAM: study.study_id})
+            st.switch_page(MY_ITEMS, query_params={PARAM: opaque_id(study.study_id)})
     except AuditError as error:
         explain(error)
 

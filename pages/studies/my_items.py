@@ -11,7 +11,7 @@ from annotation.label_store.studies import Study
 from annotation.studies.accounts import Role
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped, study_page, synthetic_notice
-from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, open_study
+from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, opaque_id, open_study
 from pages._blinded.labelling.own_items import BEGUN, LABELLED, OwnItem, item_grid, own_items
 
 LEAD = "Your items of the study, in your order. Click one to open it on the labelling board."
@@ -44,13 +44,13 @@ def grid(study: Study, annotator: str) -> None:
     """The items, and the way back to the board."""
     items = own_items(list_tasks(label_store(), study.study_id, annotator), study.scheme)
     if st.button("Label the next item", shortcut="G", icon=":material/edit:"):
-        st.switch_page(BOARD, query_params={PARAM: study.study_id})
+        st.switch_page(BOARD, query_params={PARAM: opaque_id(study.study_id)})
     shown = pick_shown(items)
     if not shown:
         st.info("No item is of this kind.")
     clicked = item_grid(shown)
     if clicked is not None:
-        st.switch_page(BOARD, query_params={PARAM: study.study_id, ITEM: clicked.assignment})
+        st.switch_page(BOARD, query_params={PARAM: opaque_id(study.study_id), ITEM: clicked.assignment})
     st.caption(NOTE)
 
 

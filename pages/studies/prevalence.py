@@ -97,7 +97,7 @@ def planner(study: Study, human: str) -> None:
     points = right.number_input("Half-width of the interval, in percentage points", 0.1, 20.0, 2.0, 0.1, key="half_width")
     needed = sample_size_plan(current_ratings(study.study_id), points / 100, label, human)
     table(needed, "plan", PLAN_TABLE.named("stratum", "pairs", "rated", "wanted", "more"))
-    st.caption(f"{int(needed['more'].sum()):,} more items, each rated by two annotators.")
+    st.caption(f"{int(needed['more'].sum()):,} more items, each rated by {study.ratings_per_item} annotators.")
 
 
 with study_page("Prevalence", LEAD, Role.PI):

@@ -10,7 +10,6 @@ import streamlit as st
 from annotation.label_store.assignments import release_assignments
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import (
-    RATINGS_PER_ITEM,
     STUDY_STATES,
     Study,
     StudyState,
@@ -59,7 +58,7 @@ MEANINGS = {
     "has seen an item of the study itself.",
     StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other, and in a head-to-head "
     "study to the systems. Ratings can be revised.",
-    StudyState.ADJUDICATION: "Rating has ended. A third person decides the items on which the two labels differ.",
+    StudyState.ADJUDICATION: "Rating has ended. Somebody else decides the items on which no label has a majority.",
     StudyState.CLOSED: "The study has ended. Tables and figures are final.",
 }
 SNAPSHOT = "A study keeps its own copy of questions, answers and verdicts, so reloading or deleting the run does not change it."
@@ -114,10 +113,10 @@ def _names_left(store: LabelStore, study: Study) -> str:
 
 
 def release_section(store: LabelStore, study: Study) -> None:
-    """With more than two annotators, release the items of somebody who does not return."""
+    """Where annotators share the items, release those of somebody who does not return."""
     people = list_annotators(store, study.study_id)
-    # Two annotators both rate every item, so neither reserves any.
-    if len(people) <= RATINGS_PER_ITEM or study.state is not StudyState.LABELLING:
+    # With as many annotators as ratings of an item, everybody rates every item, so nobody reserves any.
+    if len(people) <= study.ratings_per_item or study.state is not StudyState.LABELLING:
         return
     with st.expander("Release items that an annotator has reserved and not rated"):
         st.markdown(RELEASE)
@@ -130,7 +129,8 @@ def release_section(store: LabelStore, study: Study) -> None:
 def state_section(study: Study) -> None:
     """The four states with the current one marked, what it means, and what the next one brings."""
     path = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STUDY_STATES)
-    st.markdown(f"{path} · created {study.created_at[:10]} · {escaped(study.study_id)} · {study.scheme.name}")
+    about = f"{escaped(study.study_id)} · {study.scheme.name} · {study.ratings_per_item} ratings per item"
+    st.markdown(f"{path} · created {study.created_at[:10]} · {about}")
     st.markdown(MEANINGS[study.state])
     if study.state in EFFECTS:
         st.caption(f"{EFFECTS[study.state]} A study only moves forward.")
@@ -141,7 +141,9 @@ def state_section(study: Study) -> None:
 def packets_section(store: LabelStore, study: Study) -> None:
     """Export and import packets, for one annotator at a time."""
     annotator = st.selectbox("Annotator", list_annotators(store, study.study_id), key="packet_of")
-    name = f"{study.study_id}_{annotator}"
+    # Annotators get the file, and the id of a study may say what is expected of them
+    shown = neutral_titles(list_studies(store))[study.study_id].partition(" (")[0]
+    name = f"{shown.lower().replace(' ', '_')}_{annotator}"
     with st.container(horizontal=True):
         download_button(
             "Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv", "packet_csv"

@@ -256,6 +256,7 @@ def made_older(store: LabelStore) -> None:
             tx.execute(text(f"drop table {name}"))
         # Columns that later versions add
         tx.execute(text("alter table studies drop column scheme"))
+        tx.execute(text("alter table studies drop column ratings_per_item"))
         tx.execute(text("alter table items drop column reference"))
         for name in ("ratings", "drafts"):
             tx.execute(text(f"alter table {name} drop column rationale"))

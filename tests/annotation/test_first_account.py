@@ -7,7 +7,8 @@ import pytest
 
 from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import LabelStore, SignInError, StudyError
-from annotation.studies.accounts import Role, account_of_token, list_accounts
+from annotation.label_store.stored_values import to_timestamp
+from annotation.studies.accounts import Role, account_of_token, list_account_states, list_accounts
 from annotation.studies.first_account import TAKEN, WRONG_CODE, code_issued, create_first_account, issue_code, withdraw_code
 from annotation.studies.signing_in import sign_in
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
@@ -28,6 +29,7 @@ def test_whoever_has_the_code_becomes_a_pi_and_is_signed_in(store: LabelStore, c
     account = account_of_token(store, token, NOW)
     assert account is not None
     assert (account.username, account.name, account.role) == ("petra", "Petra Pine", Role.PI)
+    assert [state.last_sign_in_at for state in list_account_states(store, NOW)] == [to_timestamp(NOW)]
     sign_in(store, "petra", PASSWORD, NOW, CHEAP)
     assert [(entry.event, entry.account, entry.address) for entry in list_log(store)][1:] == [
         ("sign-in", "petra", "192.0.2.1"), ("account-added", "petra", "192.0.2.1"),

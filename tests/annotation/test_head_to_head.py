@@ -251,7 +251,9 @@ def test_a_packet_is_filled_in_on_sides_and_read_back_as_systems(lite: LabelStor
     for row, word in zip(rows, words, strict=True):
         row["label"] = word
         row["unsure"] = "yes" if word == "TIE" else ""
-    assert list(rows[0]) == ["item", "order", "question", "answer_a", "answer_b", "reference", "label", "unsure", "comment"]
+    assert list(rows[0]) == [
+        "item", "order", "question", "answer_a", "answer_b", "reference", "label", "unsure", "comment", "marked_a", "marked_b",
+    ]  # fmt: skip
     result = import_packet(lite, "s", "ana", name, file_of(name, rows), NOW)
     assert (result.stored, result.empty) == (9, 1)
     meant = {"a": "A", "A": "A", "Answer B": "B", "B": "B", "b": "B", "TIE": "tie", "equal": "tie"}

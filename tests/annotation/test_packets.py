@@ -257,7 +257,7 @@ def test_a_workbook_has_menus_locked_texts_and_the_rubric(lite: LabelStore) -> N
     assert menus[f"{letters['unsure']}2:{letters['unsure']}3"] == '"yes,no"'
     assert sheet.protection.sheet
     unlocked = {name for name, letter in letters.items() if not sheet[f"{letter}2"].protection.locked}
-    assert unlocked == {"label", "significance", "unsure", "comment"}
+    assert unlocked == {"label", "significance", "unsure", "comment", "marked_1", "marked_2"}
     rubric = [str(cell.value) for row in book["rubric"].iter_rows() for cell in row if cell.value]
     assert {*PAIRS.words} <= {*rubric}
     assert any("Can one patient follow both answers" in text for text in rubric)

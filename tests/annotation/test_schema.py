@@ -99,7 +99,7 @@ def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: st
             tx.execute(text(f"alter table users drop column {column}"))
         tx.execute(text("alter table attempts drop column address"))
         for table, column in (
-            ("studies", "synthetic"), ("studies", "scheme"), ("items", "reference"),
+            ("studies", "synthetic"), ("studies", "scheme"), ("studies", "ratings_per_item"), ("items", "reference"),
             ("ratings", "rationale"), ("drafts", "rationale"),
         ):  # fmt: skip
             tx.execute(text(f"alter table {table} drop column {column}"))

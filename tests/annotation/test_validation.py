@@ -72,6 +72,11 @@ def test_every_number_of_the_paragraphs_is_in_the_tables(exported: Path):
         assert (
             f"{kappa['Sample']:.2f} (95 % interval {kappa['Sample, 95 % low']:.2f} to {kappa['Sample, 95 % high']:.2f})" in text
         )
+    calibrated = table(exported, "study_calibration").iloc[0]
+    share, kappa = calibrated["Same label"], calibrated["Kappa"]
+    assert f"Same label: {100 * share:.0f} % of {calibrated['n (items)']} calibration items" in text
+    assert f"quadratic weights {kappa:.2f} (95 % interval {calibrated['Kappa, 95 % low']:.2f} to" in text
+    assert "The protocol asks for 70 % and a kappa of 0.6: " in text
     calls = table(exported, "study_by_label_gold").query("Figure == 'precision'")
     worst = calls.loc[calls["Sample"].idxmin()]
     assert f"where it says {worst['Label']}: {round(worst['Sample'] * worst['n (items)'])} of {worst['n (items)']}" in text

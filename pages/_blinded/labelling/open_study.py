@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 import streamlit as st
 
@@ -24,9 +25,15 @@ def open_study(annotator: str) -> Study | None:
     if len(studies) < 2:
         return next(iter(studies.values()), None)
     linked = st.query_params.get(PARAM)
-    first = list(studies).index(linked if linked in studies else _study_to_go_on(list(studies.values()), annotator))
+    named = next((study_id for study_id in studies if opaque_id(study_id) == linked), None)
+    first = list(studies).index(named or _study_to_go_on(list(studies.values()), annotator))
     chosen = st.selectbox("Study", list(studies), first, lambda name: studies[name].title, key=f"study_to_label {linked}")
     return studies[chosen]
+
+
+def opaque_id(study_id: str) -> str:
+    """A study's id for the browser of an annotator: PIs choose ids such as `divergent-overused`, which say what is expected."""
+    return sha256(study_id.encode()).hexdigest()[:12]
 
 
 def _study_to_go_on(newest_first: Sequence[Study], annotator: str) -> str:

@@ -21,6 +21,7 @@ from annotation.label_store.ratings import NewRating, recent_seconds, save_draft
 from annotation.label_store.reference_answers import open_reference
 from audit.errors import AuditError
 from pages._blinded.access import now
+from pages._blinded.labelling.open_study import opaque_id
 from pages._blinded.labelling.pace import BREAK_S, TIMED, pace_sentence, pause_sentence
 from pages._blinded.labelling.sentences import browser_ranges, marks_of, rationale_of
 
@@ -170,7 +171,7 @@ class LabellingSession:
         """What the browser gets: the tasks around the current one, the progress, and the outcome of its events."""
         keys = [str(event["key"]) for event in events]
         return {
-            "study": self.study_id,
+            "study": opaque_id(self.study_id),
             "tasks": [task_view(task, task.assignment_id in self.references) for task in self._window()],
             "current": self.opened or self.next,
             "next": self.next,

@@ -64,7 +64,7 @@ TOURS: dict[Role | None, Tour] = {
         "Every label is saved at once: you can stop and come back at any time.",
     ),
     Role.ADJUDICATOR: Tour(
-        "Two annotators have labelled the same pairs of answers. You decide where they differ, without seeing their names or the "
+        "Annotators have labelled the same pairs of answers. You decide where they differ, without seeing their names or the "
         "judge's verdict.",
         (
             "Read both answers, both labels and the annotators' comments.",
@@ -77,7 +77,7 @@ TOURS: dict[Role | None, Tour] = {
         INTRODUCTION + "Here you see where they disagree, and let people check how far the judge can be trusted.",
         (
             "Search for a topic (press /), or open one of the questions below: it shows who says what.",
-            "Open Studies: draw a sample for two annotators and watch their progress; Agreement and Prevalence show the results.",
+            "Open Studies: draw a sample for annotators and watch their progress; Agreement and Prevalence show the results.",
             "Open Methods to compare runs and judges, and About for every table and figure as files.",
         ),
         "Copy link hands on exactly what you see.",

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from annotation.label_store.assignments import prefetch_tasks
 from annotation.label_store.engine import StudyError, open_label_store
+from annotation.label_store.studies import find_study, study_progress
 from audit.cli.main import parse
 from audit.settings import Settings
 from tests.annotation.test_sampling import TABLE
@@ -85,6 +86,8 @@ def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
     ("line", "message"),
     [
         ("sample v1 --annotators ana,ben", "'ana, ben' has no account"),
+        ("sample v1 --annotators ana,ben --ratings-per-item 3", "needs at least 3 different annotators"),
+        ("sample v1 --annotators ana,ben --ratings-per-item 6", "must be 2 to 5, not 6"),
         ("sample v1 --annotators ana,ben --items ABSENT", "expected LABEL=NUMBER"),
         ("sample v1 --annotators ana,ben --items NONE=3", "'NONE' is not a label"),
         ("sample v1 --annotators ana,ben --calibration 99999999999", "more than 1,000 items"),
@@ -100,6 +103,15 @@ def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
 def test_an_impossible_command_is_explained_in_a_sentence(typed, line: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         typed(line)
+
+
+def test_a_study_of_three_ratings_an_item(typed, home: Path) -> None:
+    for name in ("ana", "ben", "cem"):
+        typed(f"account add {name} --role annotator")
+    typed("create v1 --annotators ana,ben,cem --ratings-per-item 3 --per-label 1 --calibration 0 --repeats 0")
+    store = open_label_store(Settings(data_dir=home, studies="").studies_url)
+    assert find_study(store, "v1").ratings_per_item == 3
+    assert [part.rated for part in study_progress(store, "v1")] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("more", ["", " --dry-run"])

@@ -15,6 +15,7 @@ from annotation.label_store.study_creation import NewStudy, create_study
 from annotation.schemes import HEAD_TO_HEAD
 from audit.vocabulary import LABELS
 from pages._blinded.labelling import rubric_html
+from pages._blinded.labelling.open_study import opaque_id
 from pages._blinded.labelling.session import TASKS_AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
@@ -223,11 +224,11 @@ def test_of_several_studies_the_one_half_done_comes_first_and_their_titles_revea
     at = as_user("ana", "annotate")
     (chooser,) = at.selectbox
     assert (len(chooser.options), "harsh" in repr(at.main)) == (3, False)
-    assert widget_data(at)["study"] == "s"
+    assert widget_data(at)["study"] == opaque_id("s")
     rate(store, "ana", 2, "ABSENT")
-    assert widget_data(as_user("ana", "annotate"))["study"] == "t"  # all done: the oldest of those to begin
+    assert widget_data(as_user("ana", "annotate"))["study"] == opaque_id("t")  # all done: the oldest of those to begin
     at = as_user("ana", "annotate")
-    assert widget_data(at.selectbox[0].select_index(0).run())["study"] == "u"
+    assert widget_data(at.selectbox[0].select_index(0).run())["study"] == opaque_id("u")
 
 
 def test_somebody_without_a_study_gets_a_message(store, as_user: SignIn):
