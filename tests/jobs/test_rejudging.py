@@ -241,6 +241,7 @@ def test_only_the_chosen_pairs_are_judged_and_a_reply_is_kept_as_it_came(setting
 )
 def test_an_endpoint_that_cannot_be_used_ends_in_the_sentence_of_the_command(settings, monkeypatch, name, value, sentence):
     monkeypatch.setenv(f"AUDIT_JUDGE_{name}", value)
+    settings = Settings()
     job = request_judging(settings, request(settings))
     start_judging(settings, job)
     job = until(settings, job, rests)

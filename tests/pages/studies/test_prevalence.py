@@ -80,7 +80,7 @@ def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(j
 
 
 def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):
-    assert "more items, each rated by two" in words_on(as_user("petra", "prevalence"))
+    assert "more items, each rated by 2 annotators" in words_on(as_user("petra", "prevalence"))
 
 
 def test_without_ratings_the_page_shows_a_sentence(folk, as_user: SignIn):

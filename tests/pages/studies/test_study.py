@@ -173,7 +173,7 @@ def test_the_page_warns_that_open_browsing_unblinds(folk, as_user: SignIn, monke
 def test_a_packet_completed_offline_is_stored(folk, as_user: SignIn):
     study_of(folk, 2)
     lines = packet_csv(folk, "s", "ana").decode("utf-8-sig").splitlines()
-    filled_in = "\n".join([lines[0], *(f"{line.removesuffix(',,,,')},absent,,," for line in lines[1:])])
+    filled_in = "\n".join([lines[0], *(f"{line.removesuffix(',,,,,,')},absent,,,,," for line in lines[1:])])
     at = as_user("petra", "study")
     at.selectbox(key="packet_of").set_value("ana")
     at.file_uploader(key="packet_in").set_value(("ana.csv", filled_in.encode(), "text/csv"))
@@ -280,8 +280,8 @@ def test_the_tables_on_the_page_can_be_saved_safe_for_spreadsheets(ready, as_use
 def test_packets_are_exported_for_the_chosen_annotator(finished, as_user: SignIn, downloads):
     at = as_user("petra", "study")
     at.selectbox(key="packet_of").set_value("ben").run()
-    assert downloads["packet_csv"] == ("s_ben.csv", packet_csv(finished, "s", "ben"))
-    assert downloads["packet_xlsx"][0] == "s_ben.xlsx"
+    assert downloads["packet_csv"] == ("study_1_ben.csv", packet_csv(finished, "s", "ben"))
+    assert downloads["packet_xlsx"][0] == "study_1_ben.xlsx"
 
 
 def toast_of(at) -> str:
