@@ -10,8 +10,8 @@ import pandas as pd
 from annotation.agreement.comparisons import StratifiedTable
 from annotation.agreement.estimates import estimate_measure, too_small
 from annotation.agreement.measures import two_rater_measures
-from annotation.ratings.design import Codes, Floats
-from annotation.ratings.table import JUDGE, MISSING, Ratings
+from annotation.ratings.design import MISSING, Codes, Floats
+from annotation.ratings.table import JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from audit.stats.intervals import wilson
 

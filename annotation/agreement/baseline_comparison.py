@@ -23,8 +23,8 @@ from annotation.agreement.comparisons import (
 )
 from annotation.agreement.estimates import MIN_ITEMS, Estimate, estimate_measure
 from annotation.agreement.measures import Measure, classifier_measures, two_rater_measures
-from annotation.ratings.design import Codes, Floats, SampleDesign
-from annotation.ratings.table import JUDGE, MISSING, Ratings
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
+from annotation.ratings.table import JUDGE, Ratings
 from audit.stats.bootstrap import stratified_draws
 from audit.stats.intervals import percentiles
 

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.ratings.design import Codes, Floats, SampleDesign
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
-from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS
 from audit.vocabulary import SIGNIFICANCES
 

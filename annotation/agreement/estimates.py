@@ -16,8 +16,8 @@ import numpy as np
 
 from annotation.agreement.comparisons import NO_ITEM, StratifiedTable, missing_significance, significance_by_all
 from annotation.agreement.measures import FOR_ORDERED_LABELS, Measure, has_unmatched_label
-from annotation.ratings.design import Codes
-from annotation.ratings.table import MISSING, Ratings
+from annotation.ratings.design import MISSING, Codes
+from annotation.ratings.table import Ratings
 from audit.stats import agreement
 from audit.stats.agreement import CoefficientEstimate, Distance, RatedItems, derivatives, identity
 from audit.stats.intervals import Scale, chance_scale, effective_n, quotient_interval, scaled_wilson, stratified_share

@@ -20,9 +20,9 @@ from annotation.agreement.estimates import (
     undefined,
 )
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
-from annotation.ratings.design import SampleDesign
+from annotation.ratings.design import MISSING, SampleDesign
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
-from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from audit.stats.intervals import ShareEstimate, stratified_share, wilson
 
@@ -181,7 +181,7 @@ def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[
 
 def _label_share(marked: np.ndarray, rated: np.ndarray, design: SampleDesign | None) -> ShareEstimate:
     if design is not None:
-        return stratified_share(design.count(marked), design.count(rated), design.pairs)
+        return stratified_share(*design.by_verdict(design.count(marked), design.count(rated)))
     # At least 1, because an undefined share is reported below instead of a division by zero.
     n = max(rated.sum(), 1)
     return ShareEstimate(marked.sum() / n, *wilson(marked.sum(), n))

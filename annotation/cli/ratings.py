@@ -27,12 +27,13 @@ from annotation.agreement.tables import (
     with_interval,
 )
 from annotation.label_store.engine import open_label_store
-from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, PLAN_TABLE, ROWS, prevalence, sample_size_plan
-from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
-from annotation.ratings.design import read_strata
+from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, ROWS, prevalence
+from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
+from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
+from annotation.ratings.design import MISSING, read_strata
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.long_format import LabelsFile
-from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings, labels_in, ratings_from
+from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
@@ -249,12 +250,19 @@ def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit prevalence`."""
     _add_source(parser)
     parser.add_argument("--human", default=GOLD, help=f"whose labels are taken as true: an annotator, or {GOLD} (default)")
-    parser.add_argument("--checks", action="store_true", help="add PPI++ (needs ppi-python) and the inverted confusion matrix")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--wrong-together",
+        action="store_true",
+        help="print instead the share of --label if annotators are wrong together on 2, 5 and 10 %% of the items",
+    )
+    instead.add_argument(
         "--plan", type=float, metavar="HALF_WIDTH",
         help="print instead how many ratings an interval of this half-width needs, such as 0.02",
     )  # fmt: skip
-    parser.add_argument("--label", choices=ROWS, default=DISAGREES, help="the label that --plan is for (default: %(default)s)")
+    parser.add_argument(
+        "--label", choices=ROWS, default=DISAGREES, help="the label of --plan and --wrong-together (default: %(default)s)"
+    )
 
 
 def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -265,18 +273,9 @@ def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> i
     if arguments.plan is not None:
         plan = sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human)
         return _print(_formatted(PLAN_TABLE, plan, arguments))
-    table = prevalence(ratings, arguments.human)
-    tables = [table, *_checks(ratings, arguments.human)] if arguments.checks else [table]
-    return _print(_formatted(METHODS_TABLE, pd.concat(tables, ignore_index=True), arguments))
-
-
-def _checks(ratings: Ratings, human: str) -> Iterator[pd.DataFrame]:
-    """Both checks; the one that needs an optional package is left out with a message where the package is missing."""
-    yield sensitivity_analyses(ratings, human, [INVERSION])
-    try:
-        yield sensitivity_analyses(ratings, human, [PPI])
-    except AuditError as error:
-        note(f"audit prevalence: {error}")
+    if arguments.wrong_together:
+        return _print(_formatted(SHARED_ERRORS_TABLE, shared_errors(ratings, arguments.label, arguments.human), arguments))
+    return _print(_formatted(METHODS_TABLE, prevalence(ratings, arguments.human), arguments))
 
 
 def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace) -> str:

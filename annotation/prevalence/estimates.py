@@ -14,19 +14,25 @@ errors. Where a label occurs only in a stratum of its own, the upper end is wide
 
 A stratum in which every pair is rated adds no uncertainty; one rated in part adds less than a sample from an infinite
 stratum would: its items count n (N - 1) / (N - n). A stratum without ratings may have the label in all its pairs or in none.
+
+Strata that a second criterion divides (`label/organ`) are put together by the judge's label first
+(`annotation.ratings.design.SampleDesign.by_verdict`).
+
+For strata made of the judge's labels the items weighted back without regard to strata ("people alone"), PPI++ (arXiv:2311.01453)
+and the inverted confusion matrix (Rogan and Gladen 1978) give the same value to the last digit. They are therefore no checks of
+the method, only of the arithmetic, and stand in the tests (tests/annotation/prevalence/test_identities.py). What does differ is a
+plain random sample of as many items, without the judge; its expected interval is shown beside the corrected one.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
-from annotation.ratings.design import Codes, Floats, SampleDesign
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
-from annotation.ratings.table import GOLD, JUDGE, MISSING, Ratings
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
 from audit.stats.intervals import ShareEstimate, jeffreys, stratified_share, wilson
 from audit.tables import Column, TableSpec
@@ -35,26 +41,24 @@ from audit.vocabulary import DISAGREEING, LABELS
 DISAGREES = "disagrees"
 """DIVERGENT or CONTRADICTORY."""
 ROWS = (*(label.value for label in LABELS), DISAGREES)
-CORRECTED, JUDGE_ALONE, PEOPLE_ALONE, UNWEIGHTED = "corrected", "judge", "human only", "sample"
+CORRECTED, JUDGE_ALONE, RANDOM_SAMPLE, UNWEIGHTED = "corrected", "judge", "random sample", "sample"
 METHOD_NAMES = {
     CORRECTED: "Corrected",
+    RANDOM_SAMPLE: "Random sample of as many items (expected)",
     JUDGE_ALONE: "Judge's own count",
-    PEOPLE_ALONE: "People alone",
-    "ppi++": "PPI++",
-    "inversion": "Inverted matrix",
     UNWEIGHTED: "Unweighted sample",
 }
-"""Every estimator, those of `annotation.prevalence.sensitivity` included, in the order in which they are shown."""
+"""Every estimator, in the order in which they are shown."""
 CORRECTED_TABLE = TableSpec(
     "How common each label is in the run, corrected for the judge's errors",
     (
         LABEL, Column.share("value", "Corrected", "share of the run"), Column.share("judge", "Judge's own", "share"),
-        Column.share("people", "People alone", "share"), ITEMS, NOTE,
+        Column.share("random", "Random sample (expected)", "share"), ITEMS, NOTE,
     ),
     (
         "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
-        "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. People alone: the "
-        "same items and weights, ignoring the strata.",
+        "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. Random sample: the "
+        "interval that as many items, drawn from all pairs without the judge, would be expected to have.",
         f"{GOLD_RULE} {WITHOUT_GOLD}",
         "Disagrees: divergent or contradictory. " + INTERVALS,
     ),
@@ -63,17 +67,7 @@ METHODS_TABLE = TableSpec(
     "Share of each label in the run, by every estimator",
     (Column.text("method", "Method", words=METHOD_NAMES), LABEL, Column.share("value", "Share of the run"), ITEMS, NOTE),
 )
-PLAN_TABLE = TableSpec(
-    "Ratings that each stratum needs",
-    (
-        Column.text("stratum", "Stratum"), Column.count("pairs", "Pairs in the run"), Column.count("rated", "Rated"),
-        Column.count("wanted", "Needed"), Column.count("more", "Still to rate"), Column.share("expected", "Assumed share"),
-        Column.share("half_width", "Half-width"),
-    ),
-)  # fmt: skip
 SPLIT, LEFT_OUT = " (each label given counts in equal parts)", " (left out)"
-GROWTH = 0.05
-"""A stratum gets this share more ratings at a time, at least one."""
 
 
 def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
@@ -86,7 +80,8 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     One row per method and label (the five, and `disagrees`: DIVERGENT or CONTRADICTORY):
         method            corrected    the headline: the sample weighted back by stratum
                           judge        the judge's own share; without an interval, because its error is not sampling error
-                          human only   the same items and weights, without using what stratum they come from
+                          random sample the corrected share with the interval that a plain random sample of as many items is
+                                       expected to have: what the judge's labels save
                           sample       the plain share of the rated items, which are not representative of the run
         label             str
         value, low, high  float in [0, 1]; low and high are a 95 % interval
@@ -106,22 +101,24 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
     judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
+    corrected = corrected_shares(design, labels)
+    random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n)))
     tables = [
-        method_table(CORRECTED, corrected_shares(design, labels), n, note),
+        method_table(CORRECTED, corrected, n, note),
         method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
-        method_table(PEOPLE_ALONE, _weighted_shares(design, labels), n, ""),
+        method_table(RANDOM_SAMPLE, random, n, "expected, at the corrected share"),
         method_table(UNWEIGHTED, sample, n, "not weighted: describes the sample, not the run"),
     ]
     return pd.concat(tables, ignore_index=True)
 
 
 def by_label(shares: pd.DataFrame) -> pd.DataFrame:
-    """One row per label: the corrected share (value), the judge's own and people's alone, each with the ends of its interval."""
+    """One row per label: the corrected share (value), the judge's own, a random sample's; with the ends of their intervals."""
     named = with_interval(shares)
-    columns = {JUDGE_ALONE: ["value"], PEOPLE_ALONE: ["value", "value_low", "value_high"]}
-    judge, people = (named[named["method"] == method].set_index("label")[own] for method, own in columns.items())
-    people = people.rename(columns=lambda column: column.replace("value", "people"))
-    return named[named["method"] == CORRECTED].join(judge["value"].rename("judge"), on="label").join(people, on="label")
+    columns = {JUDGE_ALONE: ["value"], RANDOM_SAMPLE: ["value", "value_low", "value_high"]}
+    judge, random = (named[named["method"] == method].set_index("label")[own] for method, own in columns.items())
+    random = random.rename(columns=lambda column: column.replace("value", "random"))
+    return named[named["method"] == CORRECTED].join(judge["value"].rename("judge"), on="label").join(random, on="label")
 
 
 def require_design(ratings: Ratings) -> SampleDesign:
@@ -160,7 +157,7 @@ def with_disagrees(shares: Floats) -> Floats:
 
 def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
     """The corrected share of each label and of `disagrees`, six of each."""
-    return stratified_share(events_by_stratum(design, labels), design.count(~np.isnan(labels[:, 0])), design.pairs)
+    return stratified_share(*design.by_verdict(events_by_stratum(design, labels), design.count(~np.isnan(labels[:, 0]))))
 
 
 def events_by_stratum(design: SampleDesign, labels: Floats) -> Floats:
@@ -174,17 +171,9 @@ def item_weights(design: SampleDesign, rated: np.ndarray) -> Floats:
     return np.asarray((design.pairs / np.maximum(design.count(rated), 1))[design.stratum])
 
 
-def _weighted_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
-    """The weighted share of the ratings, with Jeffreys' interval for as many items as equal weights would need (Kish 1965)."""
-    rated = ~np.isnan(labels[:, 0])
-    weight = item_weights(design, rated)[rated]
-    value = with_disagrees(labels[rated]).T @ weight / weight.sum()
-    # Unequal weights make the items worth fewer equal ones (Kish 1965).
-    return ShareEstimate(value, *jeffreys(value, np.full(value.shape, weight.sum() ** 2 / (weight**2).sum())))
-
-
 def _unrated_strata(design: SampleDesign, rated: np.ndarray) -> str:
-    empty = [name for name, n in zip(design.strata, design.count(rated), strict=True) if n == 0]
+    _, items, _ = design.by_verdict(np.zeros(len(design.strata)), design.count(rated))
+    empty = [name for name, n in zip(design.verdicts, items, strict=True) if n == 0]
     return f"the interval allows for anything in strata without ratings: {', '.join(empty)}" if empty else ""
 
 
@@ -192,69 +181,3 @@ def method_table(method: str, share: ShareEstimate, n: int, note: str) -> pd.Dat
     """The rows of one method, see `prevalence`."""
     columns = {"method": method, "label": ROWS, "value": share.value, "low": share.low, "high": share.high}
     return pd.DataFrame({**columns, "n": n, "note": note})
-
-
-# -- how many ratings are enough ---------------------------------------------------------------------------------------
-
-
-def sample_size_plan(ratings: Ratings, half_width: float, label: str = DISAGREES, human: str = GOLD) -> pd.DataFrame:
-    """The ratings per stratum after which the 95 % interval of a corrected share is expected to be narrow enough.
-
-    The ratings so far show how common `label` (one of the five, or `disagrees`) is in each stratum; half an item is added on
-    either side, so that a stratum in which none occurred is not assumed to have none. Ratings go where one narrows the
-    interval most, until it extends `half_width` to either side on average, or everything is rated.
-
-    One row per stratum:
-        stratum    str
-        pairs      int, in the run
-        rated      int, so far
-        wanted     int, in all; never fewer than rated
-        more       int, wanted - rated
-        expected   float in [0, 1], the share of the label that the plan assumes
-        half_width float, of the corrected share once every stratum has what is wanted; the same in every row
-
-    Raises AuditError for an unknown label, a width outside (0, 1), or a table without a design.
-    """
-    _check_request(half_width, label)
-    design, labels = require_design(ratings), human_labels(ratings, human)
-    rated = design.count(~np.isnan(labels[:, 0]))
-    # Half an item on either side, so that a stratum in which the label did not occur is not assumed to have none.
-    expected = (events_by_stratum(design, labels)[ROWS.index(label)] + 0.5) / (rated + 1)
-    wanted = allocate(expected, rated, design.pairs, half_width)
-    table = {"stratum": design.strata, "pairs": design.pairs, "rated": rated, "wanted": wanted, "more": wanted - rated}
-    counts = pd.DataFrame(table).astype({column: int for column in table if column != "stratum"})
-    return counts.assign(expected=expected, half_width=expected_half_width(expected, wanted, design.pairs))
-
-
-def allocate(share: Floats, rated: Floats, pairs: Floats, half_width: float) -> Floats:
-    """Ratings per stratum: from `rated`, each next one where it narrows the interval most, until it is narrow enough.
-
-    `share` is how common the label is assumed to be in each stratum. Stops when every pair is rated.
-    """
-    # At least one rating in each stratum: without one, the interval allows for anything there.
-    wanted = np.maximum(rated, np.minimum(1, pairs))
-    while expected_half_width(share, wanted, pairs) > half_width and (wanted < pairs).any():
-        # In steps of 5 %, because each step compares all strata and a plan may need thousands of ratings.
-        larger = np.minimum(pairs, wanted + np.maximum(1, np.floor(GROWTH * wanted)))
-        candidates = np.where(np.eye(len(pairs), dtype=bool), larger, wanted)
-        widths = np.array([expected_half_width(share, candidate, pairs) for candidate in candidates])
-        gain = (expected_half_width(share, wanted, pairs) - widths) / np.maximum(larger - wanted, 1)
-        best = np.where(larger > wanted, gain, -math.inf).argmax()
-        wanted[best] = larger[best]
-    return wanted
-
-
-def expected_half_width(share: Floats, rated: Floats, pairs: Floats) -> float:
-    """Half the width of the corrected share's interval, if each stratum shows the assumed share."""
-    estimate = stratified_share(share * rated, rated, pairs)
-    return float(estimate.high - estimate.low) / 2
-
-
-def _check_request(half_width: float, label: str) -> None:
-    if label not in ROWS:
-        raise AuditError(f"There is no label '{label}'. Allowed: {', '.join(ROWS)}. Nothing was planned.")
-    if not 0 < half_width < 1:
-        raise AuditError(
-            f"The half-width must be a share between 0 and 1, such as 0.02 for two points to either side, not {half_width:g}. "
-            "Nothing was planned."
-        )

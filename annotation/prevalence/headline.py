@@ -52,8 +52,8 @@ def corrected_disagreement(ratings: Ratings, human: str = GOLD) -> CorrectedRate
 
 def disagreement_rate(disagreeing: Floats, absent: Floats, rated: Floats, design: SampleDesign) -> tuple[float, float, float]:
     """Value and interval of R_div from rated items per stratum (each argument: (strata,)); NaN where nothing is present."""
-    numerator = stratified_share(disagreeing, rated, design.pairs)
-    denominator = stratified_share(rated - absent, rated, design.pairs)
+    numerator = stratified_share(*design.by_verdict(disagreeing, rated))
+    denominator = stratified_share(*design.by_verdict(rated - absent, rated))
     if not float(denominator.value) > 0:
         return math.nan, math.nan, math.nan
     low, high = quotient_interval(numerator, denominator)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from annotation.prevalence.estimates import CORRECTED, DISAGREES, JUDGE_ALONE
 from annotation.prevalence.headline import CorrectedRate
+from annotation.prevalence.planning import items_of_random_sample
 from audit.charts.style import interval, percent
 
 
@@ -33,6 +34,34 @@ def rate_sentence(rate: CorrectedRate) -> str:
     return (
         f"Of the pairs in which both answers address the question, {percent(rate.value)} disagree (95 % interval "
         f"{interval(rate.low, rate.high)}); the judge says {percent(rate.judge)}."
+    )
+
+
+def saving_sentence(shares: pd.DataFrame, label: str = DISAGREES) -> str:
+    """What the judge's labels save: the random sample that would be as precise; "" where nothing is estimated.
+
+    shares  as `annotation.prevalence.estimates.prevalence` returns them
+    """
+    row = shares[(shares["method"] == CORRECTED) & (shares["label"] == label)].iloc[0]
+    half_width = (row["high"] - row["low"]) / 2
+    if not (0 < row["value"] < 1 and 0 < half_width < 0.5):
+        return ""
+    needed = items_of_random_sample(row["value"], half_width)
+    return (
+        f"A random sample of all pairs, drawn without the judge's labels, would need about {needed:,} items to be as precise as "
+        f"these {row['n']:,} are for this share ({label})."
+    )
+
+
+def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:
+    """What the share of disagreement would be if annotators are wrong together on `wrong` of the items.
+
+    errors  as `annotation.prevalence.shared_errors.shared_errors` returns them
+    """
+    row = errors[errors["wrong"] == wrong].iloc[0]
+    return (
+        f"If annotators are wrong together on {percent(wrong, 0)} of the items, and choose a label next to the right one, "
+        f"{percent(row['value'])} of all pairs disagree (95 % interval {interval(row['value_low'], row['value_high'])})."
     )
 
 

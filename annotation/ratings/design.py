@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
 
 Codes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
+MISSING = -1
+"""The code of an item that a rater did not label."""
 UNSCORED = "unscored"
 """The stratum of pairs without a readable verdict."""
 STRATA_FILE = (
@@ -35,11 +37,41 @@ class SampleDesign:
     strata   their names
     pairs    float, (strata,): pairs in the run
     stratum  int, one per item: the index of its stratum in `strata`
+    verdict  int, (strata,): strata with the same number have the same label by the judge and differ in a second criterion,
+             such as the organ; None where there is no second criterion
     """
 
     strata: tuple[str, ...]
     pairs: Floats
     stratum: Codes
+    verdict: Codes | None = None
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The names of what `by_verdict` puts together: a label that a second criterion divides, else a stratum."""
+        if self.verdict is None:
+            return self.strata
+        firsts = [self.strata[int(np.argmax(self.verdict == number))] for number in range(self.verdict.max() + 1)]
+        counts = np.bincount(self.verdict)
+        return tuple(name.split("/")[0] if n > 1 else name for name, n in zip(firsts, counts, strict=True))
+
+    def by_verdict(self, events: Floats, rated: Floats) -> tuple[Floats, Floats, Floats]:
+        """Events, rated items and pairs of the strata, put together by the judge's label; each (..., labels).
+
+        events, rated  (..., strata) and (strata,): rated items with some label, and all rated items
+
+        A second criterion leaves cells of a few items, of which each may hide a label that none of its items has. Added up, such
+        intervals are twice as wide as they need to be, for a sample that is spread in proportion to the pairs anyway. An item
+        counts for the pairs that it represents, and the items of a label are as many as equal weights would need (Kish 1965).
+        """
+        if self.verdict is None:
+            return events, rated, self.pairs
+        member = (self.verdict == np.arange(self.verdict.max() + 1)[:, None]).astype(float)
+        known = np.where(rated > 0, self.pairs, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            items = np.nan_to_num((member @ known) ** 2 / (member @ np.where(rated > 0, self.pairs**2 / rated, 0.0)))
+            share = np.nan_to_num((np.nan_to_num(events / rated) * known) @ member.T / (member @ known))
+        return share * items, items, member @ self.pairs
 
     def count(self, marked: npt.NDArray[np.bool_]) -> Floats:
         """Marked items in each stratum."""
@@ -58,9 +90,10 @@ def _verdict_shares(stratum: str, judge: Codes) -> Floats:
     """The judge's labels in a stratum, as shares; a stratum without items is identified by its name."""
     if len(judge):
         return np.asarray((judge[:, None] == np.arange(len(LABELS))).mean(axis=0))
-    if stratum != UNSCORED and plain(stratum) not in LABEL_SPELLINGS:
+    code = _code_of_name(stratum)
+    if code == MISSING and stratum != UNSCORED:
         return np.full(len(LABELS), np.nan)
-    return np.array([float(LABEL_SPELLINGS.get(plain(stratum)) is label) for label in LABELS])
+    return np.asarray((np.arange(len(LABELS)) == code).astype(float))
 
 
 def read_strata(path: Path) -> dict[str, float]:
@@ -91,24 +124,27 @@ def design_from(frame: pd.DataFrame, judge: Codes, where: str, pairs: Mapping[st
     """
     names = _stratum_names(frame, judge)
     if pairs is not None:
-        return _design_with_known_sizes(names, pairs, where)
+        return _design_with_known_sizes(names, judge, pairs, where)
     if "design_weight" not in frame:
         return None
     weights = pd.to_numeric(frame["design_weight"], errors="coerce").to_numpy(dtype=float)
     _check_weights(frame, weights, where)
     strata, stratum = np.unique(names, return_inverse=True)
     _check_equal_weights(strata, stratum, weights, where)
-    return SampleDesign(tuple(map(str, strata)), _rounded_sizes(np.bincount(stratum, weights=weights)), stratum)
+    verdict = _shared_verdicts(strata.tolist(), stratum, judge)
+    return SampleDesign(tuple(map(str, strata)), _rounded_sizes(np.bincount(stratum, weights=weights)), stratum, verdict)
 
 
-def _design_with_known_sizes(names: npt.NDArray[np.str_], pairs: Mapping[str, float], where: str) -> SampleDesign:
+def _design_with_known_sizes(names: npt.NDArray[np.str_], judge: Codes, pairs: Mapping[str, float], where: str) -> SampleDesign:
     stratum = pd.Series(names).map({name: index for index, name in enumerate(pairs)})
     if stratum.isna().any():
         raise AuditError(
             f"{where}: stratum '{names[stratum.isna()][0]}' is not among the strata with a known number of pairs "
             f"({', '.join(pairs)}). Nothing was computed. Add it to the strata, or correct the column stratum."
         )
-    design = SampleDesign(tuple(pairs), np.array(list(pairs.values()), dtype=float), np.asarray(stratum, dtype=np.intp))
+    codes = np.asarray(stratum, dtype=np.intp)
+    verdict = _shared_verdicts(list(pairs), codes, judge)
+    design = SampleDesign(tuple(pairs), np.array(list(pairs.values()), dtype=float), codes, verdict)
     sampled = np.bincount(design.stratum, minlength=len(pairs))
     oversampled = np.flatnonzero(sampled > design.pairs)
     if len(oversampled):
@@ -118,6 +154,22 @@ def _design_with_known_sizes(names: npt.NDArray[np.str_], pairs: Mapping[str, fl
             f"{design.pairs[index]:g} pairs. Nothing was computed. Correct the number of pairs."
         )
     return design
+
+
+def _shared_verdicts(strata: Sequence[str], stratum: Codes, judge: Codes) -> Codes | None:
+    """The number of each stratum's label by the judge, see `SampleDesign.verdict`; None where no two strata have the same."""
+    labels = []
+    for index, name in enumerate(strata):
+        codes = set(judge[stratum == index].tolist()) or {_code_of_name(name)}
+        # A stratum with several verdicts, or with none that is known, has no other that is like it.
+        labels.append(str(codes.pop()) if len(codes) == 1 and MISSING not in codes else f"only {name}")
+    numbers = np.unique(labels, return_inverse=True)[1]
+    return None if len(set(labels)) == len(labels) else np.asarray(numbers, dtype=np.intp)
+
+
+def _code_of_name(stratum: str) -> int:
+    label = LABEL_SPELLINGS.get(plain(stratum.split("/")[0]))
+    return MISSING if label is None else label.code
 
 
 def _stratum_names(frame: pd.DataFrame, judge: Codes) -> npt.NDArray[np.str_]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.ratings.design import Codes, Floats
-from annotation.ratings.table import GOLD, MISSING, Ratings
+from annotation.ratings.design import MISSING, Codes, Floats
+from annotation.ratings.table import GOLD, Ratings
 
 MAJORITY = "majority"
 Mask = npt.NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.ratings.design import FIRST_ROW, Codes, Floats, SampleDesign, design_from
+from annotation.ratings.design import FIRST_ROW, MISSING, Codes, Floats, SampleDesign, design_from
 from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.vocabulary import (
@@ -27,7 +27,6 @@ from audit.vocabulary import (
 )
 
 Texts = npt.NDArray[np.object_]
-MISSING = -1
 JUDGE, GOLD = "judge", "gold"
 REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
 ANNOTATOR = re.compile(r"annotator_[a-z0-9]+")

@@ -16,7 +16,7 @@ import pandas as pd
 from annotation.agreement.baseline_comparison import Comparator
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
-from annotation.ratings.table import MISSING
+from annotation.ratings.design import MISSING
 from audit.errors import AuditError
 from audit.judging.baseline import NAME, judge
 from audit.release import validate

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.prevalence.estimates import expected_half_width
+from annotation.prevalence.planning import expected_half_width
 from annotation.studies.sample_plan import StratumPlan
 from audit.formatting import fixed
 from audit.stats.intervals import wilson
@@ -62,8 +62,13 @@ def expected_precision(strata: Sequence[StratumPlan], confirmed: float) -> Expec
     low, high = (float(end) for end in wilson(AGREEMENT * n, n))
     if not items or any(stratum.study == 0 for stratum in own):
         return ExpectedPrecision(items, (low, high), float("nan"))
-    share = np.array([_disagreeing(stratum, confirmed) for stratum in own])
-    rated, pairs = (np.array([getattr(s, name) for s in own], dtype=float) for name in ("study", "population"))
+    # By label alone, as the corrected shares are estimated where a second criterion divides the labels
+    labels = list(dict.fromkeys(stratum.label for stratum in own))
+    share = np.array([_disagreeing(label, confirmed) for label in labels])
+    rated, pairs = (
+        np.array([sum(getattr(s, name) for s in own if s.label == label) for label in labels], dtype=float)
+        for name in ("study", "population")
+    )
     return ExpectedPrecision(items, (low, high), float(expected_half_width(share, rated, pairs)))
 
 
@@ -71,9 +76,9 @@ def _percent(share: float) -> str:
     return f"{fixed(100 * share, 0)} %"
 
 
-def _disagreeing(stratum: StratumPlan, confirmed: float) -> float:
-    """The share of a stratum's pairs that people are assumed to call divergent or contradictory."""
-    confirmed = max(confirmed, CONFIRMED_ABSENT) if stratum.label == Label.ABSENT else confirmed
+def _disagreeing(judged: str, confirmed: float) -> float:
+    """The share of the pairs with this label by the judge that people are assumed to call divergent or contradictory."""
+    confirmed = max(confirmed, CONFIRMED_ABSENT) if judged == Label.ABSENT else confirmed
     other = (1 - confirmed) / (len(Label) - 1)
-    disagreeing = sum(label != stratum.label for label in DISAGREEING)
-    return (confirmed if stratum.label in DISAGREEING else 0.0) + disagreeing * other
+    disagreeing = sum(label != judged for label in DISAGREEING)
+    return (confirmed if judged in DISAGREEING else 0.0) + disagreeing * other

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from annotation.label_store.studies import ItemKind
+from annotation.ratings.design import MISSING
 from annotation.ratings.gold import gold_standard
-from annotation.ratings.table import MISSING, Ratings
+from annotation.ratings.table import Ratings
 from audit.tables import Column, TableSpec
 
 FLOW_TABLE = TableSpec(

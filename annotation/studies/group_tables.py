@@ -1,10 +1,11 @@
-"""The tables of a study about groups of its items: how the judge fails, for whom, and the disagreement of parts of the run."""
+"""Further tables of a study: how the judge fails, for whom, the disagreement of parts of the run, errors that people share."""
 
 from __future__ import annotations
 
 from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
 from annotation.agreement.tables import rater_name
 from annotation.prevalence.by_group import GROUPS_TABLE
+from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
 from annotation.studies.validation_tables import ValidationData
 from audit.exports.table_model import Table
 
@@ -28,4 +29,9 @@ def corrected_table(data: ValidationData) -> Table:
     return data.table("study_corrected_groups", GROUPS_TABLE, data.corrected)
 
 
-GROUP_TABLES = (failure_modes_table, subgroups_table, corrected_table)
+def shared_errors_table(data: ValidationData) -> Table:
+    """The share of disagreeing pairs if annotators are wrong together on some of the items."""
+    return data.table("study_shared_errors", SHARED_ERRORS_TABLE, shared_errors(data.ratings)).noted("Of pairs that disagree.")
+
+
+GROUP_TABLES = (failure_modes_table, subgroups_table, corrected_table, shared_errors_table)

@@ -20,7 +20,8 @@ from annotation.agreement.sentences import (
 from annotation.agreement.tables import LABEL
 from annotation.label_store.studies import Study
 from annotation.prevalence.headline import CorrectedRate
-from annotation.prevalence.sentences import disagreement_sentence, rate_sentence
+from annotation.prevalence.sentences import disagreement_sentence, rate_sentence, shared_errors_sentence
+from annotation.prevalence.shared_errors import shared_errors
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard
 from annotation.ratings.table import Ratings
 from annotation.studies.calibration import Calibration
@@ -79,7 +80,8 @@ def results_paragraph(
         flow.sentence(),
         together_sentence(report), *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
         *_retest(report), judge_sentence(report, by), weighted_sentence(report, by),
-        disagreement_sentence(shares, "the gold labels"), rate_sentence(rate), _open(ratings),
+        disagreement_sentence(shares, "the gold labels"), rate_sentence(rate),
+        shared_errors_sentence(shared_errors(ratings)), _open(ratings),
     ]  # fmt: skip
     return " ".join(filter(None, sentences))
 

@@ -13,8 +13,9 @@ from annotation.agreement.report import ALL_ANNOTATORS
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study
 from annotation.prevalence.headline import corrected_disagreement
+from annotation.ratings.design import MISSING
 from annotation.ratings.gold import MAJORITY
-from annotation.ratings.table import JUDGE, MISSING
+from annotation.ratings.table import JUDGE
 from annotation.studies.flow import by_seat
 from annotation.studies.group_tables import GROUP_TABLES
 from annotation.studies.paper_text import methods_paragraph, results_paragraph

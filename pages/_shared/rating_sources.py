@@ -15,7 +15,8 @@ import streamlit as st
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.prevalence.headline import CorrectedRate, corrected_disagreement
-from annotation.ratings.table import MISSING, Ratings, ratings_from
+from annotation.ratings.design import MISSING
+from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import Account, Role
 from annotation.studies.verdict_store import sample_digest

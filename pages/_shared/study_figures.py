@@ -16,7 +16,6 @@ from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study, list_annotators, list_studies
 from annotation.prevalence.estimates import prevalence
-from annotation.prevalence.sensitivity import INVERSION, PPI, sensitivity_analyses
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
@@ -25,7 +24,6 @@ from annotation.studies.adjudication import list_disputes
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
-from audit.errors import AuditError
 from audit.formatting import signed
 from audit.judging.baseline import NAME
 from pages._blinded.access import current_account, label_store
@@ -118,22 +116,6 @@ def rater_names(study_id: str) -> dict[str, str]:
 def current_shares(study_id: str, human: str) -> pd.DataFrame:
     """How common each label currently is in the run. Raises AuditError while nothing is rated."""
     return prevalence(current_ratings(study_id), human)
-
-
-def sensitivity_shares(study_id: str, human: str) -> tuple[pd.DataFrame, str]:
-    """The same by the estimators of the sensitivity analysis, and a sentence on what one of them lacks ("" if nothing)."""
-    store = label_store()
-    return _cached_sensitivity(str(store.engine.url), study_id, study_heads(study_id), human, current_ratings(study_id))
-
-
-@st.cache_data(show_spinner="Checking ...", max_entries=20)
-def _cached_sensitivity(url: str, study_id: str, heads: LedgerHeads, human: str, _ratings: Ratings) -> tuple[pd.DataFrame, str]:
-    # PPI++ needs an optional package; without it the other estimator is still shown.
-    inverted = sensitivity_analyses(_ratings, human, [INVERSION])
-    try:
-        return pd.concat([sensitivity_analyses(_ratings, human, [PPI]), inverted], ignore_index=True), ""
-    except AuditError as error:
-        return inverted, escaped(error)
 
 
 BASELINE_TITLE = "The judge compared with plain rules"

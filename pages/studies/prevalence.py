@@ -14,21 +14,20 @@ from annotation.prevalence.estimates import (
     JUDGE_ALONE,
     METHOD_NAMES,
     METHODS_TABLE,
-    PEOPLE_ALONE,
-    PLAN_TABLE,
     ROWS,
     UNWEIGHTED,
     by_label,
-    sample_size_plan,
 )
 from annotation.prevalence.headline import corrected_disagreement
-from annotation.prevalence.sentences import disagreement_sentence, rate_sentence
+from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
+from annotation.prevalence.sentences import disagreement_sentence, rate_sentence, saving_sentence, shared_errors_sentence
+from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.table import GOLD
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import Role
 from audit.charts.rates import Rate, rate_dots
 from pages._blinded.frame import escaped, study_page
-from pages._shared.study_figures import current_ratings, current_shares, pick_study_or_stop, rater_names, sensitivity_shares
+from pages._shared.study_figures import current_ratings, current_shares, pick_study_or_stop, rater_names
 from pages._shared.widgets import chart, csv_button, table
 
 SOURCES = {GOLD: "the gold labels"}
@@ -39,14 +38,11 @@ LEAD = (
 NOTES = {
     CORRECTED: "people's labels, weighted by stratum",
     JUDGE_ALONE: "not corrected; an interval cannot show its bias",
-    PEOPLE_ALONE: "the same items and weights, ignoring the strata",
     UNWEIGHTED: "does not represent the run, so not in the chart",
 }
 WHY = (
     "**Corrected** is the figure to use: in simulated studies its interval contained the true value in 93 to "
-    "98\N{NO-BREAK SPACE}% for every label; the interval of PPI++ contained it in 88\N{NO-BREAK SPACE}% for a label with a "
-    "share of 1 to 2\N{NO-BREAK SPACE}%. Where items were drawn by the judge's label alone, *people alone*, PPI++ and the "
-    "inverted matrix are the same number by algebra, so equal values confirm the computation and nothing else."
+    "98\N{NO-BREAK SPACE}% for every label."
 )
 TRUTH = (
     "What counts as true here is the label that annotators agree on or an adjudicator decided. Where all of them are wrong "
@@ -66,28 +62,32 @@ def headline(study: Study, human: str, shares: pd.DataFrame, source: str) -> Non
         st.caption(escaped(f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."))
 
 
-def every_method(study: Study, human: str, shares: pd.DataFrame) -> None:
-    """One label by every method: a chart, a table, and why one of them is the headline."""
-    st.header("Other estimators", anchor=False)
-    # PPI++ takes seconds for a run of millions of pairs, and the result above does not need it.
-    if not st.toggle("Compare with other estimators", key="other_estimators"):
-        return
-    checked, missing = sensitivity_shares(study.study_id, human)
-    everything = pd.concat([shares, checked], ignore_index=True)
+def wrong_together(study: Study, human: str) -> None:
+    """What the figures would be if the people behind them err together."""
+    st.header(SHARED_ERRORS_TABLE.title, anchor=False)
+    errors = shared_errors(current_ratings(study.study_id), human=human)
+    st.markdown(escaped(shared_errors_sentence(errors)))
+    table(errors, "shared_errors", SHARED_ERRORS_TABLE.named("wrong", "value", "least", "most"))
+    for note in SHARED_ERRORS_TABLE.notes:
+        st.caption(escaped(note))
+
+
+def every_method(study: Study, shares: pd.DataFrame) -> None:
+    """One label by every method: a sentence, a chart, a table, and why one of them is the headline."""
+    st.header("What the judge's labels save", anchor=False)
     label = st.segmented_control(
         "Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="estimated_label"
     )
-    order = [method for method in METHOD_NAMES if method in set(everything["method"])]
-    rows = with_interval(everything[everything["label"] == label].set_index("method").loc[order].reset_index())
-    rows["note"] = [note or NOTES.get(method, "") for note, method in zip(rows["note"], order, strict=True)]
+    st.markdown(escaped(saving_sentence(shares, label)))
+    order = [method for method in METHOD_NAMES if method in set(shares["method"])]
+    rows = with_interval(shares[shares["label"] == label].set_index("method").loc[order].reset_index())
+    rows["note"] = [NOTES.get(method, note) for note, method in zip(rows["note"], order, strict=True)]
     share = Rate("value", "Share of the run", "n", "rated items")
     drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
     chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
     table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
-    csv_button(everything, "methods", f"{study.study_id}_prevalence.csv")
+    csv_button(shares, "methods", f"{study.study_id}_prevalence.csv")
     st.markdown(WHY)
-    if missing:
-        st.info(missing)
 
 
 def planner(study: Study, human: str) -> None:
@@ -110,6 +110,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     human = st.selectbox("Reference labels", people, format_func=lambda name: names[name], key="human")
     shares = current_shares(study.study_id, human)
     headline(study, human, shares, SOURCES.get(human, names[human]))
-    every_method(study, human, shares)
+    wrong_together(study, human)
+    every_method(study, shares)
     st.header("How many ratings are enough?", anchor=False)
     planner(study, human)

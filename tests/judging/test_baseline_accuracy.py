@@ -19,8 +19,9 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.baseline_comparison import compare_with_baseline
+from annotation.ratings.design import MISSING
 from annotation.ratings.labels_file import read_labels
-from annotation.ratings.table import MISSING, ratings_from
+from annotation.ratings.table import ratings_from
 from annotation.studies.baseline_judge import baseline_of_release
 from audit.demo.answers import answers
 from audit.demo.build import CONFIGS

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
-from annotation.ratings.table import MISSING, ratings_from
+from annotation.ratings.design import MISSING
+from annotation.ratings.table import ratings_from
 from audit.vocabulary import LABELS, Label
 from tests.annotation.tables import ratings
 

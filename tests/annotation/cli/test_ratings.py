@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -141,11 +140,8 @@ def test_prevalence_without_a_design_says_what_to_add(tmp_path: Path, capsys: py
     assert "it has no column design_weight" in capsys.readouterr().err
 
 
-def test_sensitivity_analyses_are_appended_and_the_one_without_its_package_is_omitted_with_a_note(
-    labels: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_share_if_annotators_are_wrong_together_is_printed_for_the_chosen_label(
+    labels: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "ppi_py", None)
-    assert main(["prevalence", "--labels", labels, "--checks", "--format", "csv"]) == 0
-    printed_text = capsys.readouterr()
-    assert {row["method"] for row in rows(printed_text.out)} == {"corrected", "judge", "human only", "sample", "inversion"}
-    assert "pip install -c constraints.txt -e '.[models]'" in printed_text.err
+    table = rows(printed(capsys, "prevalence", "--labels", labels, "--wrong-together", "--label", "DIVERGENT", "--format", "csv"))
+    assert [float(row["wrong"]) for row in table] == [0, 0.02, 0.05, 0.1]

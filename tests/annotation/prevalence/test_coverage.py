@@ -110,7 +110,7 @@ def test_a_plain_random_sample_of_500_weighted_by_the_judges_labels_covers_a_rar
 
 
 def test_the_normal_interval_of_ppi_does_not(small_run: Run) -> None:
-    ppi_py = pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[models])")
+    ppi_py = pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt --group test)")
     code = Label.CONTRADICTORY.code
     by_judge = np.repeat(np.arange(5) == code, small_run.sizes).astype(float)
     covered = []

@@ -49,10 +49,11 @@ def test_the_judges_own_share_has_no_interval() -> None:
     assert estimate[["low", "high"]].isna().all(axis=None)
 
 
-def test_the_human_only_figure_has_the_same_value_and_a_wider_interval() -> None:
-    corrected, human = (shares(ratings(STUDY), method).loc["COMPLEMENTARY"] for method in ("corrected", "human only"))
-    assert human["value"] == pytest.approx(corrected["value"])
-    assert human["high"] - human["low"] > corrected["high"] - corrected["low"]
+def test_the_expected_interval_of_a_random_sample_is_that_of_the_corrected_share_among_as_many_items() -> None:
+    corrected, random = (shares(ratings(STUDY), method).loc["COMPLEMENTARY"] for method in ("corrected", "random sample"))
+    assert random["value"] == corrected["value"] == pytest.approx((80 * 0.8 + 20 * 0.4) / 1000)
+    ends = beta.ppf([0.025, 0.975], 30 * 0.072 + 0.5, 30 * 0.928 + 0.5)  # 30 items, Jeffreys
+    assert (random["low"], random["high"]) == pytest.approx(tuple(ends))
 
 
 def test_the_share_of_the_sample_is_marked_as_not_weighted() -> None:
@@ -80,6 +81,28 @@ def test_a_fully_rated_stratum_is_known() -> None:
 def test_a_stratum_without_ratings_may_have_the_label_in_all_pairs_or_none() -> None:
     estimate = stratified_share([3, 0], [10, 0], [10, 10])
     assert tuple(estimate) == pytest.approx((0.3, 0.15, 0.15 + 0.5))
+
+
+def test_a_second_criterion_in_proportion_does_not_widen_the_interval() -> None:
+    """40 of 400 pairs by label, once with five organs as strata, four of which have two items that tell little by themselves."""
+    header, judged = "annotator_a annotator_b judge design_weight stratum times", "COMPLEMENTARY 10 COMPLEMENTARY"
+    undivided = f"{header}\nDIVERGENT DIVERGENT {judged} 4\nCONSISTENT CONSISTENT {judged} 36"
+    organs = [f"CONSISTENT CONSISTENT {judged}/{organ} 2" for organ in ("heart", "lung", "liver", "pancreas")]
+    divided = [header, *organs, f"DIVERGENT DIVERGENT {judged}/kidney 4", f"CONSISTENT CONSISTENT {judged}/kidney 28"]
+    columns = ["value", "low", "high"]
+    expected, found = (shares(ratings(text)).loc["DIVERGENT", columns].tolist() for text in (undivided, "\n".join(divided)))
+    assert found == pytest.approx(expected)
+    cells = stratified_share([0, 0, 0, 0, 4], [2, 2, 2, 2, 32], [20, 20, 20, 20, 320])
+    assert cells.high - cells.low > 1.05 * (found[2] - found[1])
+
+
+def test_an_organ_without_ratings_is_taken_to_be_like_the_others_of_its_label() -> None:
+    lines = ["DIVERGENT DIVERGENT DIVERGENT 10 DIVERGENT/heart 5", "ABSENT ABSENT DIVERGENT 10 DIVERGENT/heart 5",
+             "- - DIVERGENT 10 DIVERGENT/lung 2"]  # fmt: skip
+    text = "\n".join(["annotator_a annotator_b judge design_weight stratum times", *lines])
+    found = shares(ratings(text)).loc["DIVERGENT"]
+    assert (found["value"], found["note"]) == (pytest.approx(0.5), "")
+    assert found["high"] < 0.8
 
 
 def test_without_ratings_nothing_is_known() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.prevalence.estimates import allocate, sample_size_plan
+from annotation.prevalence.planning import allocate, items_of_random_sample, sample_size_plan
 from audit.errors import AuditError
 from audit.stats.intervals import stratified_share
 from tests.annotation.prevalence.test_estimates import STUDY
@@ -52,9 +52,16 @@ def test_a_width_that_is_reached_needs_no_further_ratings() -> None:
 
 def test_a_stratum_without_the_label_so_far_is_not_assumed_to_have_none() -> None:
     table = sample_size_plan(ratings(STUDY), 0.02).set_index("stratum")
-    assert table.loc["ABSENT", "expected"] == pytest.approx(0.5 / 11)
-    assert table.loc["ABSENT", "more"] > 100
+    # The judge calls 20 of the 1,000 pairs divergent: that share counts as one item more.
+    assert table.loc["ABSENT", "expected"] == pytest.approx(0.02 / 11)
+    assert table.loc["ABSENT", "more"] > 20
     assert table["half_width"].max() <= 0.02
+
+
+def test_a_random_sample_needs_as_many_items_as_the_normal_interval_of_a_middling_share_says() -> None:
+    # .5 +- .05: 1.96 ** 2 * .25 / .05 ** 2 = 384
+    assert items_of_random_sample(0.5, 0.05) == pytest.approx(384, abs=4)
+    assert items_of_random_sample(0.01, 0.002) > items_of_random_sample(0.01, 0.004)
 
 
 @pytest.mark.parametrize(

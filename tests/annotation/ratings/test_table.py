@@ -7,8 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from annotation.ratings.design import MISSING
 from annotation.ratings.labels_file import read_labels
-from annotation.ratings.table import MISSING, ratings_from
+from annotation.ratings.table import ratings_from
 from audit.errors import AuditError
 from tests.annotation.tables import ratings
 

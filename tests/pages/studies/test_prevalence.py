@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
@@ -45,38 +43,29 @@ def test_the_corrected_share_is_shown_with_the_judges_own(judged, as_user: SignI
     assert "Where all of them are wrong together" in words
 
 
-def estimators_on(as_user: SignIn):
-    """The page after the other estimators are asked for: opening it computes none of them."""
+def test_every_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignIn):
     at = as_user("petra", "prevalence")
-    assert not [frame for frame in at.dataframe if "method" in frame.value]
-    return at.toggle(key="other_estimators").set_value(True).run()
-
-
-def test_every_other_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignIn):
-    pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install -c constraints.txt -e .[models])")
-    at = estimators_on(as_user)
     (label_picker,) = [group for group in at.get("button_group") if group.proto.label == "Label"]
     at = label_picker.set_value("COMPLEMENTARY").run()
     assert not at.exception
     methods = methods_on(at)
-    assert "Corrected is the figure to use" in words_on(at).replace("**", "")
-    assert list(methods) == ["Corrected", "Judge's own count", "People alone", "PPI++", "Inverted matrix", "Unweighted sample"]
+    words = words_on(at).replace("**", "").replace("\\", "")
+    assert "Corrected is the figure to use" in words
+    assert "drawn without the judge's labels, would need about 12 items to be as precise" in words
+    assert list(methods) == ["Corrected", "Random sample of as many items (expected)", "Judge's own count", "Unweighted sample"]
     assert methods["Judge's own count"] == (0.0, "–", 0)
-    for method in ("Corrected", "People alone", "PPI++"):
+    for method in ("Corrected", "Random sample of as many items (expected)"):
         share, between, n = methods[method]
         assert (share, n) == (pytest.approx(20.0), 10)
         assert " to " in between
     assert len(at.get("plotly_chart")) == 1
 
 
-def test_without_the_optional_package_a_sentence_says_so_and_the_rest_is_shown(judged, as_user: SignIn, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ppi_py", None)
-    at = estimators_on(as_user)
-    assert not at.exception
-    assert not at.error
-    assert "PPI++, one of the sensitivity analyses, needs the package ppi-python, which is not installed" in words_on(at)
-    assert "Inverted matrix" in methods_on(at)
-    assert "PPI++" not in methods_on(at)
+def test_shared_errors_of_annotators_have_a_sentence_and_a_table(judged, as_user: SignIn):
+    at = as_user("petra", "prevalence")
+    assert "If annotators are wrong together on 5 % of the items" in words_on(at).replace("\\", "")
+    (table,) = [frame.value for frame in at.dataframe if "wrong" in frame.value]
+    assert table["wrong"].tolist() == pytest.approx([0, 2, 5, 10])
 
 
 def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):
