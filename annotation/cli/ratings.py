@@ -36,6 +36,7 @@ from annotation.ratings.long_format import LabelsFile
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
+from annotation.studies.earlier_studies import pooled_ratings
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.validation_tables import confusion_matrix
 from audit.cli.conventions import OK, add_format, note
@@ -249,6 +250,8 @@ def _table_text(spec: TableSpec, frame: pd.DataFrame, *columns: str) -> str:
 def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit prevalence`."""
     _add_source(parser)
+    pool = "together with the ratings of this other study of the same run (with --study); may be repeated"
+    parser.add_argument("--pool", action="append", default=[], metavar="ID", help=pool)
     parser.add_argument("--human", default=GOLD, help=f"whose labels are taken as true: an annotator, or {GOLD} (default)")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
@@ -267,7 +270,7 @@ def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
 
 def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit prevalence --labels FILE | --study ID`"""
-    ratings = _ratings(arguments, settings, _labels_file(arguments))
+    ratings = _pooled(arguments, settings)
     if ratings.scheme is not PAIRS:
         raise AuditError(f"{_source_name(arguments)} compares systems, so no label has a prevalence. Nothing was computed.")
     if arguments.plan is not None:
@@ -276,6 +279,14 @@ def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> i
     if arguments.wrong_together:
         return _print(_formatted(SHARED_ERRORS_TABLE, shared_errors(ratings, arguments.label, arguments.human), arguments))
     return _print(_formatted(METHODS_TABLE, prevalence(ratings, arguments.human), arguments))
+
+
+def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
+    if not arguments.pool:
+        return _ratings(arguments, settings, _labels_file(arguments))
+    if not arguments.study:
+        raise AuditError("--pool goes with --study: a labels file has all its items already. Nothing was computed.")
+    return pooled_ratings(open_label_store(settings.studies_url), [arguments.study, *arguments.pool])
 
 
 def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
 from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
-from annotation.studies.sampling import DrawnSample, draw_sample, draw_study
+from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, preview_study
 from audit.cli.conventions import OK, add_json, add_run, print_result
 from audit.settings import Settings
 from audit.store.runs import find_run
@@ -79,13 +79,19 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
         "--items", action="append", default=[], metavar="LABEL=N", help="a different number for one label, such as ABSENT=20"
     )
     parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
+    parser.add_argument(
+        "--after", action="append", default=[], metavar="STUDY",
+        help="leave out the pairs of this earlier study of the run, to make it larger; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
 
 
 def sample(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study sample STUDY --annotators A,B`"""
     plan = _plan(arguments)
-    return _create(arguments, settings, partial(draw_sample, plan=plan), partial(draw_study, plan=plan))
+    # A study's store is opened for a dry run only where earlier studies are named: opening it creates it
+    draw = partial(preview_study, open_label_store(settings.studies_url)) if plan.after else draw_sample
+    return _create(arguments, settings, partial(draw, plan=plan), partial(draw_study, plan=plan))
 
 
 def create(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -94,8 +100,8 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.systems:
             raise StudyError(f"--systems goes with --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
         return sample(arguments, settings)
-    if arguments.items or arguments.by or arguments.show_names:
-        raise StudyError(f"--items, --by and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
+    if arguments.items or arguments.by or arguments.after or arguments.show_names:
+        raise StudyError(f"--items, --by, --after and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
     plan = HeadToHeadPlan(
         systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
         calibration=arguments.calibration, repeats=arguments.repeats, masked_words=tuple(arguments.mask),
@@ -143,6 +149,7 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
     return SamplePlan(
         seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
         repeats=arguments.repeats, names_shown=arguments.show_names, masked_words=tuple(arguments.mask),
+        after=tuple(arguments.after),
     )  # fmt: skip
 
 

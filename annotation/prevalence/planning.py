@@ -1,8 +1,8 @@
 """How many ratings are enough: where to rate more, until the interval of a corrected share is narrow enough.
 
 A plan can be carried out: a further study of the same run leaves out the pairs of earlier ones (`SamplePlan.after`), and their
-ratings are estimated together (`annotation.studies.pooled`). What a plan assumes of a label that no item has shown yet is the
-judge's own share of it; whoever rates part of what a plan says and plans again needs the fewest ratings
+ratings are estimated together (`annotation.studies.earlier_studies`). What a plan assumes of a label that no item has shown yet
+is the judge's own share of it; whoever rates part of what a plan says and plans again needs the fewest ratings
 (python -m benchmarks.planning). Active sampling, which rates where another judge or a repeat disagrees, would need 2 to 7 % fewer
 for DIVERGENT and none for CONTRADICTORY, so it is not offered.
 """

@@ -15,6 +15,8 @@ MAX_STUDY_ITEMS = 5_000
 # The column of the seed is a 32-bit integer in PostgreSQL.
 MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
 MAX_MASKED_WORDS = 500
+StratumKey = tuple[str, str | None]
+"""(label, second criterion)."""
 SECOND_CRITERIA = ("organ",)
 """Allowed second criteria: each question has exactly one value of such a property."""
 
@@ -43,21 +45,33 @@ class SamplePlan(Plan):
     per_label  study items per label of the judge; a stratum with fewer pairs is used in full
     second     None, or `organ`: each label's items are then spread over the organs in proportion to their pairs, with at
                least two from each organ that has any
+    after      ids of earlier studies of the same run, whose pairs are left out; together with theirs, the items are again a
+               random sample of each stratum, so a study can be made larger by another one
     """
 
     per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
     second: str | None = None
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StratumPlan:
-    """One stratum before the draw: its population, and how many study and calibration items come from it."""
+    """One stratum before the draw: its population, and how many study and calibration items come from it.
+
+    left_out  pairs of it that are not drawn from, because earlier studies have them
+    """
 
     label: str
     second: str | None
     population: int
     study: int
     calibration: int
+    left_out: int = 0
+
+    @property
+    def available(self) -> int:
+        """Pairs that can be drawn."""
+        return self.population - self.left_out
 
     @property
     def name(self) -> str:
@@ -106,16 +120,22 @@ def check_size(items: int, max_items: int | None) -> None:
         )
 
 
-def allocate_items(population: Mapping[tuple[str, str | None], int], plan: SamplePlan) -> list[StratumPlan]:
-    """How many items come from each stratum, in label order, then by name.
+def allocate_items(
+    population: Mapping[StratumKey, int], plan: SamplePlan, left_out: Mapping[StratumKey, int] | None = None
+) -> list[StratumPlan]:
+    """How many items come from each stratum, in label order, then by name; `left_out` are its pairs in earlier studies.
 
     Strata from which nothing is drawn are listed too: no figure covers them, and a report has to say so.
     """
     strata = []
     for label in LABELS:
         sizes = {second: count for (stratum_label, second), count in population.items() if stratum_label == label}
-        study = apportion(plan.per_label.get(label, 0), list(sizes.values()))
-        strata += [StratumPlan(label.value, second, size, n, 0) for (second, size), n in zip(sizes.items(), study, strict=True)]
+        gone = [(left_out or {}).get((label.value, second), 0) for second in sizes]
+        study = apportion(plan.per_label.get(label, 0), [size - n for size, n in zip(sizes.values(), gone, strict=True)])
+        strata += [
+            StratumPlan(label.value, second, size, n, 0, own)
+            for (second, size), n, own in zip(sizes.items(), study, gone, strict=True)
+        ]
     return _with_calibration(strata, plan.calibration)
 
 
@@ -125,7 +145,7 @@ def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
     A variance inside a stratum needs two items, so `wanted` is exceeded where there are many small strata. Remaining items go
     to the largest remainders.
     """
-    if wanted == 0 or len(sizes) < 2:
+    if wanted == 0 or len(sizes) < 2 or not any(sizes):
         return [min(wanted, size) for size in sizes]
     total = sum(sizes)
     exact = [min(wanted, total) * size / total for size in sizes]
@@ -141,7 +161,7 @@ def _with_calibration(strata: Sequence[StratumPlan], wanted: int) -> list[Stratu
     """Deal out calibration items label by label, one at a time, from the pairs that the study leaves over."""
     dealt = [0] * len(strata)
     while sum(dealt) < wanted:
-        available = [i for i, stratum in enumerate(strata) if stratum.study + dealt[i] < stratum.population]
+        available = [i for i, stratum in enumerate(strata) if stratum.study + dealt[i] < stratum.available]
         if not available:
             break
         per_label = {label: sum(n for n, s in zip(dealt, strata, strict=True) if s.label == label) for label in LABELS}

@@ -12,9 +12,19 @@ import numpy as np
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
+from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
 from annotation.studies.masking_preview import MaskingPreview, blind_answer, preview_masking
 from annotation.studies.names_left import masker_of_run, names_left_text, words_left
-from annotation.studies.sample_plan import MAX_STUDY_ITEMS, Plan, SamplePlan, StratumPlan, allocate_items, check_plan, check_size
+from annotation.studies.sample_plan import (
+    MAX_STUDY_ITEMS,
+    Plan,
+    SamplePlan,
+    StratumKey,
+    StratumPlan,
+    allocate_items,
+    check_plan,
+    check_size,
+)
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
@@ -28,14 +38,28 @@ where p.label is not null
 group by all
 order by label, second
 """
+EARLIER = """
+earlier as (
+    select question, a.handbook as handbook_a, b.handbook as handbook_b
+    from (
+        select unnest($questions::varchar[]) as question_id, unnest($firsts::varchar[]) as first,
+               unnest($others::varchar[]) as other
+    )
+    join questions using (question_id)
+    join handbooks a on a.handbook_id = first
+    join handbooks b on b.handbook_id = other
+)
+"""
+LEFT_OUT = f"with {EARLIER}" + POPULATION.replace("where", "semi join earlier using (question, handbook_a, handbook_b)\nwhere")
 # Positions count in a fixed order of pairs, so that a seed draws the same pairs from every copy of a run.
-CHOSEN_PAIRS = """
-with wanted as (
+CHOSEN_PAIRS = f"""
+with {EARLIER}, wanted as (
     select unnest($labels) as label, unnest($seconds) as second, unnest($positions) as position
 ), numbered as (
     select p.question, p.handbook_a, p.handbook_b, p.label::varchar as label, case when $organ then q.organ end as second,
            row_number() over (partition by p.label, second order by p.question, p.handbook_a, p.handbook_b) - 1 as position
     from pairs p join questions q using (question)
+    anti join earlier using (question, handbook_a, handbook_b)
     where p.label is not null
 )
 select n.label, n.second, n.position, q.question_id, q.text, a.handbook_id, b.handbook_id,
@@ -101,10 +125,17 @@ def draw_study(
 
     Raises StudyError when the plan is not possible, the run has no answers, or the study cannot be created.
     """
-    drawn = draw_sample(run, plan, study_id, max_items)
+    drawn = preview_study(store, run, plan, study_id, max_items)
     new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, ratings_per_item=ratings_per_item)
     create_drawn_study(store, run, plan, drawn, new, now)
     return drawn
+
+
+def preview_study(
+    store: LabelStore, run: Run, plan: SamplePlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS
+) -> DrawnSample:
+    """The sample that `draw_study` would make a study of. Raises StudyError as it does."""
+    return draw_sample(run, plan, study_id, max_items, pairs_of_studies(store, run, plan.after))
 
 
 def create_drawn_study(store: LabelStore, run: Run, plan: Plan, drawn: DrawnSample, new: NewStudy, now: datetime) -> None:
@@ -115,10 +146,17 @@ def create_drawn_study(store: LabelStore, run: Run, plan: Plan, drawn: DrawnSamp
         store_sample(tx, new.study_id, drawn.origin, drawn.strata, drawn.verdicts)
 
 
-def draw_sample(run: Run, plan: SamplePlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS) -> DrawnSample:
-    """Draw the sample without creating a study. The same run, plan and study id give the same sample.
+def draw_sample(
+    run: Run,
+    plan: SamplePlan,
+    study_id: str,
+    max_items: int | None = MAX_STUDY_ITEMS,
+    earlier: Sequence[RatedPair] = (),
+) -> DrawnSample:
+    """Draw the sample without creating a study. The same run, plan, study id and earlier pairs give the same sample.
 
     max_items  refuse a larger number of study items; None: no limit
+    earlier    the pairs of the studies in `plan.after`
 
     Every stratum is a simple random sample without replacement of all pairs of the run with its label, pre-screened ABSENT
     pairs included, so that its weight N_h / n_h is exact. Unscored pairs are in no stratum; they are counted.
@@ -126,24 +164,28 @@ def draw_sample(run: Run, plan: SamplePlan, study_id: str, max_items: int | None
     check_study_id(study_id)
     check_plan(plan)
     with open_store(run.path) as con:
-        return _draw(con, run, plan, study_id, max_items)
+        return _draw(con, run, plan, study_id, max_items, earlier)
 
 
-def stratum_sizes(con: Connection, *, by_organ: bool) -> dict[tuple[str, str | None], int]:
+def stratum_sizes(con: Connection, *, by_organ: bool) -> dict[StratumKey, int]:
     """Pairs of a run by the judge's label and, where `by_organ`, by the organ of the question (else None)."""
     return {(label, second): int(n) for label, second, n in rows(con, POPULATION, {"organ": by_organ})}
 
 
-def _draw(con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items: int | None) -> DrawnSample:
+def _draw(
+    con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items: int | None, earlier: Sequence[RatedPair]
+) -> DrawnSample:
     ((has_answers, pairs, unscored),) = rows(con, RUN_COUNTS)
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
-    organ = {"organ": plan.second == "organ"}
-    strata = allocate_items(stratum_sizes(con, by_organ=plan.second == "organ"), plan)
+    questions, firsts, others = ([pair[i] for pair in earlier] for i in range(3))
+    values = {"organ": plan.second == "organ", "questions": questions, "firsts": firsts, "others": others}
+    left_out = {(label, second): int(n) for label, second, n in rows(con, LEFT_OUT, values)} if earlier else {}
+    strata = allocate_items(stratum_sizes(con, by_organ=plan.second == "organ"), plan, left_out)
     check_size(sum(stratum.study for stratum in strata), max_items)
     requested = {**asdict(plan), "per_label": dict(plan.per_label)}
     origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)
-    return draw_from_strata(con, plan, study_id, strata, origin, CHOSEN_PAIRS, organ)
+    return draw_from_strata(con, plan, study_id, strata, origin, CHOSEN_PAIRS, values)
 
 
 def draw_from_strata(
@@ -178,7 +220,7 @@ def draw_from_strata(
 
 def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]:
     # Study items first, so that changing the calibration round does not change which study items are drawn.
-    drawn: list[int] = rng.choice(stratum.population, stratum.study + stratum.calibration, replace=False).tolist()
+    drawn: list[int] = rng.choice(stratum.available, stratum.study + stratum.calibration, replace=False).tolist()
     return drawn
 
 

@@ -12,6 +12,7 @@ from pages._blinded.labelling.open_study import PARAM
 
 LAST_STUDY = "last study seen"
 WIDGET = "study_chosen"
+NEW_STUDY_OPEN = "the fields of a new study are open"
 
 
 def pick_study(studies: Mapping[str, Study]) -> Study:

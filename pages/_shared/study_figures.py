@@ -15,13 +15,13 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import ledger_heads
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study, list_annotators, list_studies
-from annotation.prevalence.estimates import prevalence
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.baseline_judge import baseline_of_study
+from annotation.studies.earlier_studies import pooled_ratings
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
 from audit.formatting import signed
@@ -113,9 +113,16 @@ def rater_names(study_id: str) -> dict[str, str]:
     return {**named, JUDGE: "the judge"}
 
 
-def current_shares(study_id: str, human: str) -> pd.DataFrame:
-    """How common each label currently is in the run. Raises AuditError while nothing is rated."""
-    return prevalence(current_ratings(study_id), human)
+def current_pooled(study_ids: tuple[str, ...]) -> Ratings:
+    """The current ratings of several studies of one run. Raises AuditError as `current_ratings`, and where they do not fit."""
+    store = label_store()
+    heads = tuple(head for study_id in study_ids for head in study_heads(study_id))
+    return _cached_pooled(str(store.engine.url), study_ids, heads, store)
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _cached_pooled(url: str, study_ids: tuple[str, ...], heads: LedgerHeads, _store: LabelStore) -> Ratings:
+    return pooled_ratings(_store, study_ids)
 
 
 BASELINE_TITLE = "The judge compared with plain rules"

@@ -20,9 +20,10 @@ from annotation.studies.head_to_head import (
     systems_in,
 )
 from annotation.studies.masking_preview import MASKED_TABLE, MaskingPreview
-from annotation.studies.sample_plan import SECOND_CRITERIA, Plan, SamplePlan, allocate_items
-from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, stratum_sizes
+from annotation.studies.sample_plan import MAX_STUDY_ITEMS, SECOND_CRITERIA, Plan, SamplePlan, allocate_items
+from annotation.studies.sampling import DrawnSample, draw_study, preview_study, stratum_sizes
 from annotation.studies.study_tables import SAMPLE_TABLES, strata_frame
+from annotation.studies.verdict_store import sample_digest
 from audit.store.runs import Run
 from audit.vocabulary import LABELS
 from pages._blinded.access import now
@@ -39,8 +40,8 @@ ASKED = {
     HEAD_TO_HEAD.name: "Which system's answer is better (head-to-head)",
 }
 DRAWS: dict[Scheme, tuple[Callable[..., DrawnSample], Callable[..., DrawnSample]]] = {
-    PAIRS: (draw_sample, draw_study),
-    HEAD_TO_HEAD: (draw_head_to_head, draw_head_to_head_study),
+    PAIRS: (preview_study, draw_study),
+    HEAD_TO_HEAD: (lambda _, run, plan, study_id: draw_head_to_head(run, plan, study_id), draw_head_to_head_study),
 }
 SUCCESS = "success message for the next run of the page"
 MASK_HELP = (
@@ -50,6 +51,9 @@ MASK_HELP = (
 RATINGS_HELP = (
     "How many annotators rate each item. The label of more than half of them is gold; without a majority, somebody else decides. "
     "With three, fewer items have to be decided."
+)
+AFTER_HELP = (
+    "To make an earlier study larger: its pairs are not drawn again, and *Prevalence* can count the ratings of both together."
 )
 CONFIRMED = "If people confirm this share of the judge's labels, in %"
 
@@ -97,13 +101,13 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
     chosen = left.multiselect(
         f"Annotators ({wanted} rate every item; more share the items)", people, people[:2], key="annotators"
     )
-    plan: Plan = pair_fields(by_key[key], wanted) if scheme is PAIRS else head_to_head_fields(by_key[key])
+    plan: Plan = pair_fields(store, by_key[key], wanted) if scheme is PAIRS else head_to_head_fields(by_key[key])
     with st.container(horizontal=True):
         preview = st.button("Preview strata and masking", key="preview")
         create = st.button("Draw sample and create study", type="primary", key="create_study")
     draw, draw_and_create = DRAWS[scheme]
     if preview:
-        _preview(draw(by_key[key], plan, study_id), scheme)
+        _preview(draw(store, by_key[key], plan, study_id), scheme)
     if create:
         drawn = draw_and_create(
             store,
@@ -120,12 +124,12 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
         rerun_with_message(f"The study was created; its annotators can see it now, as {shown}. {drawn.names_left_text()}")
 
 
-def pair_fields(run: Run, ratings_per_item: int) -> SamplePlan:
+def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePlan:
     """The sample plan of a study of pairs, as filled in, with the precision to expect beside it."""
     st.markdown("Items per label of the judge")
     columns = st.columns(len(LABELS))
     per_label = {
-        str(label): int(column.number_input(label.capitalize(), 0, 1000, 40, key=f"items_{label}"))
+        str(label): int(column.number_input(label.capitalize(), 0, MAX_STUDY_ITEMS, 40, key=f"items_{label}"))
         for label, column in zip(LABELS, columns, strict=True)
     }
     second, calibration, repeats, seed = st.columns(4)
@@ -135,9 +139,19 @@ def pair_fields(run: Run, ratings_per_item: int) -> SamplePlan:
         **_common_fields(calibration, repeats, seed, SamplePlan),
         names_shown=(shown := st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
         masked_words=() if shown else _masked_words(),
+        after=_earlier_studies(store, run),
     )
     _planner(run, plan, ratings_per_item)
     return plan
+
+
+def _earlier_studies(store: LabelStore, run: Run) -> tuple[str, ...]:
+    studies = (study.study_id for study in list_studies(store) if study.scheme is PAIRS)
+    own = [study_id for study_id in studies if sample_digest(store, study_id) == run.digest]
+    if not own:
+        return ()
+    st.session_state["after"] = [study_id for study_id in st.session_state.get("after", []) if study_id in own]
+    return tuple(st.multiselect("Leave out the pairs of", own, key="after", help=AFTER_HELP, placeholder="No study"))
 
 
 def _common_fields(calibration: Any, repeats: Any, seed: Any, defaults: type[Plan]) -> dict[str, Any]:

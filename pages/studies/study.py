@@ -36,7 +36,7 @@ from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.calibration_talk import calibration_section
 from pages._shared.loaders import loaded_runs
 from pages._shared.preference_tables import preference_tables
-from pages._shared.study_choice import pick_study
+from pages._shared.study_choice import NEW_STUDY_OPEN, pick_study
 from pages._shared.study_forms import new_study, rerun_with_message, show_message
 from pages._shared.study_moves import EFFECTS, advance_section
 from pages._shared.widgets import csv_button, table
@@ -221,5 +221,5 @@ with study_page("Studies", LEAD, Role.PI):
     if studies:
         guarded(one_study, label_store(), pick_study(studies))
     st.header("New study", anchor=False)
-    with st.expander("Draw a sample", expanded=not studies):
+    with st.expander("Draw a sample", expanded=not studies or st.session_state.get(NEW_STUDY_OPEN, False)):
         guarded(new_study, label_store())

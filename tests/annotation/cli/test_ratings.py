@@ -145,3 +145,8 @@ def test_the_share_if_annotators_are_wrong_together_is_printed_for_the_chosen_la
 ) -> None:
     table = rows(printed(capsys, "prevalence", "--labels", labels, "--wrong-together", "--label", "DIVERGENT", "--format", "csv"))
     assert [float(row["wrong"]) for row in table] == [0, 0.02, 0.05, 0.1]
+
+
+def test_ratings_of_a_file_are_not_pooled_with_a_study(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prevalence", "--labels", labels, "--pool", "v2"]) == 2
+    assert "--pool goes with --study" in capsys.readouterr().err

@@ -151,3 +151,12 @@ def test_items_that_an_annotator_took_and_did_not_rate_are_released(typed, home:
     assert taken > 2
     assert typed("release v1 ana") == (0, f"Study 'v1': {taken:,} items released by ana.\n")
     assert typed("release v1 ana") == (0, "Study 'v1': 0 items released by ana.\n")
+
+
+def test_a_further_study_leaves_out_the_pairs_of_an_earlier_one(typed, home: Path) -> None:
+    typed("account add ana --role annotator"), typed("account add ben --role annotator")
+    typed("sample v1 --annotators ana,ben --per-label 2 --calibration 0 --repeats 0")
+    rest = "sample v2 --annotators ana,ben --per-label 99 --calibration 0 --repeats 0 --after v1"
+    assert "20 study items, 0 for calibration, 0 repeats." in typed(f"{rest} --dry-run")[1]  # of 29 pairs with a label, 9 are taken
+    with pytest.raises(StudyError, match="no study 'v0'"):
+        typed(rest.replace("--after v1", "--after v0"))

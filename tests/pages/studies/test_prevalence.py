@@ -72,6 +72,11 @@ def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):
     assert "more items, each rated by 2 annotators" in words_on(as_user("petra", "prevalence"))
 
 
+def test_a_plan_without_its_run_says_what_to_load(judged, as_user: SignIn):
+    at = as_user("petra", "prevalence").button(key="further").click().run()
+    assert "The run that this study was drawn from is not loaded" in words_on(at)
+
+
 def test_without_ratings_the_page_shows_a_sentence(folk, as_user: SignIn):
     study_of(folk, 2)
     stored = [StoredVerdict(f"i{n:03}", "ABSENT", "ABSENT", None, None, None) for n in (1, 2)]
