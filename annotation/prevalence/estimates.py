@@ -44,7 +44,7 @@ ROWS = (*(label.value for label in LABELS), DISAGREES)
 CORRECTED, JUDGE_ALONE, RANDOM_SAMPLE, UNWEIGHTED = "corrected", "judge", "random sample", "sample"
 METHOD_NAMES = {
     CORRECTED: "Corrected",
-    RANDOM_SAMPLE: "Random sample of as many items (expected)",
+    RANDOM_SAMPLE: "Random sample (expected)",
     JUDGE_ALONE: "Judge's own count",
     UNWEIGHTED: "Unweighted sample",
 }

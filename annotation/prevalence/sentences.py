@@ -47,6 +47,11 @@ def saving_sentence(shares: pd.DataFrame, label: str = DISAGREES) -> str:
     if not (0 < row["value"] < 1 and 0 < half_width < 0.5):
         return ""
     needed = items_of_random_sample(row["value"], half_width)
+    if needed < row["n"]:
+        return (
+            f"For this share ({label}), these {row['n']:,} items are as precise as about {needed:,} drawn at random from all "
+            "pairs: too few of them are in the strata that hold most of the run."
+        )
     return (
         f"A random sample of all pairs, drawn without the judge's labels, would need about {needed:,} items to be as precise as "
         f"these {row['n']:,} are for this share ({label})."
@@ -61,7 +66,7 @@ def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:
     row = errors[errors["wrong"] == wrong].iloc[0]
     return (
         f"If annotators are wrong together on {percent(wrong, 0)} of the items, and choose a label next to the right one, "
-        f"{percent(row['value'])} of all pairs disagree (95 % interval {interval(row['value_low'], row['value_high'])})."
+        f"{percent(row['value'])} of all pairs would disagree (95 % interval {interval(row['value_low'], row['value_high'])})."
     )
 
 

@@ -6,6 +6,7 @@ sample left are, together with it, a random sample again; so the pooled items of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
@@ -37,6 +38,15 @@ def pairs_of_studies(store: LabelStore, run: Run, study_ids: Sequence[str]) -> l
             )
     rows = (row for study_id in study_ids for row in assignment_rows(store, study_id))
     return sorted({(row["question_id"], row["handbook_a"], row["handbook_b"]) for row in rows})
+
+
+def items_of_studies(store: LabelStore, study_ids: Sequence[str]) -> Counter[str]:
+    """How many study items these studies have together, by the judge's label."""
+    items: Counter[str] = Counter()
+    for study_id in study_ids:
+        for stratum in list_strata(store, study_id):
+            items[stratum.label] += stratum.sampled
+    return items
 
 
 def poolable(store: LabelStore, study: Study) -> list[str]:

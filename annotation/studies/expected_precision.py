@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,6 +70,12 @@ def expected_precision(strata: Sequence[StratumPlan], confirmed: float) -> Expec
         for name in ("study", "population")
     )
     return ExpectedPrecision(items, (low, high), float(expected_half_width(share, rated, pairs)))
+
+
+def with_earlier(strata: Sequence[StratumPlan], earlier: Mapping[str, int]) -> list[StratumPlan]:
+    """The strata with the items that earlier studies have of each label, in the first stratum of the label."""
+    left = dict(earlier)
+    return [replace(stratum, study=stratum.study + left.pop(stratum.label, 0)) for stratum in strata]
 
 
 def _percent(share: float) -> str:

@@ -11,7 +11,8 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind, list_studies, neutral_titles
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES, Scheme
 from annotation.studies.accounts import Role, list_accounts
-from annotation.studies.expected_precision import expected_precision
+from annotation.studies.earlier_studies import items_of_studies
+from annotation.studies.expected_precision import expected_precision, with_earlier
 from annotation.studies.head_to_head import (
     QUESTIONS_PER_COUPLE,
     HeadToHeadPlan,
@@ -141,7 +142,7 @@ def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePla
         masked_words=() if shown else _masked_words(),
         after=_earlier_studies(store, run),
     )
-    _planner(run, plan, ratings_per_item)
+    _planner(store, run, plan, ratings_per_item)
     return plan
 
 
@@ -167,17 +168,19 @@ def _masked_words() -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
 
 
-def _planner(run: Run, plan: SamplePlan, ratings_per_item: int) -> None:
-    """What the sample is expected to give, and how much work it is."""
+def _planner(store: LabelStore, run: Run, plan: SamplePlan, ratings_per_item: int) -> None:
+    """What the sample is expected to give, together with earlier ones that it makes larger, and how much work it is."""
     with st.container(border=True):
         left, right = st.columns([1, 3])
         confirmed = left.number_input(CONFIRMED, 50, 100, 80, 5, key="confirmed") / 100
         sizes = load(stratum_sizes, run, by_organ=plan.second == "organ")
         strata = allocate_items(sizes, plan)
-        expected = expected_precision(strata, confirmed)
-        calibration = sum(stratum.calibration for stratum in strata)
-        ratings = ratings_per_item * (expected.items + min(plan.repeats, expected.items) + calibration)
-        right.caption(escaped(f"{expected.sentence(confirmed)} With {ratings_per_item} ratings per item: {ratings:,} in all."))
+        own, calibration = (sum(getattr(stratum, name) for stratum in strata) for name in ("study", "calibration"))
+        ratings = ratings_per_item * (own + min(plan.repeats, own) + calibration)
+        expected = expected_precision(with_earlier(strata, items_of_studies(store, plan.after)), confirmed)
+        together = f"Together with {', '.join(plan.after)}: " if plan.after else ""
+        work = f"With {ratings_per_item} ratings per item: {ratings:,} {'more' if plan.after else 'in all'}."
+        right.caption(escaped(f"{together}{expected.sentence(confirmed)} {work}"))
 
 
 def head_to_head_fields(run: Run) -> HeadToHeadPlan:

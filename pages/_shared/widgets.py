@@ -233,7 +233,8 @@ def _options(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decima
         if _has_interval(frame, column):
             config[f"{column.name}_interval"] = "95 % interval"
     first = columns[0]
-    config[first.name] = st.column_config.Column(_heading(first), pinned=len(columns) > MAX_IN_SIGHT)
+    if first.is_text:
+        config[first.name] = st.column_config.Column(_heading(first), pinned=len(columns) > MAX_IN_SIGHT)
     return {"column_config": config, "hide_index": True, "width": "stretch", "placeholder": NO_VALUE}
 
 

@@ -11,7 +11,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import ItemKind
 from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.calibration import MIN_KAPPA, MIN_SHARE, Calibration, calibration_of
-from annotation.studies.expected_precision import expected_precision
+from annotation.studies.expected_precision import expected_precision, with_earlier
 from annotation.studies.sample_plan import StratumPlan
 from tests.support.studies import compared, item, rate, study_of
 
@@ -104,4 +104,6 @@ def test_the_expected_precision_is_that_of_a_hand_calculation() -> None:
     expected = expected_precision(strata, 0.8)
     assert expected.items == 35
     assert expected.half_width == pytest.approx(1.96 * (0.1 * 0.9 / 25 * 0.75) ** 0.5 * 100 / 110, rel=0.02)
+    larger = expected_precision(with_earlier(strata, {"CONSISTENT": 10}), 0.8)
+    assert (larger.items, larger.half_width < expected_precision(strata, 0.8).half_width) == (45, True)
     assert expected_precision([StratumPlan("ABSENT", None, 9, 0, 0)], 0.8).sentence(0.8) == "No items are requested."

@@ -157,6 +157,7 @@ def test_a_further_study_leaves_out_the_pairs_of_an_earlier_one(typed, home: Pat
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     typed("sample v1 --annotators ana,ben --per-label 2 --calibration 0 --repeats 0")
     rest = "sample v2 --annotators ana,ben --per-label 99 --calibration 0 --repeats 0 --after v1"
-    assert "20 study items, 0 for calibration, 0 repeats." in typed(f"{rest} --dry-run")[1]  # of 29 pairs with a label, 9 are taken
+    # Of 29 pairs with a label, 9 are taken
+    assert "20 study items, 0 for calibration, 0 repeats." in typed(f"{rest} --dry-run")[1]
     with pytest.raises(StudyError, match="no study 'v0'"):
         typed(rest.replace("--after v1", "--after v0"))

@@ -52,9 +52,9 @@ def test_every_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignI
     words = words_on(at).replace("**", "").replace("\\", "")
     assert "Corrected is the figure to use" in words
     assert "drawn without the judge's labels, would need about 12 items to be as precise" in words
-    assert list(methods) == ["Corrected", "Random sample of as many items (expected)", "Judge's own count", "Unweighted sample"]
+    assert list(methods) == ["Corrected", "Random sample (expected)", "Judge's own count", "Unweighted sample"]
     assert methods["Judge's own count"] == (0.0, "–", 0)
-    for method in ("Corrected", "Random sample of as many items (expected)"):
+    for method in ("Corrected", "Random sample (expected)"):
         share, between, n = methods[method]
         assert (share, n) == (pytest.approx(20.0), 10)
         assert " to " in between
