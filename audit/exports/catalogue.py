@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from audit.errors import AuditError
 from audit.exports import figures, retrieval_tables, routing_tables, run_tables, stress_figures, system_figures, two_run_tables
+from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
 from audit.exports.planted_tables import PLANTED_TABLES
 from audit.exports.routing_tables import ROUTING_TABLES
@@ -160,6 +161,7 @@ SECTIONS = (
         (figures.steps, figures.changes, figures.transitions),
         compares=True,
     ),
+    ExportSection("How the figures were made", (analysis_plan,), about="any run", depends_on_labels=False),
 )  # fmt: skip
 
 

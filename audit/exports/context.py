@@ -69,6 +69,10 @@ class ExportContext:
             self._frames[key] = registered(con, **options, **by)
         return self._frames[key]
 
+    def metrics_used(self) -> list[str]:
+        """The metrics that were computed so far and found something, by name."""
+        return sorted({str(key[0]) for key, frame in self._frames.items() if len(frame)})
+
     def _themes_for(self, metric: Metric[...], *, curated: bool) -> dict[str, Taxonomy | None]:
         comparison = {"against": self.against} if metric.compares else {}
         return {"taxonomy": self.curated.taxonomy if curated else self.themes, **comparison}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import audit
@@ -14,6 +12,7 @@ from audit.atomic_io import sha256_of
 from audit.charts.figure_files import PLOTLY_FILE, NoPicturesError, figure_page, pictures, plotly_script
 from audit.charts.notices import with_notice
 from audit.errors import AuditError
+from audit.exports.analysis_plan import library_versions
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.context import ExportContext, open_context
 from audit.exports.html_pages import html_report
@@ -32,7 +31,6 @@ from audit.store.runs import Run
 from audit.terms import INTENDED_USE, fill
 
 MANIFEST, PAPER_TEXT = "manifest.json", "methods_and_results.md"
-LIBRARIES = ("duckdb", "numpy", "pandas", "plotly", "kaleido", "xlsxwriter", "scipy")
 SYNTHETIC = "Synthetic data: no real {handbook}, {center} or {patient} is behind it. Not for clinical use."
 SAME_STATE = (
     "The same command on the same state writes the same files; only the date in this one differs. Pictures also depend on "
@@ -210,7 +208,7 @@ def _manifest(request: ExportRequest, files: Mapping[str, bytes], missing: Mappi
         "themes_against": {"built_sha256": request.against.sha256} if request.against else None,
         "curation": dict(request.curation.facts) if request.curation else None,
         "seeds": {"resampling": SEED},
-        "versions": {"audit": audit.__version__, "python": platform.python_version(), **dict(_versions())},
+        "versions": dict(library_versions()),
         "left_out": dict(missing),
         "files": {path: {"sha256": digest(content), "bytes": len(content)} for path, content in sorted(files.items())},
     }
@@ -229,11 +227,3 @@ def _identity(run: Run) -> dict[str, Any]:
         "store_sha256": sha256_of(run.path),
         "loaded_at": run.loaded_at,
     }
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    for name in LIBRARIES:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            yield name, "not installed"

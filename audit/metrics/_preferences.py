@@ -33,7 +33,9 @@ from systems order by mode is distinct from 'closed_book', system
 SYSTEM_A, SYSTEM_B = Column.text("name_a", "System A"), Column.text("name_b", "System B")
 RATER_KIND = Column.text("rater_kind", "Compared by", words={RaterKind.HUMAN: "people", RaterKind.JUDGE: "judge"})
 SIDES_NOTE = "System A of a couple is the one without retrieval, else the one that the release lists first."
-QUESTIONS_RESAMPLED = "In brackets: 95 % intervals, {questions} resampled, each with all its comparisons. A dash: not known."
+QUESTIONS_RESAMPLED = (
+    "In brackets: 95 % intervals, which speak of other {questions} (resampled, each with all its comparisons). A dash: not known."
+)
 
 
 def system_order(con: Connection) -> pd.DataFrame:

@@ -40,7 +40,7 @@ ANY_DISPUTE = (
     "pct_any_div grows with the number of {handbooks}, because one disagreeing pair makes {a_question} disputed: compare it only "
     "between groups with as many. Its interval is Wilson's and speaks of other {questions} put to these {handbooks}."
 )
-WILSON = "In brackets: 95 % intervals (Wilson 1927). A dash: not known."
+WILSON = "In brackets: 95 % intervals (Wilson 1927), which speak of other {questions} like these. A dash: not known."
 UNSCORED = "Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement."
 ABSENCE = (
     "Absence: of the {questions} that {a_handbook} was asked, the share it does not address. A {question} that was not asked "

@@ -77,7 +77,9 @@ order by system nulls last, question
 """
 SYSTEMS = "select system::integer as system, system_id, coalesce(name, system_id) as name from systems order by system"
 READ = "Refusals, and answers that could not be read, have no text to measure: they are counted apart and never as 0."
-BY_SYSTEM_QUESTION = "In brackets: 95 % intervals, {questions} resampled. A dash: not known, or not measured."
+BY_SYSTEM_QUESTION = (
+    "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known, or not measured."
+)
 TEXT_MEASURES = (
     "BLEU, ROUGE and BERTScore compare an answer's words with those of the first reference answer, from 0 to 1; they do not tell "
     "whether it is right."

@@ -86,7 +86,8 @@ LIKENESS_TABLE = TableSpec(
     (
         "Over pairs with the same label in both runs, other than absent and consistent, for which both judges name a topic. "
         "Words without endings and without words such as 'the'. Short topics that mean the same may share no word.",
-        "In brackets: 95 % intervals for other {questions}: pairs on one {question} count as related. A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions}: pairs on one {question} count as related. A "
+        "dash: not known.",
     ),
 )  # fmt: skip
 LIKENESS_GLOSSARY = {"likeness of topics": "Of the words of two topics, the share that both have (Jaccard)."}
@@ -145,7 +146,8 @@ THEMES_TABLE = TableSpec(
     ),
     (
         "Over pairs that both judges call divergent, or both contradictory, and whose topics both have a theme of the first run.",
-        "In brackets: 95 % intervals for other {questions}: pairs on one {question} count as related. A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions}: pairs on one {question} count as related. A "
+        "dash: not known.",
     ),
 )  # fmt: skip
 THEMES_GLOSSARY = {"same theme": "Both judges' topics of a pair belong to one theme, in whatever words."}

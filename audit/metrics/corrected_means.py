@@ -42,7 +42,7 @@ METHOD = (
     "constant only, 0 where it tells nothing about them."
 )
 SAMPLE = f"The {{questions}} that people rated must be a random sample. With fewer than {MIN_RATED}, nothing is corrected."
-INTERVALS = "In brackets: 95 % intervals (Student's t), the {questions} taken as a sample. A dash: not known."
+INTERVALS = "In brackets: 95 % intervals (Student's t), which speak of other {questions}. A dash: not known."
 FIGURES = (
     "judged", "rated", "mean", "people", "people_low", "people_high", "trust", "corrected", "corrected_low", "corrected_high",
 )  # fmt: skip

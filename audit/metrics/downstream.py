@@ -39,7 +39,8 @@ TABLE = TableSpec(
         "Over the {questions} for which both are known. 0: no relation; 1: the better the retrieval, the better the answer. An "
         "association is no proof of a cause: {questions} that are easy to search for may be easy to answer.",
         READ,
-        "In brackets: 95 % intervals, {questions} resampled. A dash: not known, such as where a measure is the same everywhere.",
+        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known, "
+        "such as where a measure is the same everywhere.",
     ),
 )  # fmt: skip
 GLOSSARY = {"downstream effect": "Whether a system's answers are better on {questions} for which its retrieval found more."}

@@ -66,7 +66,7 @@ CHECKS_TABLE = TableSpec(
         "Across the line: between agreeing (absent, consistent, complementary) and disagreeing (divergent, contradictory).",
         "The repeat row is the noise floor; compare the other rows with it.",
         "Planted instructions are in pairs with the run's labels in turn, and not in pairs as frequent as in the run.",
-        "0 checks: not measured, which is not zero. In brackets: 95 % intervals.",
+        "0 checks: not measured, which is not zero. In brackets: 95 % intervals, which speak of other {questions}.",
     ),
 )  # fmt: skip
 PARSE_TABLE = TableSpec(
@@ -75,7 +75,7 @@ PARSE_TABLE = TableSpec(
         Column.text("part", "Part"), Column.text("name", "Parse status, or reason", words=PARSE_WORDS),
         Column.count("count", "Pairs"), Column.count("of", "Of", "pairs asked"), Column.share("value", "Share"), INTERVAL_METHOD,
     ),
-    ("Pre-screened pairs were not asked, and are in no count. In brackets: 95 % intervals.",),
+    ("Pre-screened pairs were not asked, and are in no count. In brackets: 95 % intervals, which speak of other {questions}.",),
 )  # fmt: skip
 TABLE = TableSpec(
     "Everything that was measured of the judge",
@@ -83,7 +83,7 @@ TABLE = TableSpec(
         Column.text("section", "Section"), Column.text("name", "Name"), Column.text("figure", "Figure"),
         Column.count("count", "Count"), Column.count("of", "Of"), Column.decimal("value", "Value"), INTERVAL_METHOD,
     ),
-    ("0 in the column Of: not measured, which is not zero. In brackets: 95 % intervals.",),
+    ("0 in the column Of: not measured, which is not zero. In brackets: 95 % intervals, which speak of other {questions}.",),
 )  # fmt: skip
 CHECKS_GLOSSARY = {
     "check": "A further verdict of the same judge on the same pair. It measures the judge; the pair keeps its label.",

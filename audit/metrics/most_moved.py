@@ -84,7 +84,8 @@ QUESTIONS_TABLE = TableSpec(
     (Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), *COUNT_COLUMNS),
     (
         TWO_RUNS, BY_LOWER_END, PARTS,
-        "In brackets: 95 % intervals (Wilson 1927), with as many trials as there are couples of {handbooks} that share no "
+        "In brackets: 95 % intervals (Wilson 1927), which speak of other {handbooks}: as many trials as there are "
+        "couples that share no "
         "{handbook}: one {handbook} that is answered differently changes all its pairs.",
     ),
     printed_rows=30,

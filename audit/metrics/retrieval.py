@@ -215,7 +215,8 @@ PAIRED_TABLE = TableSpec(
         "the searches that both made, so what makes one search harder than another drops out.",
         "Better, worse: the interval of the change excludes 0. Too few questions: the two differ on fewer than five.",
         MEANINGS,
-        "In brackets: 95 % intervals, {questions} resampled, each with all its {handbooks}. A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions} (resampled, each with all its {handbooks}). A "
+        "dash: not known.",
     ),
 )  # fmt: skip
 PAIRED_GLOSSARY = {"comparator": "What the others are compared with, such as the retrieval strategy that a release lists first."}

@@ -85,7 +85,7 @@ DIFFERENCE_TABLE = TableSpec(
         *MEANINGS,
         "Difference: the system's value minus the baseline's on the same {question}, on average. Higher, lower: the interval of "
         "the difference excludes 0. Too few {questions}: the two differ on fewer than five.",
-        "In brackets: 95 % intervals, {questions} resampled. A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known.",
     ),
 )  # fmt: skip
 DIFFERENCE_COLUMNS = (

@@ -40,7 +40,8 @@ RATES_TABLE = TableSpec(
     (
         *(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in RATES),
         UNSCORED,
-        "Change: the second run minus the first; in brackets its 95 % interval, {questions} resampled, one draw for both runs "
+        "Change: the second run minus the first; in brackets its 95 % interval, which speaks of other {questions} "
+        "(resampled, one draw for both runs) "
         "(for shares of {questions} Newcombe's, for trials made twice).",
         TWO_RUNS,
     ),
@@ -161,7 +162,8 @@ CHANGE_TABLE = TableSpec(
         "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
         "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
         "not create it (Melitz and Polanec 2015).",
-        "In brackets: 95 % intervals, {questions} resampled, one draw for both runs; none where fewer than five contribute to a "
+        "In brackets: 95 % intervals, which speak of other {questions} (resampled, one draw for both runs); none where "
+        "fewer than five contribute to a "
         "change. R_div of a part: {questions} as clusters. A dash: not known.",
     ),
 )

@@ -27,7 +27,8 @@ MEAN_TABLE = TableSpec(
     ),
     (
         "Each {organ} of the {questions} counts once, general questions among them, however many pairs it has.",
-        "Change: the second run minus the first; in brackets its 95 % interval, {questions} resampled, one draw for both runs. "
+        "Change: the second run minus the first; in brackets its 95 % interval, which speaks of other {questions} "
+        "(resampled, one draw for both runs). "
         "It is about other {questions} on these {organs} and these {handbooks}.",
         TWO_RUNS,
     ),

@@ -118,7 +118,7 @@ def severity(con: Connection, level: str = "question") -> pd.DataFrame:
 RHO_TABLE = TableSpec(
     "Whether weighting by clinical significance changes the ranking",
     (Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho")),
-    ("In brackets: 95 % intervals, the units resampled. A dash: not known.",),
+    ("In brackets: 95 % intervals, which speak of other units like these (resampled). A dash: not known.",),
 )
 RHO_GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse."}
 

@@ -120,7 +120,8 @@ SCORES_TABLE = TableSpec(
     (
         "Every score that a criterion can have, the best first. Flagged: any score but the best. Evaluations in which the "
         "criterion could not be read are in no share.",
-        "In brackets: 95 % intervals (Wilson 1927); where several judges scored an answer, it counts as one. A dash: not known.",
+        "In brackets: 95 % intervals (Wilson 1927), which speak of other {questions}; where several judges scored an "
+        "answer, it counts as one. A dash: not known.",
     ),
 )  # fmt: skip
 SCORES_GLOSSARY = {

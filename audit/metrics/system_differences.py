@@ -49,7 +49,7 @@ TABLE = TableSpec(
         "harder than another drops out. Only {questions} for which both have a value count.",
         "Higher, lower: the interval of the difference excludes 0. Too few {questions}: the two differ on fewer than five.",
         TEXT_MEASURES, COMPOSITE_NOTE, READ,
-        "In brackets: 95 % intervals, {questions} resampled. A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known.",
     ),
 )  # fmt: skip
 GLOSSARY = {"paired difference": "The mean of differences on the same {questions}: what makes {a_question} hard drops out."}

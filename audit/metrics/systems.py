@@ -55,7 +55,8 @@ TABLE = TableSpec(
     (
         "Asked: answered, refused and unreadable together. Refused: the system declined to answer. Unreadable: no answer could "
         "be read in its reply. Lengths are those of answers, and of the first reference answer to each {question}.",
-        "In brackets: 95 % intervals, Wilson's for refusals; for lengths {questions} are resampled. A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions} (Wilson's for refusals; resampled for lengths). "
+        "A dash: not known.",
     ),
 )  # fmt: skip
 LENGTH_COLUMNS = ("words", "words_low", "words_high", "words_sd", "words_min", "words_max")

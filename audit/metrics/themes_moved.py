@@ -55,7 +55,8 @@ TABLE = TableSpec(
         "Only pairs that both runs have, by the themes of the first as they were built. Share: of the disagreeing pairs of the "
         "run among these.",
         "A theme rises or falls where the interval of its change excludes 0. Too few questions: fewer than five.", THEME,
-        "In brackets: 95 % intervals; {questions} and {handbooks} are resampled, the same in both runs (two-way cluster "
+        "In brackets: 95 % intervals, which speak of other {questions} and {handbooks} (resampled, the same in both "
+        "runs: two-way cluster "
         "bootstrap, Owen 2007). A dash: not known.",
     ),
 )  # fmt: skip

@@ -205,7 +205,7 @@ AGREEMENT_TABLE = TableSpec(
         Column.text("figure", "Figure", words=FIGURE_WORDS), Column.count("count", "Pairs"), Column.count("of", "Of", "pairs"),
         Column.decimal("value", "Value"), INTERVAL_METHOD,
     ),
-    ("Over pairs that both judges were asked about. In brackets: 95 % intervals.",),
+    ("Over pairs that both judges were asked about. In brackets: 95 % intervals, which speak of other pairs like these.",),
 )  # fmt: skip
 AGREEMENT_GLOSSARY = {"kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as two blind labellers would."}
 

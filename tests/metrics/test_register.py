@@ -91,3 +91,9 @@ def test_a_printed_statement_runs_as_it_stands(store, name, values):
 def test_importing_the_register_loads_neither_pandas_nor_duckdb():
     code = "import sys, audit.metrics; sys.exit(any(name in sys.modules for name in ('pandas', 'duckdb', 'numpy', 'scipy')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_table_with_intervals_says_what_they_speak_of(name):
+    notes = " ".join(METRICS[name].table.notes)
+    assert "95 %" not in notes or "speak" in notes, f"{name}: name the population, such as 'which speak of other {{questions}}'"
