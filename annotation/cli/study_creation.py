@@ -12,6 +12,7 @@ from annotation.label_store.engine import StudyError, open_label_store
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
+from annotation.studies.registration import PRIMARY_FIGURES, Registration
 from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
 from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, preview_study
 from audit.cli.conventions import OK, add_json, add_run, print_result
@@ -83,6 +84,15 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
         "--after", action="append", default=[], metavar="STUDY",
         help="leave out the pairs of this earlier study of the run, to make it larger; may be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--primary",
+        choices=PRIMARY_FIGURES,
+        help="register the primary figure before the study opens; it cannot be changed later",
+    )
+    parser.add_argument(
+        "--at-least", type=float, metavar="VALUE", help="the threshold that the primary figure is expected to reach"
+    )
+    parser.add_argument("--statement", default="", metavar="TEXT", help="what is expected and why, registered with it")
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
 
 
@@ -100,8 +110,8 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.systems:
             raise StudyError(f"--systems goes with --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
         return sample(arguments, settings)
-    if arguments.items or arguments.by or arguments.after or arguments.show_names:
-        raise StudyError(f"--items, --by, --after and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
+    if arguments.items or arguments.by or arguments.after or arguments.primary or arguments.show_names:
+        raise StudyError(f"--items, --by, --after, --primary and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
     plan = HeadToHeadPlan(
         systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
         calibration=arguments.calibration, repeats=arguments.repeats, masked_words=tuple(arguments.mask),
@@ -149,8 +159,19 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
     return SamplePlan(
         seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
         repeats=arguments.repeats, names_shown=arguments.show_names, masked_words=tuple(arguments.mask),
+        registration=_registration(arguments),
         after=tuple(arguments.after),
     )  # fmt: skip
+
+
+def _registration(arguments: argparse.Namespace) -> Registration | None:
+    if arguments.primary is None:
+        if arguments.at_least is not None or arguments.statement:
+            raise StudyError("--at-least and --statement go with --primary. Nothing was drawn.")
+        return None
+    if arguments.at_least is None:
+        raise StudyError("--primary needs --at-least, the threshold that the figure is expected to reach. Nothing was drawn.")
+    return Registration(arguments.primary, arguments.at_least, arguments.statement)
 
 
 def _strata_text(drawn: DrawnSample) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.label_store.engine import StudyError
+from annotation.studies.registration import Registration
 from audit.vocabulary import LABELS, Label
 
 ITEMS_PER_LABEL = 40
@@ -29,6 +30,7 @@ class Plan:
     repeats      study items that are silently shown again, for intra-rater agreement
     names_shown  whether annotators see whose an answer is; if not, names, contacts and credits are also masked in the answers
     masked_words names that are masked besides those of the run
+    registration what is laid down before the study opens, if anything; sealed with the sample
     """
 
     seed: int = 1
@@ -36,6 +38,7 @@ class Plan:
     repeats: int = 10
     names_shown: bool = False
     masked_words: tuple[str, ...] = ()
+    registration: Registration | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bo
     unusable = next((name for name in plan.masked_words if sum(map(str.isalnum, name)) < 2), "")
     checks = {
         **faults_found,
+        **(plan.registration.faults() if plan.registration else {}),
         "a count is below 0": min([plan.calibration, plan.repeats, plan.seed, *items]) < 0,
         f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
         f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,

@@ -19,6 +19,9 @@ from annotation.ratings.table import JUDGE
 from annotation.studies.flow import by_seat
 from annotation.studies.group_tables import GROUP_TABLES
 from annotation.studies.paper_text import methods_paragraph, results_paragraph
+from annotation.studies.registered_outcome import outcome_sentence
+from annotation.studies.registration import registration_of
+from annotation.studies.study_plan import study_plan_table
 from annotation.studies.validation_figures import study_pictures
 from annotation.studies.validation_tables import TABLES, ValidationData, gold_tables, matrix_tables, validation_data
 from annotation.studies.verdict_store import SampleOrigin
@@ -44,7 +47,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
     note = provisional_note(data.study)
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
-    groups = (make(data) for make in GROUP_TABLES)
+    groups = (make(data) for make in (*GROUP_TABLES, study_plan_table))
     tables[6:6] = [table.noted(note) for table in (*groups, *gold_tables(data), *matrix_tables(data))]
     facts = {**study_facts(store, data.study, data.origin), "seed_of_baseline_bootstrap": SEED}
     paragraphs = {"Methods": methods(data), "Results": results(data)}
@@ -55,14 +58,25 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
 
 def methods(data: ValidationData) -> str:
     """A paragraph on how the sample was drawn, rated and settled."""
-    return methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings, data.calibration)
+    paragraph = methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings, data.calibration)
+    return paragraph + _registered(data)
+
+
+def _registered(data: ValidationData) -> str:
+    registration = registration_of(data.origin.plan)
+    return f" {registration.sentence(data.study.created_at)}" if registration else ""
+
+
+def _outcome(data: ValidationData) -> str:
+    registration = registration_of(data.origin.plan)
+    return f" {outcome_sentence(registration, data.report, data.ratings)}" if registration else ""
 
 
 def results(data: ValidationData) -> str:
     """A paragraph on what was found."""
     rate = corrected_disagreement(data.ratings)
     report = replace(data.report, retest=by_seat(data.report.retest, data.rows))  # no name of an account in a package
-    return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow)
+    return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow) + _outcome(data)
 
 
 def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:

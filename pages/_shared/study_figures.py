@@ -22,6 +22,7 @@ from annotation.studies.accounts import Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.earlier_studies import pooled_ratings
+from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
 from audit.formatting import signed
@@ -99,6 +100,14 @@ def current_report(study_id: str, *, judged: bool = True) -> AgreementReport:
     """The study's current report; without anything that comes from a verdict where not `judged`."""
     store = label_store()
     return _cached_report(str(store.engine.url), study_id, study_heads(study_id), judged, current_ratings(study_id), store)
+
+
+def registered(study_id: str) -> Registration | None:
+    """What was registered before the study opened; None where nothing was, or the study was not drawn from a run."""
+    try:
+        return registration_of(find_origin(label_store(), study_id).plan)
+    except StudyError:
+        return None
 
 
 def rater_names(study_id: str) -> dict[str, str]:

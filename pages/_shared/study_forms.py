@@ -21,6 +21,7 @@ from annotation.studies.head_to_head import (
     systems_in,
 )
 from annotation.studies.masking_preview import MASKED_TABLE, MaskingPreview
+from annotation.studies.registration import MAX_STATEMENT, PRIMARY_FIGURES, Registration
 from annotation.studies.sample_plan import MAX_STUDY_ITEMS, SECOND_CRITERIA, Plan, SamplePlan, allocate_items
 from annotation.studies.sampling import DrawnSample, draw_study, preview_study, stratum_sizes
 from annotation.studies.study_tables import SAMPLE_TABLES, strata_frame
@@ -52,6 +53,11 @@ MASK_HELP = (
 RATINGS_HELP = (
     "How many annotators rate each item. The label of more than half of them is gold; without a majority, somebody else decides. "
     "With three, fewer items have to be decided."
+)
+REGISTER = (
+    "Optional. It is sealed with the sample, so it cannot be changed afterwards unseen, and the package for a paper "
+    "says what was "
+    "registered and whether it was found."
 )
 AFTER_HELP = (
     "To make an earlier study larger: its pairs are not drawn again, and *Prevalence* can count the ratings of both together."
@@ -141,6 +147,7 @@ def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePla
         names_shown=(shown := st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
         masked_words=() if shown else _masked_words(),
         after=_earlier_studies(store, run),
+        registration=_registration(),
     )
     _planner(store, run, plan, ratings_per_item)
     return plan
@@ -153,6 +160,20 @@ def _earlier_studies(store: LabelStore, run: Run) -> tuple[str, ...]:
         return ()
     st.session_state["after"] = [study_id for study_id in st.session_state.get("after", []) if study_id in own]
     return tuple(st.multiselect("Leave out the pairs of", own, key="after", help=AFTER_HELP, placeholder="No study"))
+
+
+def _registration() -> Registration | None:
+    """What the PI lays down before the study opens; None where nothing."""
+    with st.expander("Register before the study opens"):
+        st.caption(REGISTER)
+        left, right = st.columns([3, 1])
+        primary = left.selectbox(
+            "Primary figure", PRIMARY_FIGURES, index=None, placeholder="None", key="primary",
+            format_func=lambda name: PRIMARY_FIGURES[name].capitalize(),
+        )  # fmt: skip
+        at_least = right.number_input("Expected to be at least", -1.0, 1.0, 0.6, 0.05, key="at_least")
+        statement = st.text_area("What is expected, and why", key="statement", height=80, max_chars=MAX_STATEMENT)
+    return Registration(primary, at_least, statement) if primary else None
 
 
 def _common_fields(calibration: Any, repeats: Any, seed: Any, defaults: type[Plan]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
 from annotation.studies.preference_results import COUPLES_TABLE
+from annotation.studies.registered_outcome import outcome_sentence
 from audit.charts.style import coefficient_interval
 from audit.errors import AuditError
 from audit.formatting import fixed
@@ -43,6 +44,7 @@ from pages._shared.study_figures import (
     judge_is_known,
     pick_study_or_stop,
     rater_names,
+    registered,
 )
 from pages._shared.study_groups import judge_by_groups
 from pages._shared.study_matrix import Comparison, ShownStudy, label_rows, study_matrix
@@ -73,6 +75,9 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
         st.markdown(escaped(people_sentence(report, first, second, shown.name)))
     if by:
         st.markdown(escaped(f"{judge_sentence(report, by, shown.name)} {weighted_sentence(report, by, shown.name)}"))
+        if registration := registered(shown.study.study_id):
+            outcome = outcome_sentence(registration, report, shown.ratings)
+            st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
         st.caption(escaped(f"{capitalised(left_open)}. These are not compared with the judge."))
 

@@ -37,6 +37,7 @@ from pages._shared.calibration_talk import calibration_section
 from pages._shared.loaders import loaded_runs
 from pages._shared.preference_tables import preference_tables
 from pages._shared.study_choice import NEW_STUDY_OPEN, pick_study
+from pages._shared.study_figures import registered
 from pages._shared.study_forms import new_study, rerun_with_message, show_message
 from pages._shared.study_moves import EFFECTS, advance_section
 from pages._shared.widgets import csv_button, table
@@ -134,6 +135,8 @@ def state_section(study: Study) -> None:
     st.markdown(MEANINGS[study.state])
     if study.state in EFFECTS:
         st.caption(f"{EFFECTS[study.state]} A study only moves forward.")
+    if registration := registered(study.study_id):
+        st.caption(escaped(registration.sentence(study.created_at)))
     titles = neutral_titles(list_studies(label_store()))
     st.caption(escaped(f"Annotators see it as {titles[study.study_id]}."))
 

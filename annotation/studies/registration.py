@@ -1,0 +1,60 @@
+"""Registration of a study before it opens: its primary figure, the threshold, and what is expected, sealed with the sample.
+
+It is part of the sample's plan, which the ledger of the study seals when the study is created, so a later change is found
+(`audit study verify`). `annotation.studies.registered_outcome` sets the result beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.formatting import fixed
+
+MAX_STATEMENT = 2_000
+PRIMARY_FIGURES = {
+    "judge_kappa": "weighted kappa of the judge with the gold labels",
+    "judge_accuracy": "share of items to which the judge gives the gold label",
+    "annotator_kappa": "weighted kappa of the first two annotators with each other",
+    "annotator_agreement": "share of items to which the first two annotators give the same label",
+}
+"""What can be the primary figure of a study of pairs, of the items of its sample, unweighted."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What was laid down before a study opened.
+
+    primary    a key of PRIMARY_FIGURES
+    at_least   the threshold that the figure is expected to reach, in [-1, 1]
+    statement  what is expected and why, in the words of the PI; may be empty
+    """
+
+    primary: str
+    at_least: float
+    statement: str = ""
+
+    def faults(self) -> dict[str, bool]:
+        """Sentence -> whether it is so: what makes the registration unusable."""
+        allowed = ", ".join(PRIMARY_FIGURES)
+        return {
+            f"'{self.primary}' is not a primary figure (allowed: {allowed})": self.primary not in PRIMARY_FIGURES,
+            "the threshold is not between -1 and 1": not -1 <= self.at_least <= 1,
+            f"the statement has more than {MAX_STATEMENT:,} characters": len(self.statement) > MAX_STATEMENT,
+        }
+
+    def sentence(self, created_at: str) -> str:
+        """What was registered, and when."""
+        stated = f" Stated: {self.statement.strip().rstrip('.')}." if self.statement.strip() else ""
+        return (
+            f"Registered on {created_at[:10]}, before the first rating: the primary figure is the "
+            f"{PRIMARY_FIGURES[self.primary]}, "
+            f"expected to be at least {fixed(self.at_least, 2)}.{stated}"
+        )
+
+
+def registration_of(plan: Mapping[str, Any]) -> Registration | None:
+    """The registration in the stored plan of a sample; None where nothing was registered."""
+    stored = plan.get("registration")
+    return Registration(**stored) if stored else None
