@@ -74,21 +74,27 @@ def estimate_measure(
         if math.isnan(value):
             reason = measure.undefined_reason.format(first=raters[0], second=raters[1])
             return undefined(measure.name, label, n, reason)
-        # The spread is taken where each stratum has its imagined item, the interval around the figure without it.
-        cautious = table.with_imagined_items
-        se = math.sqrt(table.variance(derivatives(measure.spread, cautious)))
-        trials = effective_n(float(measure.formula(cautious)), se, n, measure.scale(cautious))
-        if not table.weighted and measure.name in FOR_ORDERED_LABELS:
-            trials = min(trials, _cautious_trials(measure, table, n))
-        # A label that was given and never by both raters to the same item hides spread: 38 items of one label and two of another,
-        # each from one rater only, gave a kappa of -0.03 [-0.06, 0.01]. So there are at most as many trials as items.
-        if not table.weighted and has_unmatched_label(table.table):
-            trials = min(trials, n)
+        se, trials = spread(measure, table, n)
         scale = measure.scale(table.table)
     estimate = _with_interval(measure.name, label, value, se, n, trials, scale, measure.beyond_chance)
     if table.weighted and measure.misses is not None:
         estimate = _with_strata_interval(estimate, measure, table)
     return _widened_to_parts(estimate, measure, table, raters[0]) if measure.parts else estimate
+
+
+def spread(measure: Measure, table: StratifiedTable, n: int) -> tuple[float, float]:
+    """The standard error of a figure, and the number of independent trials that its interval is made with."""
+    # The spread is taken where each stratum has its imagined item, the interval around the figure without it.
+    cautious = table.with_imagined_items
+    se = math.sqrt(table.variance(derivatives(measure.spread, cautious)))
+    trials = effective_n(float(measure.formula(cautious)), se, n, measure.scale(cautious))
+    if not table.weighted and measure.name in FOR_ORDERED_LABELS:
+        trials = min(trials, _cautious_trials(measure, table, n))
+    # A label that was given and never by both raters to the same item hides spread: 38 items of one label and two of another,
+    # each from one rater only, gave a kappa of -0.03 [-0.06, 0.01]. So there are at most as many trials as items.
+    if not table.weighted and has_unmatched_label(table.table):
+        trials = min(trials, n)
+    return se, trials
 
 
 def _cautious_trials(measure: Measure, table: StratifiedTable, n: int) -> float:

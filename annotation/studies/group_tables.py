@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
 from annotation.agreement.tables import rater_name
 from annotation.prevalence.by_group import GROUPS_TABLE
@@ -29,9 +30,15 @@ def corrected_table(data: ValidationData) -> Table:
     return data.table("study_corrected_groups", GROUPS_TABLE, data.corrected)
 
 
+def clustered_table(data: ValidationData) -> Table:
+    """Agreement with intervals for other items of this run, and for other questions and handbooks."""
+    found = clustered_agreement(data.ratings, data.rows.drop_duplicates("item_id"))
+    return data.table("study_clustered_agreement", CLUSTERED_TABLE, found)
+
+
 def shared_errors_table(data: ValidationData) -> Table:
     """The share of disagreeing pairs if annotators are wrong together on some of the items."""
     return data.table("study_shared_errors", SHARED_ERRORS_TABLE, shared_errors(data.ratings)).noted("Of pairs that disagree.")
 
 
-GROUP_TABLES = (failure_modes_table, subgroups_table, corrected_table, shared_errors_table)
+GROUP_TABLES = (failure_modes_table, subgroups_table, clustered_table, corrected_table, shared_errors_table)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
 from annotation.label_store.engine import LabelStore
 from annotation.ratings.table import Ratings
 from annotation.studies.item_groups import item_groups
 from annotation.studies.study_part import opened_run
+from annotation.studies.study_tables import labels_table
 from audit.store.runs import Run
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
@@ -27,7 +29,7 @@ def _cached_groups(url: str, study_id: str, runs: tuple[str, ...], _store: Label
 
 
 def judge_by_groups(study_id: str, ratings: Ratings) -> None:
-    """Two tables behind a click: errors by kind, and agreement by group of items."""
+    """Tables behind a click: errors by kind, agreement by group of items, and where items share a question or a handbook."""
     store, runs = label_store(), loaded_runs()
     groups = _cached_groups(str(store.engine.url), study_id, tuple(run.digest for run in runs), store, runs)
     with st.expander(FAILURE_MODES_TABLE.title):
@@ -40,3 +42,7 @@ def judge_by_groups(study_id: str, ratings: Ratings) -> None:
         if "organ" not in set(found["by"]):
             st.caption(NOT_LOADED)
         csv_button(found, "subgroups", f"{study_id}_subgroups.csv")
+    with st.expander(CLUSTERED_TABLE.title):
+        clustered = clustered_agreement(ratings, labels_table(store, study_id))
+        table(clustered, "clustered", CLUSTERED_TABLE.columns)
+        st.caption(escaped(" ".join(CLUSTERED_TABLE.notes)))

@@ -37,7 +37,7 @@ def judged(folk):
 
 
 def figures_on(at) -> dict[str, object]:
-    table = next(frame.value for frame in at.dataframe if "figure" in frame.value)
+    table = next(frame.value for frame in at.dataframe if {"figure", "sample"} <= set(frame.value))
     return dict(zip(table["figure"], zip(table["sample"], table["n"], strict=True), strict=True))
 
 
