@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
+from annotation.prevalence.dawid_skene import can_tell_annotators_apart, true_labels
 from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
@@ -42,8 +43,10 @@ DISAGREES = "disagrees"
 """DIVERGENT or CONTRADICTORY."""
 ROWS = (*(label.value for label in LABELS), DISAGREES)
 CORRECTED, JUDGE_ALONE, RANDOM_SAMPLE, UNWEIGHTED = "corrected", "judge", "random sample", "sample"
+DAWID_SKENE = "dawid-skene"
 METHOD_NAMES = {
     CORRECTED: "Corrected",
+    DAWID_SKENE: "Corrected, annotators weighed (Dawid-Skene)",
     RANDOM_SAMPLE: "Random sample (expected)",
     JUDGE_ALONE: "Judge's own count",
     UNWEIGHTED: "Unweighted sample",
@@ -67,6 +70,7 @@ METHODS_TABLE = TableSpec(
     "Share of each label in the run, by every estimator",
     (Column.text("method", "Method", words=METHOD_NAMES), LABEL, Column.share("value", "Share of the run"), ITEMS, NOTE),
 )
+DAWID_SKENE_NOTE = "annotators weighed by how often they seem to err, which the interval takes as known"
 SPLIT, LEFT_OUT = " (each label given counts in equal parts)", " (left out)"
 
 
@@ -82,6 +86,8 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
                           judge        the judge's own share; without an interval, because its error is not sampling error
                           random sample the corrected share with the interval that a plain random sample of as many items is
                                        expected to have: what the judge's labels save
+                          dawid-skene  as corrected, with the true labels of annotation.prevalence.dawid_skene instead of gold;
+                                       only where three annotators or more rated an item
                           sample       the plain share of the rated items, which are not representative of the run
         label             str
         value, low, high  float in [0, 1]; low and high are a 95 % interval
@@ -109,6 +115,10 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
         method_table(RANDOM_SAMPLE, random, n, "expected, at the corrected share"),
         method_table(UNWEIGHTED, sample, n, "not weighted: describes the sample, not the run"),
     ]
+    if human == GOLD and can_tell_annotators_apart(ratings):
+        weighed = true_labels(ratings).probability
+        items = int((~np.isnan(weighed[:, 0])).sum())
+        tables.append(method_table(DAWID_SKENE, corrected_shares(design, weighed), items, DAWID_SKENE_NOTE))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
+from annotation.agreement.tables import rater_name
+from annotation.prevalence.dawid_skene import can_tell_annotators_apart, true_labels
 from annotation.prevalence.estimates import CORRECTED, DISAGREES, JUDGE_ALONE
 from annotation.prevalence.headline import CorrectedRate
 from annotation.prevalence.planning import items_of_random_sample
+from annotation.ratings.table import Ratings
 from audit.charts.style import interval, percent
 
 
@@ -56,6 +60,18 @@ def saving_sentence(shares: pd.DataFrame, label: str = DISAGREES) -> str:
         f"A random sample of all pairs, drawn without the judge's labels, would need about {needed:,} items to be as precise as "
         f"these {row['n']:,} are for this share ({label})."
     )
+
+
+def annotator_errors_sentence(ratings: Ratings) -> str:
+    """How often each annotator seems to give the true label; "" with fewer than three ratings of an item."""
+    if not can_tell_annotators_apart(ratings):
+        return ""
+    found = true_labels(ratings)
+    shares = np.nanmean(found.probability, axis=0)
+    right = [float(shares @ np.diag(confusion)) for confusion in found.confusion]
+    names = (f"{rater_name(annotator)} {percent(share, 0)}" for annotator, share in zip(ratings.annotators, right, strict=True))
+    given = ", ".join(names)
+    return f"By the model of Dawid and Skene, which weighs annotators by their errors, the true label is given by {given}."
 
 
 def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:

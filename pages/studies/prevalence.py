@@ -21,7 +21,13 @@ from annotation.prevalence.estimates import (
 )
 from annotation.prevalence.headline import corrected_disagreement
 from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
-from annotation.prevalence.sentences import disagreement_sentence, rate_sentence, saving_sentence, shared_errors_sentence
+from annotation.prevalence.sentences import (
+    annotator_errors_sentence,
+    disagreement_sentence,
+    rate_sentence,
+    saving_sentence,
+    shared_errors_sentence,
+)
 from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.table import GOLD, Ratings
 from annotation.schemes import PAIRS
@@ -90,7 +96,8 @@ def wrong_together(ratings: Ratings, human: str) -> None:
     """What the figures would be if the people behind them err together."""
     st.header(SHARED_ERRORS_TABLE.title, anchor=False)
     errors = shared_errors(ratings, human=human)
-    st.markdown(escaped(shared_errors_sentence(errors)))
+    for sentence in filter(None, (shared_errors_sentence(errors), annotator_errors_sentence(ratings))):
+        st.markdown(escaped(sentence))
     table(errors, "shared_errors", SHARED_ERRORS_TABLE.named("wrong", "value", "least", "most"))
     for note in SHARED_ERRORS_TABLE.notes:
         st.caption(escaped(note))
