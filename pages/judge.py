@@ -13,7 +13,7 @@ from audit.charts.style import LABEL_COLOURS, SEVERE, coefficient, coefficient_i
 from audit.formatting import fixed
 from audit.judging.baseline_precision import precision_sentences
 from audit.judging.model_family import self_preference_note
-from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, judge_checks, judge_reading
+from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.previews import judged_by_rules
 from audit.store.runs import Run
@@ -28,7 +28,8 @@ from pages._shared.widgets import chart, counts, footer, link, say, table
 LEAD = (
     "How far can the labels of this run be trusted? Who the judge was, how consistent it is, and which pairs it left unlabelled."
 )
-FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure != "kappa"}
+KAPPAS = ("kappa_quadratic", "kappa")
+FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure not in KAPPAS and figure != "beyond repeat"}
 OPTIONS = {"swap": "--swap", "blind": "--blind-centers", "repeat": "--repeat 1"}
 MEASURE = "audit judge {run} {options} --pairs sample:500 --out checked --load"
 FIFTHS = {"1": "most similar", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "least similar"}
@@ -98,7 +99,9 @@ def one_row_per_check(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataF
     """One row per kind of check; one column per figure and per end of its interval."""
     by_kind = frame.set_index(["kind", "figure"]).unstack("figure")
     figures = {
-        f"{figure}{end}": by_kind[f"value{end}", figure] for figure in (*FIGURES, "kappa") for end in ("", "_low", "_high")
+        f"{figure}{end}": by_kind[f"value{end}", figure]
+        for figure in (*FIGURES, *KAPPAS, "beyond repeat")
+        for end in ("", "_low", "_high")
     }
     denominators = {"made": by_kind["of", "unread"], "of": by_kind["of", "changed"]}
     return pd.DataFrame(denominators | figures).reindex(list(kinds)).rename(kinds).rename_axis("kind").reset_index()
@@ -128,9 +131,12 @@ def consistency_section(run: Run) -> None:
         )
         kind, *_ = judge_checks.table.pick(run)
         counted = Column.count("made", "Checks"), Column.count("of", "Readable twice", "checks")
-        agreement = Column.decimal("kappa", FIGURE_WORDS["kappa"])
+        agreement = (Column.decimal(name, FIGURE_WORDS[name]) for name in KAPPAS)
         shares = (Column.share(figure, words) for figure, words in FIGURES.items())
-        table(measured, "check_table", (kind, *counted, agreement, *shares))
+        beyond = Column.share("beyond repeat", FIGURE_WORDS["beyond repeat"])
+        table(measured, "check_table", (kind, *counted, *agreement, *shares, beyond))
+        if chosen := chosen_pairs_note(run.manifest):
+            counts(run, "{chosen}", chosen=chosen)
         footer(frame, "judge-checks", run, "judge_checks")
     # What planted instructions need is said in their own section
     missing = [kind for kind, words in kinds.items() if kind in OPTIONS and not checks.loc[checks["kind"] == words, "made"].any()]
@@ -169,8 +175,9 @@ def length_section(run: Run) -> None:
     )
     counts(
         run,
-        "{n} pairs in which both answer, in fifths by how much shorter the shorter answer is. Spearman's rho between "
-        "the difference in length and disagreement is **{rho}** (95 % interval {span}). Longer answers say more, so a trend is a "
+        "{n} pairs in which both answer, in fifths by how much shorter the shorter answer is. The rank correlation "
+        "of the difference in length with disagreement, within {questions}, is **{rho}** (95 % interval {span}). "
+        "Longer answers say more, so a trend is a "
         "reason to look closer, not proof of bias.",
         n=f"{rho['of']:,}", rho=coefficient(rho["value"]), span=coefficient_interval(rho["value_low"], rho["value_high"]),
     )  # fmt: skip

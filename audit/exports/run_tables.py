@@ -11,6 +11,7 @@ from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
 from audit.metrics.composition import used_columns
+from audit.metrics.judge import chosen_pairs_note
 from audit.metrics.question_sources import NOT_STATED
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.tables import Column, TableSpec
@@ -200,7 +201,8 @@ def _compared_within(context: ExportContext) -> tuple[pd.DataFrame, pd.DataFrame
 def judge_checks(context: ExportContext) -> Table:
     """Position swap, masked names, repeats: what changes when the judge is asked again."""
     frame = context.frame("judge_checks")
-    return context.table("judge_checks", f"{frame.loc[frame['figure'] == 'unread', 'of'].sum():,} checks")
+    table = context.table("judge_checks", f"{frame.loc[frame['figure'] == 'unread', 'of'].sum():,} checks")
+    return table.noted(chosen_pairs_note(context.run.manifest))
 
 
 def judge_reading(context: ExportContext) -> Table:

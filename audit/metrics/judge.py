@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
+from audit.metrics._shared import BOOTSTRAP, INTERVAL_METHOD, LABEL_NAMES, NO_INTERVAL, kappa_columns, label_tables, share_columns
 from audit.metrics.judge_length import judge_length
+from audit.stats.bootstrap import draws
+from audit.stats.paired import PairedShare, change_columns
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, PARSES
@@ -22,7 +25,8 @@ CHECK_WORDS = {
 }  # fmt: skip
 FIGURE_WORDS = {
     "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
-    "to agreement": "Out of disagreement", "kappa": "Kappa", "unread": "Unreadable at least once",
+    "to agreement": "Out of disagreement", "kappa_quadratic": "Weighted kappa", "kappa": "Kappa",
+    "unread": "Unreadable at least once", "beyond repeat": "Another label, more than when nothing is changed",
 }  # fmt: skip
 PARSE_WORDS = {
     "strict": "as the JSON that was requested", "lenient": "as JSON with faults", "label": "only the label, found in the text",
@@ -31,16 +35,20 @@ PARSE_WORDS = {
 }  # fmt: skip
 
 CHECKS_SQL = """
-with checked as (
+with repeated as (
+    select question, handbook_a, handbook_b, coalesce(label::varchar, 'UNSCORED') as label from checks where kind = 'repeat'
+), checked as (
     select c.question, c.kind::varchar as kind, coalesce(p.label::varchar, 'UNSCORED') as first,
-           coalesce(c.label::varchar, 'UNSCORED') as again
-    from checks c join pairs p using (question, handbook_a, handbook_b)
+           coalesce(c.label::varchar, 'UNSCORED') as again, coalesce(r.label, '') as repeated
+    from checks c
+    join pairs p using (question, handbook_a, handbook_b)
+    left join repeated r using (question, handbook_a, handbook_b)
     union all
     -- Only those of the run's own judge: a planted change may have been put to others
-    select question, 'instruction', coalesce(label_before::varchar, 'UNSCORED'), coalesce(label::varchar, 'UNSCORED')
+    select question, 'instruction', coalesce(label_before::varchar, 'UNSCORED'), coalesce(label::varchar, 'UNSCORED'), ''
     from planted where kind = 'instruction' and judge = (select manifest ->> 'judge' from run)
 )
-select question, kind, first, again, count(*) as pairs
+select question, kind, first, again, repeated, count(*) as pairs
 from checked
 group by all
 order by all
@@ -55,6 +63,7 @@ from asked left join readings using (question, handbook_a, handbook_b)
 group by all
 order by all
 """
+COMPARED_WITH_REPEATS = ("swap", "blind")
 COLUMNS = ["section", "name", "figure", "count", "of", "value", "value_low", "value_high", "interval"]
 CHECKS_TABLE = TableSpec(
     "What the judge says when it is asked about the same pair again",
@@ -64,7 +73,8 @@ CHECKS_TABLE = TableSpec(
     ),
     (
         "Across the line: between agreeing (absent, consistent, complementary) and disagreeing (divergent, contradictory).",
-        "The repeat row is the noise floor; compare the other rows with it.",
+        "The repeat row is the noise floor. More than when nothing is changed: the share with another label minus that of the "
+        "repeats of the same pairs.",
         "Planted instructions are in pairs with the run's labels in turn, and not in pairs as frequent as in the run.",
         "0 checks: not measured, which is not zero. In brackets: 95 % intervals, which speak of other {questions}.",
     ),
@@ -96,6 +106,17 @@ PARSE_GLOSSARY = {"unscored": "The judge was asked about the pair and gave no re
 GLOSSARY = {"not measured": "The check was not made, so there is no number; it is not zero."}
 
 
+def chosen_pairs_note(manifest: Mapping[str, Any]) -> str:
+    """A sentence where the pairs that were judged, and checked, had been chosen; "" where they are all pairs or it is "
+    "not stated.
+    """
+    settings = manifest.get("judge_settings")
+    selection = str(settings.get("pairs") or "") if isinstance(settings, dict) else ""
+    if selection in ("", "all"):
+        return ""
+    return f"The pairs were chosen ({selection}): shares are of these pairs, unweighted, and not of the whole run."
+
+
 @metric(sql=CHECKS_SQL, table=CHECKS_TABLE, glossary=CHECKS_GLOSSARY)
 def judge_checks(con: Connection) -> pd.DataFrame:
     """Whether the judge gives the same label when it is asked about the same pair again.
@@ -106,17 +127,21 @@ def judge_checks(con: Connection) -> pd.DataFrame:
     compared. changed: of the checks in which both verdicts can be read, the share with
     another label. crossed: the share that moves between agreeing (absent, consistent, complementary) and disagreeing
     (divergent, contradictory); to disagreement, to agreement: its two directions, equally common when asking
-    differently makes the judge neither stricter nor milder. kappa: agreement of both verdicts beyond chance. unread:
-    of all checks, the share in which one of the two verdicts could not be read; they count in nothing else.
+    differently makes the judge neither stricter nor milder. kappa_quadratic, kappa: agreement of both verdicts beyond chance,
+    weighted by the steps between labels and not. unread: of all checks, the share in which one of the two verdicts could not be
+    read; they count in nothing else. beyond repeat, of swap and blind: of the pairs that were also repeated, the share with
+    another label minus the share with another label in the repeat.
 
     One row per kind and figure, kinds in the order swap, blind, instruction, repeat; 'changed' first:
         kind                   str
-        figure                 str, 'changed', 'crossed', 'to disagreement', 'to agreement', 'kappa' or 'unread'
+        figure                 str, 'changed', 'crossed', 'to disagreement', 'to agreement', 'unread', 'kappa_quadratic', 'kappa',
+                               'beyond repeat'
         count, of              int, checks; of is 0 where nothing was measured
-        value                  float, a share in [0, 1] or kappa; NaN where nothing was measured, which is not 0
+        value                  float, a share in [0, 1], a difference of two, or kappa; NaN where nothing was measured, not 0
         value_low, value_high  95 % interval: questions as clusters, each with all its checks; Wilson's
-                               with questions as trials where none or all are; NaN where it cannot be known
-        interval               str, which of the two
+                               with questions as trials where none or all are; of kappas and of the difference, questions
+                               resampled; NaN where it cannot be known
+        interval               str, which of them
 
     Source: kappa: Cohen (1960). Position bias of judges: Zheng et al. (2023), arXiv:2306.05685.
     """
@@ -137,7 +162,28 @@ def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
         ("unread", ~scored, scored | True),
     ):
         yield {"kind": kind, "figure": figure, **share_columns(counts, counted, denominator)}
-    yield {"kind": kind, "figure": "kappa", **kappa_columns(label_tables(counts, "first", "again"))}
+    tables = label_tables(counts, "first", "again")
+    yield {"kind": kind, "figure": "kappa_quadratic", **kappa_columns(tables, ordered=True)}
+    yield {"kind": kind, "figure": "kappa", **kappa_columns(tables)}
+    if kind in COMPARED_WITH_REPEATS:
+        yield {"kind": kind, "figure": "beyond repeat", **_beyond_repeat(counts[scored & counts["repeated"].isin(LABEL_NAMES)])}
+
+
+def _beyond_repeat(counts: pd.DataFrame) -> dict[str, Any]:
+    """How much more often the label changes than in the repeat of the same pair; `counts`: readable all three times."""
+    pairs = counts["pairs"].to_numpy(dtype=float)
+    by_question, questions = pd.factorize(counts["question"])
+    sums = [
+        np.bincount(by_question, pairs * marked.to_numpy(dtype=float), len(questions)).astype(float)[None, :]
+        for marked in (counts["first"] != counts["repeated"], counts["first"] != counts["again"], counts["pairs"] > 0)
+    ]
+    repeated, changed = PairedShare(sums[0], sums[2]), PairedShare(sums[1], sums[2])
+    change = change_columns("value", repeated, changed, draws(sums[2].shape[1], stream=0))
+    low, high = float(change["value_low"][0]), float(change["value_high"][0])
+    return {
+        "count": int(sums[1].sum()), "of": int(pairs.sum()), "value": float(change["value"][0]), "value_low": low,
+        "value_high": high, "interval": NO_INTERVAL if np.isnan(low) else BOOTSTRAP,
+    }  # fmt: skip
 
 
 @metric(sql=PARSE_SQL, table=PARSE_TABLE, glossary=PARSE_GLOSSARY)

@@ -24,7 +24,8 @@ with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
 ),
 compared as (
-    select p.question, p.label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, p.label = 'CONSISTENT' as agrees,
+    select p.question, p.handbook_a, p.handbook_b, p.label in ('DIVERGENT', 'CONTRADICTORY') as disagrees,
+           p.label = 'CONSISTENT' as agrees,
            1 - least(a.letters, b.letters) / greatest(a.letters, b.letters) as difference
     from pairs p
     join lengths a on a.question = p.question and a.handbook = p.handbook_a
@@ -32,7 +33,7 @@ compared as (
     where p.label <> 'ABSENT'
 ),
 ranked as (
-    select *, ntile(5) over (order by difference)                                                     as fifth,
+    select *, ntile(5) over (order by difference, question, handbook_a, handbook_b)                  as fifth,
            rank() over (order by difference) + (count(*) over (partition by difference) - 1) / 2      as mid_rank
     from compared
 )
@@ -50,7 +51,7 @@ order by all
 """
 FIFTH_WORDS = {
     "1": "fifth 1, most alike", "2": "fifth 2", "3": "fifth 3", "4": "fifth 4", "5": "fifth 5, most unlike",
-    "(rho)": "Spearman's rho",
+    "(rho)": "Rank correlation within {questions}",
 }  # fmt: skip
 TABLE = TableSpec(
     "Disagreement by how much two answers differ in length",
@@ -61,8 +62,8 @@ TABLE = TableSpec(
     ),
     (
         "Difference: 1 minus the shorter answer's length over the longer's. Value: the share of disagreeing pairs in that fifth; "
-        "in the last row, Spearman's rho of difference and disagreement. Longer answers say more: a slope is a reason to look, "
-        "not a proof.",
+        "in the last row, the correlation of the rank of the difference with disagreement among pairs of one {question}. Longer "
+        "answers say more: a slope is a reason to look, not a proof.",
         BY_QUESTION,
     ),
 )  # fmt: skip
@@ -78,7 +79,9 @@ def judge_length(con: Connection) -> pd.DataFrame:
     nor the content depended on length, every fifth would have the same share of disagreements. Longer
     answers do say more, so a slope is a reason to look, not a proof.
 
-    Five rows from the most alike to the most unlike, then '(rho)', Spearman's rank correlation of difference and disagreement:
+    Five rows from the most alike to the most unlike, then '(rho)', the correlation of the rank of the difference (as Spearman's)
+    with disagreement within questions: some questions have both longer answers and more disagreement, which says nothing of the
+    judge, so each question's pairs are compared with its own mean:
         fifth                  str, '1' to '5', '(rho)'
         least, most            float in [0, 1], the differences in this fifth
         count, of              int, disagreeing pairs, and pairs
@@ -110,10 +113,11 @@ def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
 def _rho(counts: pd.DataFrame) -> dict[str, Any]:
     names = ["pairs", "disagreeing", "rank_sum", "rank_squares", "rank_sum_disagreeing"]
     sums = counts.fillna(0).groupby("question")[names].sum().to_numpy(dtype=float)
-    rho = float(_correlation(sums.sum(axis=0)[:, None])[0])
+    products = _products_within(sums.T)
+    rho = float(_correlation(products.sum(axis=1)[:, None])[0])
     low = high = np.nan
     if len(sums) >= MIN_QUESTIONS and not np.isnan(rho):
-        lows, highs = percentiles(_correlation(sums.T @ draws(len(sums), stream=0))[None, :], [len(sums)])
+        lows, highs = percentiles(_correlation(products @ draws(len(sums), stream=0))[None, :], [len(sums)])
         low, high = float(lows[0]), float(highs[0])
     return {
         "fifth": "(rho)", "least": counts["least"].min(), "most": counts["most"].max(),
@@ -123,11 +127,16 @@ def _rho(counts: pd.DataFrame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _correlation(sums: Floats) -> Floats:
-    """Pearson's correlation of rank and disagreement from their sums, 5 x replicates: that of the ranks of both."""
+def _products_within(sums: Floats) -> Floats:
+    """Per question, around its own means: squares of ranks, squares of disagreement, their product; 3 x questions."""
     n, events, rank_sum, rank_squares, joint = sums
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # Disagreement is 0 or 1: its ranks are a linear function of it, and its squares are itself.
-        spread = (n * rank_squares - rank_sum**2) * (events * (n - events))
-        correlation: Floats = (n * joint - rank_sum * events) / np.sqrt(np.where(spread > 0, spread, np.nan))
+    # Disagreement is 0 or 1, so that its squares are itself.
+    return np.stack([rank_squares - rank_sum**2 / n, events - events**2 / n, joint - rank_sum * events / n])
+
+
+def _correlation(products: Floats) -> Floats:
+    """Pearson's correlation of rank and disagreement from sums of `_products_within`, 3 x replicates."""
+    ranks, events, joint = products
+    spread = ranks * events
+    correlation: Floats = joint / np.sqrt(np.where(spread > 1e-9, spread, np.nan))
     return correlation

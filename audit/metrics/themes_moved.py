@@ -10,9 +10,10 @@ from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, QUESTIONS, THEME
 from audit.queries.aligned_runs import ALIGNED
 from audit.queries.themes import GROUPING, REST, THEME_OF_PAIR, Grouping, grouping
-from audit.stats.bootstrap import MIN_QUESTIONS, resample_groups
-from audit.stats.intervals import percentiles, with_interval
+from audit.stats.bootstrap import MIN_QUESTIONS
+from audit.stats.intervals import with_interval
 from audit.stats.paired import direction
+from audit.stats.share_changes import share_changes
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.themes.taxonomy import Taxonomy
@@ -55,9 +56,9 @@ TABLE = TableSpec(
         "Only pairs that both runs have, by the themes of the first as they were built. Share: of the disagreeing pairs of the "
         "run among these.",
         "A theme rises or falls where the interval of its change excludes 0. Too few questions: fewer than five.", THEME,
-        "In brackets: 95 % intervals, which speak of other {questions} and {handbooks} (resampled, the same in both "
-        "runs: two-way cluster "
-        "bootstrap, Owen 2007). A dash: not known.",
+        "In brackets: 95 % intervals, which speak of other {questions} and {handbooks}: pairs of either run that share "
+        "one of them "
+        "count as related. A dash: not known.",
     ),
 )  # fmt: skip
 GLOSSARY = {"rising theme": "A theme whose share of all disagreement is larger in the second run, beyond its 95 % interval."}
@@ -70,7 +71,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
     Only pairs that both runs have are compared: the same question and the same two handbooks, by their ids. share_first and
     share_second: of the disagreeing pairs (divergent or contradictory) of each run among these, those that disagree about the
     theme. change is the second minus the first. A theme rises or falls where the interval of its change lies on one side of 0;
-    else it is not clear. It is the same where no draw of questions and handbooks changes it. Where it is on fewer than five
+    else it is not clear. It is the same where no pair changes it. Where it is on fewer than five
     questions in the two runs together, no interval can be known.
 
     `taxonomy` is that of the first run; `against`, that of the second, must share themes with it (by their ids), as it does when
@@ -80,8 +81,8 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
         questions                 int, on which it occurs in either run
         first, second             int, disagreeing pairs
         share_first, share_second float in [0, 1]; NaN where a run has no disagreeing pair in common
-        change                    float in [-1, 1]; change_low, change_high: 95 % interval, questions and handbooks resampled, the
-                                  same in both runs (audit.stats.bootstrap); NaN where it cannot be known
+        change                    float in [-1, 1]; change_low, change_high: 95 % interval for other questions and handbooks
+                                  (audit.stats.share_changes); NaN where it cannot be known
         moves                     str, 'rises', 'falls', 'not clear', 'the same' or 'too few questions'
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.
@@ -115,18 +116,11 @@ def shared_grouping(taxonomy: Taxonomy, other: Taxonomy | None) -> Grouping:
 def _with_interval(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     count = len(table)
     theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
-    # The second run's pairs are in the second half of the groups, so that both runs share their draws.
-    group = theme + count * (pairs["run"].to_numpy() == 2)
-    resampled = resample_groups(pairs, group, 2 * count)
-    first, second = resampled[:count], resampled[count:]
-    both = first + second
-    questions, handbooks = (np.count_nonzero(part.sum(axis=0)) for part in (both.by_question, both.by_handbook))
+    (low, high), same = share_changes(pairs, theme, count)
+    handbooks = pd.concat([pairs["handbook_a"], pairs["handbook_b"]]).nunique()
     # Without a disagreement in a run its shares are unknown; without three handbooks their spread is.
-    enough = handbooks >= 3 and first.observed.sum() > 0 and second.observed.sum() > 0
-    known = (np.count_nonzero(both.by_question, axis=1) >= MIN_QUESTIONS) & bool(enough)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        change = second.replicates / second.total().replicates - first.replicates / first.total().replicates
-    low, high = percentiles(change, np.full(count, min(questions, handbooks)))
+    enough = handbooks >= 3 and pairs["run"].nunique() == 2
+    known = (table["questions"] >= MIN_QUESTIONS) & enough
     table = with_interval(table, "change", np.where(known, low, np.nan), np.where(known, high, np.nan))
-    ends = zip(table["change_low"], table["change_high"], (change == 0).all(axis=1), strict=True)
+    ends = zip(table["change_low"], table["change_high"], same, strict=True)
     return table.assign(moves=[direction(*row) for row in ends])

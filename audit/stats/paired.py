@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity
+from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity, quadratic
 from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws
 from audit.stats.intervals import ROUNDING_ERROR, Floats, Interval, Ints, percentiles, wilson_paired
 
@@ -142,13 +142,16 @@ def _mid_ranks(values: Floats, weights: Floats) -> Floats:
     return ranks
 
 
-def cohen_kappa(tables: Values) -> Values:
-    """Cohen's kappa of each table of counts, (..., K, K): first verdict by second; NaN where it is empty or has one label."""
-    items = RatedItems.from_table(tables)
-    return chance_corrected(items, identity(tables.shape[-1]), conger)
+def cohen_kappa(tables: Values, *, ordered: bool = False) -> Values:
+    """Cohen's kappa of each table of counts, (..., K, K): first verdict by second; NaN where it is empty or has one label.
+
+    `ordered`: with weights that grow with the square of the steps between two labels.
+    """
+    items, size = RatedItems.from_table(tables), tables.shape[-1]
+    return chance_corrected(items, quadratic(size) if ordered else identity(size), conger)
 
 
-def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
+def clustered_kappa_interval(tables: Values, *, ordered: bool = False) -> tuple[float, float]:
     """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
 
     Questions are resampled, each with all its pairs. NaN where verdicts differ, or agree, on fewer than MIN_QUESTIONS
@@ -161,5 +164,5 @@ def clustered_kappa_interval(tables: Values) -> tuple[float, float]:
     if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
         return np.nan, np.nan
     replicates = np.moveaxis(tables, 0, -1) @ draws(len(tables), stream=0)
-    low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0))[None, :], [len(tables)])
+    low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0), ordered=ordered)[None, :], [len(tables)])
     return float(low[0]), float(high[0])

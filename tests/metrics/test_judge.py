@@ -4,7 +4,7 @@ import pytest
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.judge import CheckNoise
 from audit.metrics import METRICS
-from audit.metrics.judge import judge, judge_checks, judge_reading
+from audit.metrics.judge import chosen_pairs_note, judge, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.store.connection import open_store
 from audit.vocabulary import CheckKind, Label
@@ -37,7 +37,7 @@ def test_kappa_of_a_check_is_that_of_its_table(store):
 def test_what_nobody_checked_is_not_measured_and_never_zero(store):
     table = judge(store("q1 kidney ab=DIVERGENT ac=CONSISTENT bc=UNSCORED"))
     checks = table[table["section"] == "check"]
-    assert len(checks) == 24
+    assert len(checks) == 30
     assert (checks["of"] == 0).all()
     assert checks[["value", "value_low", "value_high"]].isna().all(axis=None)
 
@@ -66,9 +66,47 @@ def test_fifths_by_length_hold_all_present_pairs_and_rho_is_spearman_s(store, tm
     assert table["count"].drop("(rho)").tolist() == [0, 0, 1, 2, 2]
     assert table["of"].drop("(rho)").tolist() == [2] * 5
     assert table.loc["1", ["least", "most"]].tolist() == pytest.approx([0.05, 0.10])
-    # ranks 1..10 against 0 x 5, 1 x 5: Pearson of ranks = (8 - 5.5) * 5 / sqrt(82.5 * 2.5)
-    assert table.loc["(rho)", "value"] == pytest.approx(12.5 / np.sqrt(82.5 * 2.5))
-    assert table.loc["(rho)", "value_low"] <= table.loc["(rho)", "value"] <= table.loc["(rho)", "value_high"]
+    # One pair a question: no two pairs of a question can be compared
+    assert np.isnan(table.loc["(rho)", "value"])
+
+
+def test_the_length_effect_compares_pairs_of_one_question(store):
+    """In each of ten questions the more unlike of two pairs disagrees; questions as a whole say the opposite."""
+    rows = [f"q{i} kidney ab=DIVERGENT ac=CONSISTENT bc=ABSENT" for i in range(1, 11)]
+    con = store("\n".join(rows))
+    con.execute("update answers set answer = repeat('x', 100) where handbook = 0")
+    con.execute("update answers set answer = repeat('x', (90 - 5 * question)::integer) where handbook = 1")
+    con.execute("update answers set answer = repeat('x', (91 - 5 * question)::integer) where handbook = 2")
+    row = judge_length(con).set_index("fifth").loc["(rho)"]
+    assert (row["value"], row["count"], row["of"]) == (pytest.approx(1.0), 10, 20)
+    assert row["value_low"] == pytest.approx(1.0)
+
+
+def test_what_changes_beyond_chance_is_taken_of_the_same_pairs(store):
+    """Ten questions, one pair each: swapped, six labels change, and repeated, two; another pair was swapped alone."""
+    con = store("\n".join(f"q{i} kidney ab=DIVERGENT ac=CONSISTENT bc=ABSENT" for i in range(1, 11)))
+    con.execute("delete from checks")
+    for kind, changed in (("swap", 6), ("repeat", 2)):
+        con.execute(
+            f"""
+            insert into checks by name
+            select question, handbook_a, handbook_b, '{kind}' as kind, 1 as number,
+                   case when question < {changed} then 'COMPLEMENTARY' else label::varchar end as label
+            from pairs where handbook_a = 0 and handbook_b = 1
+            """
+        )
+    con.execute(
+        "insert into checks by name select question, handbook_a, handbook_b, 'swap' as kind, 1 as number, 'ABSENT' as label "
+        "from pairs where question = 0 and handbook_b = 2 and handbook_a = 0"
+    )
+    row = judge_checks(con).set_index(["kind", "figure"]).loc[("swap", "beyond repeat")]
+    assert (row["count"], row["of"], row["value"]) == (6, 10, pytest.approx(0.4))
+    assert np.isnan(row["value_low"]), "four questions carry the difference, too few for an interval"
+
+
+def test_a_note_says_that_the_checked_pairs_were_chosen():
+    assert chosen_pairs_note({"judge_settings": {"pairs": "study:v1"}}).startswith("The pairs were chosen (study:v1)")
+    assert [chosen_pairs_note(manifest) for manifest in ({}, {"judge_settings": {"pairs": "all"}})] == ["", ""]
 
 
 def test_a_run_without_answers_has_no_lengths(store):
