@@ -45,7 +45,10 @@ sample, like the two clinicians of arXiv:2605.29084, section 5.1 (73 %)."""
 MEDIAN_SECONDS, LOG_SECONDS_SD = {Label.ABSENT: 8.0}, 0.5
 OTHER_MEDIAN_SECONDS = 24.0
 """Median time for an item, and the standard deviation of its logarithm."""
-SIGNIFICANCE_SHARES = (0.35, 0.45, 0.20)
+SIGNIFICANCE_SHARES = {"low": (0.62, 0.32, 0.06), "medium": (0.22, 0.60, 0.18), "high": (0.06, 0.34, 0.60)}
+"""How much a disagreement on the question's policy tends to matter -> probability of low, medium and high."""
+SIGNIFICANCE_SHARED = 0.6
+"""Probability that an annotator grades an item as its text suggests to everybody, and not by an impression of their own."""
 UNSURE_SHARE = 0.06
 REPEAT_CONSISTENCY = 0.85
 """Probability that an annotator who sees an item again chooses the same label."""
@@ -76,19 +79,21 @@ DEMO_STUDIES = {
     RUNNING: DemoStudy("Is the judge right? (under way)", 2, SamplePlan(seed=8, calibration=10)),
 }
 
-Relation = Callable[[str, str, str], Label]
-"""(question id, handbook id, handbook id) -> true label."""
+Truth = tuple[Label, str]
+"""The true label of a pair, and how much disagreements on its question tend to matter: low, medium or high."""
+Relation = Callable[[str, str, str], Truth]
+"""(question id, handbook id, handbook id) -> what is true of the pair."""
 
 
 @dataclass(frozen=True)
 class SimulatedAnnotator:
     """A simulated annotator in one study.
 
-    truth   true label by item
+    truth   what is true, by item
     chosen  label that the annotator chose, by item
     """
 
-    truth: Mapping[str, Label]
+    truth: Mapping[str, Truth]
     rng: np.random.Generator
     chosen: dict[str, Label]
 
@@ -97,14 +102,21 @@ class SimulatedAnnotator:
         label = self._choose_label(item_id, repeat_of)
         significance = None
         if label in DISAGREEING:
-            significance = SIGNIFICANCES[int(self.rng.choice(len(SIGNIFICANCES), p=SIGNIFICANCE_SHARES))]
+            significance = self._grade(repeat_of or item_id)
         seconds = MEDIAN_SECONDS.get(label, OTHER_MEDIAN_SECONDS) * float(np.exp(self.rng.normal(0, LOG_SECONDS_SD)))
         return Choice(label, significance, bool(self.rng.random() < UNSURE_SHARE)), seconds
+
+    def _grade(self, item_id: str) -> str:
+        _, severity = self.truth[item_id]
+        # What an item suggests is the same for everybody, whoever grades it and when
+        everybody = np.random.default_rng(list(item_id.encode()))
+        rng = everybody if self.rng.random() < SIGNIFICANCE_SHARED else self.rng
+        return SIGNIFICANCES[int(rng.choice(len(SIGNIFICANCES), p=SIGNIFICANCE_SHARES[severity]))]
 
     def _choose_label(self, item_id: str, repeat_of: str | None) -> Label:
         if repeat_of in self.chosen and self.rng.random() < REPEAT_CONSISTENCY:
             return self.chosen[str(repeat_of)]
-        self.chosen[item_id] = LABELS[int(self.rng.choice(len(LABELS), p=CONFUSION[self.truth[item_id]]))]
+        self.chosen[item_id] = LABELS[int(self.rng.choice(len(LABELS), p=CONFUSION[self.truth[item_id][0]]))]
         return self.chosen[item_id]
 
 
@@ -147,7 +159,8 @@ def _create_demo_study(store: LabelStore, run: Run, relation: Relation, study_id
     if study_id != RUNNING:
         _advance(store, study_id, StudyState.LABELLING, start + timedelta(days=8))
     if study_id == FINISHED:
-        _adjudicate(store, study_id, truth, start + timedelta(days=8))
+        labels = {item_id: label for item_id, (label, _) in truth.items()}
+        _adjudicate(store, study_id, labels, start + timedelta(days=8))
 
 
 def _advance(store: LabelStore, study_id: str, state: StudyState, now: datetime) -> None:
@@ -184,17 +197,17 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
 
 
 def _true_relation(run: Run, settings: Settings) -> Relation:
-    """The true label of a pair, from the file that the demo writes next to its release."""
+    """What is true of a pair, from the file that the demo writes next to its release."""
     manifest = run.manifest
     path = settings.releases_dir / f"demo-{manifest.get('scale')}-{manifest.get('seed')}" / "truth.jsonl"
     if not run.synthetic or not path.is_file():
         raise StudyError(f"Run {run.key} is not a demo run: {path} is missing. Nothing was created. Create one with: audit demo")
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    known = {record["question_id"]: (list(record["values"]), record["relation"]) for record in records}
+    known = {record["question_id"]: (list(record["values"]), record["relation"], record["severity"]) for record in records}
 
-    def relation(question_id: str, handbook_a: str, handbook_b: str) -> Label:
-        handbooks, codes = known[question_id]
+    def relation(question_id: str, handbook_a: str, handbook_b: str) -> Truth:
+        handbooks, codes, severity = known[question_id]
         code: int = codes[handbooks.index(handbook_a)][handbooks.index(handbook_b)]
-        return LABELS[code]
+        return LABELS[code], severity
 
     return relation

@@ -160,7 +160,8 @@ def truth_records(world: World, labels: Labels) -> Iterator[dict[str, Any]]:
             for book, value, present in zip(world.handbooks, world.value[row], world.present[number], strict=True)
         }
         relation = _square(world, labels.truth[number])
-        yield {"question_id": question.id, "policy": policy.id, "aspect": question.aspect, "values": values, "relation": relation}
+        about = {"question_id": question.id, "policy": policy.id, "aspect": question.aspect, "severity": policy.severity}
+        yield {**about, "values": values, "relation": relation}
 
 
 def _square(world: World, codes: np.ndarray[Any, np.dtype[np.int8]]) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,11 +135,21 @@ CHANGED_LABELS = {
 }
 
 
+# Asked the same again, a judge is as likely to go from one label to another as back, or it would have become stricter or milder.
+# So each boundary has its share of all changes, half of them in either direction.
+REPEAT_BOUNDARIES = {
+    (Label.CONSISTENT, Label.COMPLEMENTARY): 0.45,
+    (Label.COMPLEMENTARY, Label.DIVERGENT): 0.5,
+    (Label.ABSENT, Label.COMPLEMENTARY): 0.05,
+}
+
+
 @dataclass(frozen=True)
 class CheckNoise:
     """How often the simulated judge gives another label when asked again; all rates are our choice, as none are published.
 
-    swap, repeat         with the answers in the other order, and the same once more: whatever the label was
+    swap                 with the answers in the other order: whatever the label was
+    repeat               the same once more, of all judged pairs, over the boundaries of REPEAT_BOUNDARIES
     blind, blind_others  without the names of centers: of the pairs that disagree, which then become milder, and of the others
     unscored             checks without a readable verdict
     """
@@ -151,7 +161,7 @@ class CheckNoise:
     unscored: float = 0.01
 
     def rate(self, kind: CheckKind, label: Label) -> float:
-        """The chance that a check of `kind` moves `label`."""
+        """The chance that a check of `kind` moves `label`; of a repeat, on average over all labels."""
         if kind is CheckKind.BLIND:
             return self.blind if label in DISAGREEING else self.blind_others
         return self.swap if kind is CheckKind.SWAP else self.repeat
@@ -168,19 +178,43 @@ def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise
     """
     rng = np.random.default_rng([world.config.seed, 4])
     questions, pairs = np.nonzero(~labels.prescreened)
+    judged = labels.judge[~labels.prescreened]
+    share = {label: max(float(np.mean(judged == label.code)), 1 / max(len(judged), 1)) for label in Label}
+    repeats = {label: [(other, noise.repeat * part / 2 / share[label]) for other, part in _boundaries(label)] for label in Label}
     drawn = np.sort(rng.choice(len(questions), min(N_CHECKED, len(questions)), replace=False))
     chance = rng.random((len(drawn), len(CheckKind), 2))
     return {
         (question, pair): {
-            kind: _again(int(labels.judge[question, pair]), kind, noise, *draw)
+            kind: _again(int(labels.judge[question, pair]), kind, noise, repeats, *draw)
             for kind, draw in zip(CheckKind, draws, strict=True)
         }
         for question, pair, draws in zip(questions[drawn].tolist(), pairs[drawn].tolist(), chance.tolist(), strict=True)
     }
 
 
-def _again(verdict: int, kind: CheckKind, noise: CheckNoise, read: float, moved: float) -> Label | None:
+def _boundaries(label: Label) -> Iterator[tuple[Label, float]]:
+    """The labels across each boundary of a label, with the boundary's share of all changes."""
+    for (one, other), part in REPEAT_BOUNDARIES.items():
+        if label in (one, other):
+            yield (other if label is one else one), part
+
+
+def _again(
+    verdict: int,
+    kind: CheckKind,
+    noise: CheckNoise,
+    repeats: Mapping[Label, Sequence[tuple[Label, float]]],
+    read: float,
+    moved: float,
+) -> Label | None:
     if verdict == UNSCORED or read < noise.unscored:
         return None
     label = tuple(Label)[verdict]
+    if kind is CheckKind.REPEAT:
+        reached = 0.0
+        for other, rate in repeats[label]:
+            reached += rate
+            if moved < reached:
+                return other
+        return label
     return CHANGED_LABELS[label] if moved < noise.rate(kind, label) else label

@@ -26,6 +26,8 @@ MISREAD = {
 
 # Share of replies reported as JSON with faults that were repaired; our choice.
 LENIENT = 0.045
+# Share of complementary pairs to which the judge names a divergence topic all the same, as real judges do; our choice.
+TOPIC_WITHOUT_DISAGREEMENT = 0.02
 # Severity of a policy -> where, on [0, 1], medium and high significance begin.
 SEVERITY_STEPS = {"low": (0.62, 0.94), "medium": (0.22, 0.82), "high": (0.06, 0.40)}
 
@@ -71,6 +73,8 @@ def _judged(
         if verdict >= Label.DIVERGENT.code:
             record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
             record["clinical_significance"] = page.significance(verdict, draw[2])
+        elif verdict == Label.COMPLEMENTARY.code and draw[2] < TOPIC_WITHOUT_DISAGREEMENT:
+            record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
         record["judge_metadata"] = _usage(record["reasoning"], draw)
         if world.config.parse_status:
             record["judge_metadata"] |= _parse_status(record, draw)

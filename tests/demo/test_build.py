@@ -79,11 +79,14 @@ def test_a_prescreened_pair_is_absent_and_says_nothing(comparisons):
     assert {pair[field] for pair in silent for field in ("reasoning", "divergence_topic", "clinical_significance")} == {None}
 
 
-def test_significance_and_topic_stand_on_disagreeing_pairs_only(judged):
+def test_significance_stands_on_disagreeing_pairs_only_and_topics_on_a_few_complementary_ones_too(judged):
     for pair in judged:
         disagrees = pair["classification"] in [str(label) for label in DISAGREEING]
         assert (pair["clinical_significance"] in {"low", "medium", "high"}) == disagrees
-        assert bool(pair["divergence_topic"]) == disagrees
+        assert bool(pair["divergence_topic"]) == disagrees or pair["classification"] == "COMPLEMENTARY"
+    complementary = [pair for pair in judged if pair["classification"] == "COMPLEMENTARY"]
+    with_topic = sum(bool(pair["divergence_topic"]) for pair in complementary)
+    assert 0 < with_topic < 0.05 * len(complementary)
 
 
 def test_some_pairs_are_unscored_and_keep_their_usage(judged):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from audit.demo.build import DEFAULT_SEED, write_demo
 from audit.demo.judge import CheckNoise
@@ -148,6 +149,14 @@ def test_the_simulated_judge_s_true_rates_lie_in_the_intervals(demos, kind):
         for table, labels in demos
     ]
     assert sum(inside) >= 6  # of 8 at 95 %: fewer has a chance of 6 in 1,000
+
+
+def test_the_simulated_repeats_make_the_judge_neither_stricter_nor_milder(demos):
+    into, out = (
+        sum(table.loc[("repeat", f"to {where}"), "count"] for table, _ in demos) for where in ("disagreement", "agreement")
+    )
+    assert binomtest(int(into), int(into + out)).pvalue > 0.01
+    assert into + out > 30
 
 
 def test_the_simulated_judge_is_milder_without_the_names_of_centers(demos):

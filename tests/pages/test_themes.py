@@ -188,7 +188,7 @@ def test_another_run_with_the_same_themes_can_be_compared_with_this_one(themed, 
     at = open_page("themes", run=themed.key, against=other.key)
     assert not at.exception
     moved = at.dataframe[2].value
-    assert set(moved["moves"]) == {"too few questions"}
+    assert set(moved["moves"]) == {"the same"}
     assert dict(zip(moved["name"], moved["change"], strict=True))["Salt"] == 0
 
 
