@@ -130,7 +130,8 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     would add; then there is no interval, and the note says why.
     """
     # A label without a reference item leaves the mean to the other labels, whatever it would add.
-    never = [index for index, given in enumerate(table.cells.sum(axis=(0, 2))) if not given]
+    given = table.cells.sum(axis=(0, 2))
+    never = [part.label_index for part in measure.parts if not given[part.label_index]]
     if never:
         names = ", ".join(LABELS[index] for index in never)
         reason = f"no interval: {first} never gave {names}, so the mean covers the other labels only"

@@ -7,7 +7,7 @@ complex tables, because `annotation.agreement.comparisons` differentiates it by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,13 +72,19 @@ def two_rater_measures(size: int, ordered: bool = True) -> tuple[Measure, ...]:
     return tuple(measure for measure in measures if ordered or measure.name not in FOR_ORDERED_LABELS)
 
 
-def classifier_measures(size: int) -> tuple[Measure, ...]:
-    """How well the second rater gives the labels of the first, over all labels."""
+def classifier_measures(size: int, in_play: Sequence[int] = ()) -> tuple[Measure, ...]:
+    """How well the second rater gives the labels of the first, over all labels.
+
+    in_play  the labels that the items can have, by index, where that is known; macro F1 is then their mean. Empty: all
+    """
+    labels = tuple(in_play) or tuple(range(size))
+
+    def macro(table: Values) -> Values:
+        return _mean_f1(f1(table)[..., labels])
+
     return (
         _share_measure("accuracy", raw_agreement),
-        replace(
-            _share_measure("f1_macro", macro_f1), parts=tuple(label_measures(label_index)[-1] for label_index in range(size))
-        ),
+        replace(_share_measure("f1_macro", macro), parts=tuple(label_measures(label)[-1] for label in labels)),
         _share_measure("f1_weighted", weighted_f1),
     )
 
@@ -184,7 +190,10 @@ def f1(table: Values) -> Values:
 
 def macro_f1(table: Values) -> Values:
     """The mean F1 of the labels that either rater used, as scikit-learn computes it."""
-    scores = f1(table)
+    return _mean_f1(f1(table))
+
+
+def _mean_f1(scores: Values) -> Values:
     used = ~np.isnan(scores)
     return _quotient(np.where(used, scores, 0).sum(axis=-1), used.sum(axis=-1))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from annotation.ratings.design import MISSING, SampleDesign
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
+from audit.errors import AuditError
 from audit.stats.intervals import ShareEstimate, stratified_share, wilson
 
 ALL_ANNOTATORS = "all annotators"
@@ -73,13 +74,15 @@ class AgreementReport:
         }  # fmt: skip
 
 
-def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None) -> AgreementReport:
+def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None, in_play: Collection[str] = ()) -> AgreementReport:
     """Every figure of a table of ratings, even of an unfinished one: the note of a figure that is undefined says why.
 
-    `repeats`: the labels of items that were shown twice, as `retest_agreement` takes them.
+    `repeats`: the labels of items that were shown twice, as `retest_agreement` takes them. `in_play`: the labels that the items
+    can have, where some cannot occur; macro F1 is then the mean over these. Raises AuditError for an unknown label.
     """
+    labels = _in_play(ratings, in_play)
     compared, designs = comparisons(ratings), [None] if ratings.design is None else [None, ratings.design]
-    figures = [row for comparison in compared for design in designs for row in _comparison_rows(comparison, design)]
+    figures = [row for comparison in compared for design in designs for row in _comparison_rows(comparison, design, labels)]
     figures += [("label", ALL_ANNOTATORS, "", SAMPLE, *astuple(estimate)) for estimate in multi_rater_estimates(ratings)]
     figures += [
         ("significance", ANNOTATORS_AND_JUDGE, "", SAMPLE, *astuple(estimate)) for estimate in multi_rater_significance(ratings)
@@ -127,10 +130,18 @@ def item_counts(ratings: Ratings) -> dict[str, int]:
     }
 
 
-def _comparison_rows(comparison: Comparison, design: SampleDesign | None) -> Iterator[Row]:
+def _in_play(ratings: Ratings, names: Collection[str]) -> list[int]:
+    unknown = [name for name in names if name not in ratings.scheme.words]
+    if unknown:
+        allowed = ", ".join(ratings.scheme.words)
+        raise AuditError(f"'{unknown[0]}' is not a label. Allowed: {allowed}. Nothing was computed.")
+    return [index for index, word in enumerate(ratings.scheme.words) if word in names]
+
+
+def _comparison_rows(comparison: Comparison, design: SampleDesign | None, in_play: Sequence[int]) -> Iterator[Row]:
     table, raters = comparison.table(design), (comparison.first, comparison.second)
     unrated = [] if design is None else [name for name, n in zip(design.strata, table.rated, strict=True) if n == 0]
-    for measure, label in _measures(comparison):
+    for measure, label in _measures(comparison, in_play):
         if unrated:
             # A stratum without a rating can be anything, and no weight of the others makes up for it.
             estimate = undefined(measure.name, label, table.items, f"no item of stratum {', '.join(unrated)} is rated yet")
@@ -139,11 +150,11 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None) -> Ite
         yield comparison.about, *raters, _scope(design), *astuple(estimate)
 
 
-def _measures(comparison: Comparison) -> Iterator[tuple[Measure, str]]:
+def _measures(comparison: Comparison, in_play: Sequence[int]) -> Iterator[tuple[Measure, str]]:
     size = len(comparison.order)
     yield from ((measure, "") for measure in two_rater_measures(size, comparison.ordered))
     if comparison.of_judge and comparison.about == "label":
-        yield from ((measure, "") for measure in classifier_measures(size))
+        yield from ((measure, "") for measure in classifier_measures(size, in_play))
         yield from ((measure, label) for index, label in enumerate(comparison.order) for measure in label_measures(index))
 
 

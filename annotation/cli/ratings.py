@@ -31,7 +31,7 @@ from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, ROWS, prev
 from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
 from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING, read_strata
-from annotation.ratings.labels_file import read_labels
+from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, read_labels
 from annotation.ratings.long_format import LabelsFile
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
@@ -55,27 +55,11 @@ RATER_COLUMNS = ("annotator", "against", "by", "first")
 COMPARISON, BASELINE = "beside", "baseline"
 TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARISON)
 """Names of tables since the first version; scripts pass them, so they stay."""
-COLUMNS = """columns of a labels file with one row per item:
-  item_id, annotator_a, annotator_b, judge       required; an empty cell means: not labelled, or no readable verdict
-  annotator_c ..., gold                          further annotators; the adjudicated label
-  significance_a, ..., judge_significance        low, medium or high
-  design_weight, stratum                         pairs in the item's stratum divided by items sampled from it; the stratum's
-                                                 name (default: the judge's label)
-  seconds_a ..., order_a ...                     how long an item took, and its position in the work (1, 2, ...)
-  baseline                                       another judge's labels to compare the judge with (or name a column with
-                                                 --against)
-  question_id, handbook_a, handbook_b            which pair it is; required for --release
-
-columns of a labels file with one row per item and annotator (long format), such as that of `audit study export`:
-  item_id, annotator, label                      required; also by the names that other tools give them, such as user or choice
-  significance, seconds, order                   of that rating
-  judge, gold, design_weight, stratum, ...       as above, the same in all rows of an item
-Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are."""
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
     """The options of a command about a labels file or a study."""
-    parser.epilog = COLUMNS
+    parser.epilog = LABELS_FILE_COLUMNS
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--labels", type=Path, metavar="FILE", help="CSV, TSV or JSON file of labels; its columns are below")
     source.add_argument("--study", metavar="ID", help="a study of this installation, with the ratings it has so far")
@@ -87,6 +71,8 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit agreement`."""
     _add_source(parser)
     parser.add_argument("--table", choices=TABLES, default="figures", help="the table that --format csv prints")
+    in_play = "the labels that the items can have, such as CONSISTENT,DIVERGENT: macro F1 is their mean (default: all labels)"
+    parser.add_argument("--in-play", default="", metavar="LABEL,LABEL", help=in_play)
     comparator = parser.add_mutually_exclusive_group()
     comparator.add_argument(
         "--against", metavar="COLUMN", help="compare the judge with the labels in this column (default: baseline, if present)"
@@ -113,7 +99,7 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     # A file with one row per item cannot have the second rating of a repeat.
     repeats = file.repeats if file else repeats_table(open_label_store(settings.studies_url), arguments.study)
-    report = _report(ratings, None if repeats.empty else repeats)
+    report = _report(ratings, None if repeats.empty else repeats, arguments.in_play.upper().replace(" ", ""))
     if arguments.format == "json":
         return _print(report_json(report, source, compared))
     if arguments.format == "md":
@@ -122,10 +108,12 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
 
 
-def _report(ratings: Ratings, repeats: pd.DataFrame | None) -> AgreementReport:
+def _report(ratings: Ratings, repeats: pd.DataFrame | None, in_play: str) -> AgreementReport:
     # Nothing judges a preference, and a file in long format may have no judge: then only annotators are compared.
     judged = ratings.scheme is PAIRS and bool((ratings.labels[JUDGE] != MISSING).any())
-    return agreement_report(ratings, repeats) if judged else report_without_judge(ratings, repeats)
+    if not judged:
+        return report_without_judge(ratings, repeats)
+    return agreement_report(ratings, repeats, [name for name in in_play.split(",") if name])
 
 
 def _labels_file(arguments: argparse.Namespace) -> LabelsFile | None:

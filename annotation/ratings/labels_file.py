@@ -13,6 +13,24 @@ from annotation.ratings.table import REQUIRED_COLUMNS
 from annotation.ratings.tool_exports import frame_of_columns, frame_of_records
 from audit.errors import AuditError, describe_error
 
+LABELS_FILE_COLUMNS = """columns of a labels file with one row per item:
+  item_id, annotator_a, annotator_b, judge       required; an empty cell means: not labelled, or no readable verdict
+  annotator_c ..., gold                          further annotators; the adjudicated label
+  significance_a, ..., judge_significance        low, medium or high
+  design_weight, stratum                         pairs in the item's stratum divided by items sampled from it; the stratum's
+                                                 name (default: the judge's label)
+  seconds_a ..., order_a ...                     how long an item took, and its position in the work (1, 2, ...)
+  baseline                                       another judge's labels to compare the judge with (or name a column with
+                                                 --against)
+  question_id, handbook_a, handbook_b            which pair it is; required for --release
+
+columns of a labels file with one row per item and annotator (long format), such as that of `audit study export`:
+  item_id, annotator, label                      required; also by the names that other tools give them, such as user or choice
+  significance, seconds, order                   of that rating
+  judge, gold, design_weight, stratum, ...       as above, the same in all rows of an item
+Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are."""
+"""What the command line says of a labels file."""
+
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 TABS = (".tsv", ".tab")
 

@@ -55,7 +55,8 @@ TABLE = TableSpec(
     (
         "Only pairs that both runs have, by the themes of the first as they were built. Share: of the disagreeing pairs of the "
         "run among these.",
-        "A theme rises or falls where the interval of its change excludes 0. Too few questions: fewer than five.", THEME,
+        "A theme rises or falls where the interval of its change excludes 0, each theme by itself: of 20 themes that do not "
+        "change, about one is flagged by chance. Too few questions: fewer than five.", THEME,
         "In brackets: 95 % intervals, which speak of other {questions} and {handbooks}: pairs of either run that share "
         "one of them "
         "count as related. A dash: not known.",

@@ -150,3 +150,24 @@ def test_the_share_if_annotators_are_wrong_together_is_printed_for_the_chosen_la
 def test_ratings_of_a_file_are_not_pooled_with_a_study(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prevalence", "--labels", labels, "--pool", "v2"]) == 2
     assert "--pool goes with --study" in capsys.readouterr().err
+
+
+def test_macro_f1_over_the_labels_in_play_has_an_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (
+        ["CONSISTENT,CONSISTENT,CONSISTENT"] * 12 + ["DIVERGENT,DIVERGENT,DIVERGENT"] * 8 + ["DIVERGENT,DIVERGENT,CONSISTENT"] * 4
+    )
+    path = tmp_path / "two.csv"
+    path.write_text("item_id,annotator_a,annotator_b,judge\n" + "\n".join(f"i{n},{line}" for n, line in enumerate(lines)))
+
+    def macro(*options: str) -> dict[str, str]:
+        table = rows(printed(capsys, "agreement", "--labels", str(path), "--format", "csv", *options))
+        return next(row for row in table if row["name"] == "f1_macro" and row["first"] == "majority")
+
+    expected = (24 / 28 + 16 / 20) / 2  # F1 of CONSISTENT and of DIVERGENT
+    every, declared = macro(), macro("--in-play", "consistent,divergent")
+    assert float(every["value"]) == float(declared["value"]) == pytest.approx(expected)
+    assert (every["low"], declared["note"]) == ("", "")
+    assert "never gave ABSENT, COMPLEMENTARY, CONTRADICTORY" in every["note"]
+    assert float(declared["low"]) < expected < float(declared["high"])
+    assert main(["agreement", "--labels", str(path), "--in-play", "SAME"]) == 2
+    assert "'SAME' is not a label" in capsys.readouterr().err
