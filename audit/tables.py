@@ -6,7 +6,7 @@ of `audit.terms`: `{Organ}` becomes the run's own term.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -14,6 +14,34 @@ from audit.terms import ALL, RunWords, display_name, terms
 
 LOW, HIGH = "_low", "_high"
 """Where a frame has `share_low` and `share_high`, they are the 95 % interval of `share`."""
+
+
+class Population(StrEnum):
+    """What the intervals of a table speak of: what else could have been drawn. Templates in the words of `audit.terms`."""
+
+    QUESTIONS_AND_HANDBOOKS = "other {questions} and other {handbooks} like these"
+    OTHERS_TO_COMPARE = "other {questions} and other {handbooks} to compare with, its own being fixed"
+    QUESTIONS_TO_THESE = "other {questions} put to these {handbooks}"
+    QUESTIONS = "other {questions} like these"
+    HANDBOOKS = "this {question} put to other {handbooks}"
+    UNITS = "other units like these"
+    PAIRS = "other pairs like these"
+    ITEMS = "other items drawn like these"
+    PEOPLE = "these pairs as people would label them"
+
+
+class IntervalNote(str):
+    """The footnote on 95 % intervals of a table: what they speak of, and how they were made."""
+
+    population: Population
+
+    def __new__(cls, population: Population, method: str = "", more: str = "") -> IntervalNote:
+        """`method` follows a colon; `more` is a further sentence."""
+        how = f": {method}" if method else ""
+        after = f" {more}" if more else ""
+        note = super().__new__(cls, f"In brackets: 95 % intervals, which speak of {population}{how}.{after} A dash: not known.")
+        note.population = population
+        return note
 
 
 class ColumnKind(StrEnum):
@@ -36,6 +64,7 @@ class Column:
     heading  the noun above it
     unit     what a count counts, or what a share is a share of; may be empty
     words    what is shown for the codes of the frame; a code without words is shown as it is
+    alone    its interval, where the frame has one, is not shown: it speaks of something else than those of the other columns
     """
 
     name: str
@@ -43,6 +72,7 @@ class Column:
     unit: str = ""
     kind: ColumnKind = ColumnKind.TEXT
     words: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
 
     @classmethod
     def text(cls, name: str, heading: str, unit: str = "", words: Mapping[str, str] | None = None) -> Column:
@@ -74,6 +104,10 @@ class Column:
         """Whether its values are texts."""
         return self.kind in (ColumnKind.TEXT, ColumnKind.NAME)
 
+    def has_interval(self, columns: Container[str]) -> bool:
+        """Whether a frame with these columns has the ends of an interval that is shown beside this one."""
+        return not self.is_text and not self.alone and self.name + LOW in columns and self.name + HIGH in columns
+
     @property
     def label(self) -> str:
         """Heading and unit in one line, which tells every two columns of a table apart."""
@@ -97,7 +131,7 @@ class TableSpec:
 
     title         one sentence
     columns       in the order of exports and of the command line; a page may pick some
-    notes         footnotes: definitions, how intervals were made, what is left out
+    notes         footnotes: definitions, what is left out; an IntervalNote says how intervals were made
     printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
 
@@ -105,6 +139,17 @@ class TableSpec:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     printed_rows: int | None = None
+
+    @property
+    def population(self) -> str:
+        """What its intervals speak of, as a template; empty where it has none, or where a column says so row by row.
+
+        Raises ValueError where two footnotes name different ones: such intervals belong in two tables.
+        """
+        populations = {str(note.population) for note in self.notes if isinstance(note, IntervalNote)}
+        if len(populations) > 1:
+            raise ValueError(f"'{self.title}' mixes intervals of {' and of '.join(sorted(populations))}: make two tables of it.")
+        return next(iter(populations), "")
 
     def for_run(self, run: RunWords) -> TableSpec:
         """The same in a run's own words."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audit.stats.means import mean_interval
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 Sentences = frozenset[tuple[int, ...]]
 EVERY, SAME, DIFFERENT = "all", "same", "different"
@@ -27,7 +27,7 @@ OVERLAP_TABLE = TableSpec(
         "marked (sentence-level F1; Hripcsak and Rothschild 2005, J Am Med Inform Assoc 12:296). 1: the same sentences; 0: none "
         "in common.",
         "Marking is optional: an item that one annotator or none marked has no overlap and is counted apart, never as 0.",
-        "95 % interval: items resampled; none where there are too few, or where all overlaps are equal.",
+        IntervalNote(Population.ITEMS, "items are resampled; none where there are too few, or where all overlaps are equal"),
     ),
 )
 

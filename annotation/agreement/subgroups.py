@@ -17,7 +17,7 @@ from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE
 from annotation.ratings.gold import reference_standard
 from annotation.ratings.table import JUDGE, Ratings
 from audit.stats.intervals import with_wilson
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import LABELS, Label
 
 ALL_ITEMS = "all items"
@@ -41,8 +41,9 @@ SUBGROUPS_TABLE = TableSpec(
     (
         "Errors at complementary: people or the judge said COMPLEMENTARY, and the other did not. An item on two topics counts in "
         f"both. Groups of fewer than {MIN_ITEMS} items are marked.",
-        f"{INTERVALS} They speak of other items drawn like these, unweighted, and are not corrected for the number of groups: of "
-        "20 groups that are alike, about one differs by chance alone.",
+        "Intervals are unweighted and not corrected for the number of groups: of 20 groups that are alike, about one differs by "
+        "chance alone.",
+        INTERVALS,
     ),
 )  # fmt: skip
 FAILURE_MODES_TABLE = TableSpec(
@@ -53,7 +54,7 @@ FAILURE_MODES_TABLE = TableSpec(
         Column.share("share", "Of all errors"),
     ),
     (
-        "Subtotals name no labels. In brackets: 95 % intervals (Wilson 1927), of other items drawn like these, unweighted.",
+        "Subtotals name no labels.", IntervalNote(Population.ITEMS, "Wilson 1927, unweighted"),
     ),
 )  # fmt: skip
 

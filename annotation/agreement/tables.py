@@ -12,7 +12,7 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD
 from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS
-from audit.tables import HIGH, LOW, Column, TableSpec
+from audit.tables import HIGH, LOW, Column, IntervalNote, Population, TableSpec
 
 MEASURE_NAMES = {
     "kappa_quadratic": "Cohen's kappa, quadratic weights",
@@ -30,7 +30,7 @@ MEASURE_NAMES = {
     "f1": "F1",
 }
 RATER_NAMES = {MAJORITY: "the majority", GOLD: "gold", JUDGE: "the judge"}
-INTERVALS = "In brackets: 95 % intervals. A dash means undefined, or no interval; the note gives the reason."
+INTERVALS = IntervalNote(Population.ITEMS, more="Where a figure is undefined or has no interval, the note gives the reason.")
 SCOPES = "Sample: the sampled items, unweighted. Run: weighted by stratum to all pairs of the run that have a verdict."
 
 ANNOTATOR = Column.text("annotator", "Annotator")
@@ -81,6 +81,7 @@ LABEL_SHARES_TABLE = TableSpec(
         Column.text("first", "Rater"), LABEL, ITEMS, Column.share(SAMPLE, "Sample"), Column.share(POPULATION, "Run", "weighted"),
         NOTE,
     ),
+    (INTERVALS,),
 )  # fmt: skip
 ERRORS_TABLE = TableSpec(
     "The judge's errors by kind",
@@ -113,10 +114,12 @@ DRIFT_TABLE = TableSpec(
         ANNOTATOR, Column.text("against", "Compared with"), Column.count("quarter", "Quarter of the work"), ITEMS,
         Column.share("value", "Same label"), NOTE,
     ),
+    (INTERVALS,),
 )  # fmt: skip
 RETEST_TABLE = TableSpec(
     "Intra-rater (test-retest) reliability, on hidden repeats",
     (ANNOTATOR, FIGURE, ITEMS, Column.decimal("value", "Value"), IN_WORDS, NOTE),
+    (INTERVALS,),
 )
 
 

@@ -18,7 +18,7 @@ from annotation.prevalence.estimates import human_labels, item_weights, require_
 from annotation.ratings.design import Floats
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.stats.intervals import SHARE_SCALE, effective_n, scaled_wilson, with_interval
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS, Label
 
 PRESENT = tuple(label for label in LABELS if label is not Label.ABSENT)
@@ -33,8 +33,7 @@ GROUPS_TABLE = TableSpec(
         "Corrected: what people say of each of the judge's labels, in the group and in the whole run, applied to the pairs of "
         "the group that have that label. With few items of its own a group is corrected as the run is. Pairs that the judge "
         "calls absent are taken as absent.",
-        "In brackets: 95 % intervals, which speak of these pairs as people would label them. They are not corrected for the "
-        "number of groups.",
+        IntervalNote(Population.PEOPLE, "not corrected for the number of groups"),
     ),
 )  # fmt: skip
 

@@ -63,12 +63,13 @@ CORRECTED_TABLE = TableSpec(
         "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. Random sample: the "
         "interval that as many items, drawn from all pairs without the judge, would be expected to have.",
         f"{GOLD_RULE} {WITHOUT_GOLD}",
-        "Disagrees: divergent or contradictory. " + INTERVALS,
+        "Disagrees: divergent or contradictory.", INTERVALS,
     ),
 )  # fmt: skip
 METHODS_TABLE = TableSpec(
     "Share of each label in the run, by every estimator",
     (Column.text("method", "Method", words=METHOD_NAMES), LABEL, Column.share("value", "Share of the run"), ITEMS, NOTE),
+    (INTERVALS,),
 )
 DAWID_SKENE_NOTE = "annotators weighed by how often they seem to err, which the interval takes as known"
 SPLIT, LEFT_OUT = " (each label given counts in equal parts)", " (left out)"

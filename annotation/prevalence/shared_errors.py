@@ -17,7 +17,7 @@ from annotation.prevalence.estimates import DISAGREES, ROWS, corrected_shares, h
 from annotation.ratings.design import Floats
 from annotation.ratings.table import GOLD, Ratings
 from audit.stats.intervals import ShareEstimate
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import LABELS
 
 SHARED_ERROR_RATES = (0.0, 0.02, 0.05, 0.10)
@@ -31,7 +31,8 @@ SHARED_ERRORS_TABLE = TableSpec(
     (
         "Wrong together: the share of items on which the reference label is wrong, and nobody noticed.",
         "Share of the run: corrected for such errors, if the wrong label is next to the true one on the scale, either side "
-        "equally often. 95 % intervals, of other items drawn like these.",
+        "equally often.",
+        IntervalNote(Population.ITEMS),
         "At least, at most: the ends of the interval without such errors, moved by as many pairs, whatever their labels.",
     ),
 )  # fmt: skip

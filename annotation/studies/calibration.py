@@ -21,7 +21,7 @@ from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import ratings_from
 from annotation.schemes import Scheme
 from audit.formatting import fixed
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 MIN_SHARE, MIN_KAPPA = 0.7, 0.6
 """Below either, the protocol repeats the round (annotation/PROTOCOL.md, section 6)."""
@@ -36,7 +36,7 @@ CALIBRATION_TABLE = TableSpec(
     (
         "Calibration items are rated before the study and enter no other figure.",
         "Kappa: with quadratic weights, because labels are ordered (of all annotators: Conger's).",
-        "In brackets: 95 % intervals.",
+        IntervalNote(Population.ITEMS),
     ),
 )  # fmt: skip
 

@@ -72,13 +72,15 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
     n = f"{len(ratings.items):,} items of study {study.study_id}"
 
     def table(name: str, spec: TableSpec, frame: pd.DataFrame, *notes: str) -> Table:
-        return Table(name, spec.title, frame, spec.columns, notes, n).noted(provisional_note(study))
+        found = Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population)
+        return found.noted(provisional_note(study))
 
     tables = [
         table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),
         Table(
             "study_agreement", AGREEMENT_TITLE, agreement.assign(who=who),
             FIGURES_TABLE.named("who", "figure", "n", "sample", "word", "note"), (AGREEMENT_NOTE,), n,
+            population=FIGURES_TABLE.population,
         ).noted(provisional_note(study)),
         table("study_preferences", COUPLES_TABLE, couples_frame(comparisons, names), *COUPLES_TABLE.notes),
         table("study_strengths", STRENGTHS_TABLE, strengths_frame(comparisons, names), side_sentence(comparisons)),

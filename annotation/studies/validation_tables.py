@@ -100,7 +100,7 @@ class ValidationData:
     def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:
         """A table of the study by its specification, with some of its columns, all where none is named."""
         n = f"{self.report.counts['items']:,} items of study {self.study.study_id}"
-        return Table(name, title or spec.title, frame, spec.named(*columns), spec.notes, n)
+        return Table(name, title or spec.title, frame, spec.named(*columns), spec.notes, n, population=spec.population)
 
 
 def validation_data(store: LabelStore, study_id: str, con: Connection | None = None) -> ValidationData:

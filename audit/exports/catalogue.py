@@ -88,8 +88,8 @@ SECTIONS = (
         "How pairs were labelled",
         (
             metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), run_tables.subtopics,
-            metric("centers"), metric("center_case_mix"),
-            metric("disagreement_bounds"), metric("label_entropy"),
+            metric("disputed_shares"), metric("centers"), metric("center_case_mix"), metric("disagreement_bounds"),
+            metric("label_entropy"),
             run_tables.severity, metric("severity_rho"), metric("evidence_modes"),
         ),
         (figures.labels, figures.organs, figures.organ_labels, figures.topics),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from audit.charts.style import handbook_names
@@ -87,7 +89,7 @@ def retrieval_missed(context: ExportContext) -> Table:
     n = f"{len(frame):,} of {known['trials'].sum():,} searches of a strategy with a known section"
     table = context.table("retrieval_missed", n, strategy=strategies[0])
     with_names = frame.assign(handbook=frame["handbook_id"].map(names), found_by=found_by)
-    return Table(table.name, table.title, with_names, table.columns, table.notes, n, table.printed_rows)
+    return replace(table, frame=with_names)
 
 
 def trials(context: ExportContext) -> pd.DataFrame:

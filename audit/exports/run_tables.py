@@ -243,7 +243,7 @@ def _theme_table(context: ExportContext, stem: str, variant: str, notes: tuple[s
     table = context.table("themes", f"{len(taxonomy.leaves):,} themes", stem=stem, curated=curated).noted(*notes)
     frame = table.frame.assign(aside=["yes" if theme in aside else "" for theme in table.frame["theme_id"]])
     columns = (*table.columns, SET_ASIDE) if aside else table.columns
-    return Table(stem, table.title + variant, frame, columns, table.notes, table.n)
+    return replace(table, title=table.title + variant, frame=frame, columns=columns, printed_rows=None)
 
 
 def _identity(taxonomy: Taxonomy) -> str:

@@ -13,7 +13,9 @@ from audit.metrics import METRICS
 from audit.previews import COLUMN, PRELIMINARY
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
+from audit.terms import fill
 
+POPULATION = "95 % intervals speak of"
 # A positive value below this would round to 0.000 or nearly so
 SMALLEST = 0.001
 # Below this, a value is 0 but for the rounding of floats: a kappa of 9e-16 is written 0.000
@@ -31,6 +33,7 @@ class Table:
     notes         footnotes: definitions, sources, what is left out
     n             how many of what it is about
     preview       the notice of a run that rules made; empty for others
+    population    what its intervals speak of, in words; machine-readable files repeat it in a column
     printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
 
@@ -42,6 +45,7 @@ class Table:
     n: str = ""
     printed_rows: int | None = None
     preview: str = ""
+    population: str = ""
 
     def as_preview(self, notice: str, *, preliminary: bool = True) -> Table:
         """The same with the notice of a run that rules made; `preliminary`: its figures depend on what the rules did."""
@@ -61,7 +65,7 @@ class Table:
 
     def has_interval(self, column: Column) -> bool:
         """Whether the frame has the ends of an interval of this column."""
-        return not column.is_text and column.name + LOW in self.frame and column.name + HIGH in self.frame
+        return column.has_interval(self.frame)
 
     def for_print(self) -> Table:
         """The table for paper: the first rows of a long one, without columns of texts that are all empty."""
@@ -101,7 +105,10 @@ class Table:
         # A dict keeps only one of two equal labels, and a column would vanish from every file without a trace.
         expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
         assert len(parts) == expected, f"{self.name}: two columns have the same label"
-        return with_notice_column(pd.DataFrame(parts), self.preview)
+        frame = pd.DataFrame(parts)
+        if self.population and any(map(self.has_interval, self.columns)):
+            frame[POPULATION] = pd.Series(self.population, index=frame.index, dtype="object")
+        return with_notice_column(frame, self.preview)
 
     def values(self, column: Column) -> pd.Series:
         """The values of a column: texts (None where unknown), Int64 counts or floats."""
@@ -131,7 +138,8 @@ class Picture:
 def table_of(name: str, spec: TableSpec, frame: pd.DataFrame, run: Run, n: str = "") -> Table:
     """A table by its specification, in the run's own words."""
     filled = spec.for_run(run)
-    return Table(name, filled.title, frame, filled.columns, filled.notes, n, spec.printed_rows)
+    population = fill(run, spec.population)
+    return Table(name, filled.title, frame, filled.columns, filled.notes, n, spec.printed_rows, population=population)
 
 
 def metric_table(name: str, frame: pd.DataFrame, run: Run) -> Table:

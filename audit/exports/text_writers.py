@@ -12,9 +12,11 @@ import pandas as pd
 
 from audit.exports.table_model import Table, known, metric_table, with_notice_column
 from audit.formatting import MINUS, escape_markdown, markdown_table, printable, safe_cell
+from audit.metrics import METRICS
 from audit.previews import preview_notice
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
+from audit.terms import fill
 
 # A table with more lines is set over several pages
 MAX_LINES = 40
@@ -117,11 +119,13 @@ def markdown_text(frame: pd.DataFrame, run: Run, name: str) -> str:
 def json_text(frame: pd.DataFrame, run: Run, name: str) -> str:
     """The frame of a metric with every column: `{"metric", "run", "digest", "rows": [...]}`; an unknown value is null.
 
-    A run that rules made has `preview` too: the notice of `audit.previews`.
+    A run that rules made has `preview` too, the notice of `audit.previews`, and a metric with intervals `intervals_speak_of`.
     """
     rows = json.loads(frame.to_json(orient="records", force_ascii=False, double_precision=15))
     preview = {"preview": notice} if (notice := preview_notice(run.manifest)) else {}
-    content = {"metric": name, "run": run.run_id, "digest": run.digest, **preview, "rows": rows}
+    population = METRICS[name].table.population
+    spoken_of = {"intervals_speak_of": fill(run, population)} if population else {}
+    content = {"metric": name, "run": run.run_id, "digest": run.digest, **preview, **spoken_of, "rows": rows}
     return json.dumps(content, ensure_ascii=False, indent=1)
 
 
@@ -133,6 +137,7 @@ def json_table(table: Table, run: Run) -> str:
         for column in table.columns
     ]
     preview = {"preview": table.preview} if table.preview else {}
+    preview |= {"intervals_speak_of": table.population} if table.population else {}
     content = {
         "name": table.name, "title": table.title, "n": table.n, **preview, "run": run.key, "digest": run.digest,
         "columns": columns,

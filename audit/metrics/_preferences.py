@@ -8,7 +8,7 @@ import pandas as pd
 from audit.evaluation.preferences import oriented
 from audit.metrics._systems import CHOSEN, bound, composite_values
 from audit.store.connection import Connection, frame
-from audit.tables import Column
+from audit.tables import Column, IntervalNote, Population
 from audit.vocabulary import Preference, RaterKind
 
 # The longer of two answers, in words, as far as both have a text.
@@ -33,9 +33,7 @@ from systems order by mode is distinct from 'closed_book', system
 SYSTEM_A, SYSTEM_B = Column.text("name_a", "System A"), Column.text("name_b", "System B")
 RATER_KIND = Column.text("rater_kind", "Compared by", words={RaterKind.HUMAN: "people", RaterKind.JUDGE: "judge"})
 SIDES_NOTE = "System A of a couple is the one without retrieval, else the one that the release lists first."
-QUESTIONS_RESAMPLED = (
-    "In brackets: 95 % intervals, which speak of other {questions} (resampled, each with all its comparisons). A dash: not known."
-)
+QUESTIONS_RESAMPLED = IntervalNote(Population.QUESTIONS, "they are resampled, each with all its comparisons")
 
 
 def system_order(con: Connection) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from audit.retrieval.gold import ndcg_at
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
-from audit.tables import Column
+from audit.tables import Column, IntervalNote, Population
 from audit.terms import ALL
 from audit.vocabulary import nearest
 
@@ -59,11 +59,10 @@ MEANINGS = (
     "EvRecall@5, EvNDCG@5: of the sections that contain the answer, the share among the first five passages, and how close the "
     "order is to the best one. CrossEv@5: the share of {questions} with several required sources whose evidence has all of them.",
 )  # fmt: skip
-INTERVALS = (
-    "In brackets: 95 % intervals, which speak of other {questions} (on the logit scale; Wilson's where all are hits, or none). "
-    "A dash: not known. "
-    "A {question} that a system did not route, or of which a measure is not asked, is not counted, and never as 0."
-)
+INTERVALS = IntervalNote(
+    Population.QUESTIONS, "on the logit scale; Wilson's where all are hits, or none",
+    "A {question} that a system did not route, or of which a measure is not asked, is not counted, and never as 0.",
+)  # fmt: skip
 
 
 def routed_questions(con: Connection, organ: str | None = None) -> Iterator[tuple[dict[str, Any], RoutedQuestion]]:

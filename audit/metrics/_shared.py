@@ -10,7 +10,7 @@ import pandas as pd
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import clustered_kappa_interval, cohen_kappa
-from audit.tables import Column
+from audit.tables import Column, IntervalNote, Population
 from audit.terms import RATE_MEANINGS, RATE_SYMBOLS, RATE_TITLES
 from audit.vocabulary import LABELS
 
@@ -18,29 +18,24 @@ UNSEEN = (
     "Wilson's with {questions} as trials where no pair, or every pair, has the outcome; with fewer than five {questions}, the "
     "wider of both."
 )
-TWO_WAY = (
-    "In brackets: 95 % intervals, which speak of other {questions} and other {handbooks} like these: pairs that share either "
-    f"count as related (cluster-robust variance, logit scale). {UNSEEN} A dash: not known."
+TWO_WAY = IntervalNote(
+    Population.QUESTIONS_AND_HANDBOOKS, "pairs that share either count as related (cluster-robust variance, logit scale)", UNSEEN
 )
-BY_QUESTION = (
-    "In brackets: 95 % intervals, which speak of other {questions} put to these {handbooks}: pairs on one {question} count as "
-    f"related (cluster-robust variance, logit scale). {UNSEEN} Of other figures than shares, {{questions}} are resampled. "
-    "A dash: not known."
+BY_QUESTION = IntervalNote(
+    Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related (cluster-robust variance, logit scale)",
+    f"{UNSEEN} Of other figures than shares, {{questions}} are resampled.",
+)  # fmt: skip
+OWN_FIXED = IntervalNote(
+    Population.OTHERS_TO_COMPARE,
+    "pairs that share {a_question} or another's {handbook} count as related (cluster-robust variance, logit scale)",
+    f"{UNSEEN} Absence depends on its own answers alone: {{questions}} are then the units.",
 )
-OWN_FIXED = (
-    "In brackets: 95 % intervals, which speak of other {questions} and of other {handbooks} to compare with, its own being "
-    "fixed: pairs that share {a_question} or another's {handbook} count as related (cluster-robust variance, logit scale). "
-    f"{UNSEEN} A dash: not known."
-)
-OTHER_HANDBOOKS = (
-    "In brackets: 95 % intervals, which speak of this {question} put to other {handbooks}: pairs that share {a_handbook} count "
-    "as related (cluster-robust variance)."
-)
+OTHER_HANDBOOKS = IntervalNote(Population.HANDBOOKS, "pairs that share {a_handbook} count as related (cluster-robust variance)")
 ANY_DISPUTE = (
     "pct_any_div grows with the number of {handbooks}, because one disagreeing pair makes {a_question} disputed: compare it only "
-    "between groups with as many. Its interval is Wilson's and speaks of other {questions} put to these {handbooks}."
+    "between groups with as many."
 )
-WILSON = "In brackets: 95 % intervals (Wilson 1927), which speak of other {questions} like these. A dash: not known."
+WILSON = IntervalNote(Population.QUESTIONS, "{questions} are the units (Wilson 1927)")
 UNSCORED = "Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement."
 ABSENCE = (
     "Absence: of the {questions} that {a_handbook} was asked, the share it does not address. A {question} that was not asked "
@@ -74,11 +69,11 @@ def rate_columns(*names: str) -> tuple[Column, ...]:
     return tuple(Column.share(name, RATE_TITLES[name], RATE_SYMBOLS[name]) for name in names or RATE_TITLES)
 
 
-def rate_notes(*names: str, intervals: str = TWO_WAY) -> tuple[str, ...]:
+def rate_notes(*names: str, intervals: IntervalNote = TWO_WAY) -> tuple[str, ...]:
     """What those rates mean, and how their intervals were made."""
     shown = names or tuple(RATE_TITLES)
-    population = (intervals, ANY_DISPUTE) if "pct_any_div" in shown else (intervals,)
-    return (*(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in shown), UNSCORED, *population)
+    growing = (f"{ANY_DISPUTE} Its interval is in the table of disputed {{questions}}.",) if "pct_any_div" in shown else ()
+    return (*(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in shown), UNSCORED, intervals, *growing)
 
 
 LABEL_NAMES = tuple(label.value for label in LABELS)

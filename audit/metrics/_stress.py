@@ -11,7 +11,7 @@ import pandas as pd
 from audit.errors import NotInRunError
 from audit.evaluation.stress_measures import StressMeasure, exact_match, token_f1
 from audit.store.connection import Connection, frame
-from audit.tables import Column
+from audit.tables import Column, IntervalNote, Population
 from audit.vocabulary import STRESS_TESTS, nearest
 
 CHOSEN = """
@@ -101,7 +101,7 @@ UNREAD_NOTE = (
     "Unread: replies, documents or sub-questions that were asked about and have nothing that could be read. They are never right "
     "and never wrong: they are in no denominator."
 )
-INTERVAL_NOTE = "In brackets: 95 % intervals, which speak of other {questions}: {questions} are clusters. A dash: not known."
+INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
 
 
 def bound(test: str | None, size: int | None) -> dict[str, Any]:

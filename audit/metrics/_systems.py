@@ -13,7 +13,7 @@ from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete, composite
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
-from audit.tables import Column
+from audit.tables import Column, IntervalNote, Population
 from audit.vocabulary import nearest
 
 WORDS, COMPOSITE, REFUSAL = "words", "composite", "refusal"
@@ -77,9 +77,7 @@ order by system nulls last, question
 """
 SYSTEMS = "select system::integer as system, system_id, coalesce(name, system_id) as name from systems order by system"
 READ = "Refusals, and answers that could not be read, have no text to measure: they are counted apart and never as 0."
-BY_SYSTEM_QUESTION = (
-    "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known, or not measured."
-)
+BY_SYSTEM_QUESTION = IntervalNote(Population.QUESTIONS, "{questions} are resampled")
 TEXT_MEASURES = (
     "BLEU, ROUGE and BERTScore compare an answer's words with those of the first reference answer, from 0 to 1; they do not tell "
     "whether it is right."

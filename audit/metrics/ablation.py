@@ -14,7 +14,7 @@ from audit.queries.themes import GROUPING
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.text.tokens import stems
 from audit.themes.taxonomy import Taxonomy
 
@@ -86,8 +86,7 @@ LIKENESS_TABLE = TableSpec(
     (
         "Over pairs with the same label in both runs, other than absent and consistent, for which both judges name a topic. "
         "Words without endings and without words such as 'the'. Short topics that mean the same may share no word.",
-        "In brackets: 95 % intervals, which speak of other {questions}: pairs on one {question} count as related. A "
-        "dash: not known.",
+        IntervalNote(Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related"),
     ),
 )  # fmt: skip
 LIKENESS_GLOSSARY = {"likeness of topics": "Of the words of two topics, the share that both have (Jaccard)."}
@@ -146,8 +145,7 @@ THEMES_TABLE = TableSpec(
     ),
     (
         "Over pairs that both judges call divergent, or both contradictory, and whose topics both have a theme of the first run.",
-        "In brackets: 95 % intervals, which speak of other {questions}: pairs on one {question} count as related. A "
-        "dash: not known.",
+        IntervalNote(Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related"),
     ),
 )  # fmt: skip
 THEMES_GLOSSARY = {"same theme": "Both judges' topics of a pair belong to one theme, in whatever words."}

@@ -10,7 +10,7 @@ from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT, UNSCORED
 from audit.stats.case_mix import FALSE_DISCOVERIES, CaseMix, case_mix
 from audit.stats.intervals import Floats, with_interval
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 MORE, FEWER, NOT_FLAGGED = "more", "fewer", ""
 FLAGS = {MORE: "more than expected", FEWER: "fewer than expected", NOT_FLAGGED: ""}
@@ -44,8 +44,10 @@ NOTES = (
     "expected is then 1. The rate of the run counts as one more pair of the others, and alone where nobody else answers.",
     "Drawn to 1: the ratio with less weight the fewer disagreements are expected (empirical Bayes, Marshall 1991). Its rank has "
     "an interval: where these overlap, the order is not known.",
-    "In brackets: 95 % intervals, which speak of other {questions} put to these {handbooks}; that disagreements on one "
-    "{question} come together widens them (exact Poisson with overdispersion; Spiegelhalter 2005).",
+    IntervalNote(
+        Population.QUESTIONS_TO_THESE,
+        "exact Poisson, widened because disagreements on one {question} come together (Spiegelhalter 2005)",
+    ),
     f"Stands out: so far from 1 that among all that are marked about {FALSE_DISCOVERIES:.0%} are marked by chance (Benjamini and "
     "Hochberg 1995, over all rows). Not for ranking {centers}.",
     UNSCORED,

@@ -25,7 +25,7 @@ from audit.metrics._systems import CHOSEN, COMPOSITE_NOTE, MODELS, SYSTEM, bound
 from audit.queries.lookup import require_one_of
 from audit.stats.prediction_powered import MIN_RATED, CorrectedMean, corrected_mean
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import RaterKind
 
 RATED_BY_PEOPLE = f"""
@@ -42,7 +42,7 @@ METHOD = (
     "constant only, 0 where it tells nothing about them."
 )
 SAMPLE = f"The {{questions}} that people rated must be a random sample. With fewer than {MIN_RATED}, nothing is corrected."
-INTERVALS = "In brackets: 95 % intervals (Student's t), which speak of other {questions}. A dash: not known."
+INTERVALS = IntervalNote(Population.QUESTIONS, "Student's t")
 FIGURES = (
     "judged", "rated", "mean", "people", "people_low", "people_high", "trust", "corrected", "corrected_low", "corrected_high",
 )  # fmt: skip

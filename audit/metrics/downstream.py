@@ -25,7 +25,7 @@ from audit.metrics._systems import (
 )
 from audit.stats.paired import correlation_interval, pearson, spearman
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 RETRIEVAL = tuple(name for name in MEASURE_TITLES if name in RETRIEVAL_MEASURES)
 TABLE = TableSpec(
@@ -39,8 +39,7 @@ TABLE = TableSpec(
         "Over the {questions} for which both are known. 0: no relation; 1: the better the retrieval, the better the answer. An "
         "association is no proof of a cause: {questions} that are easy to search for may be easy to answer.",
         READ,
-        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known, "
-        "such as where a measure is the same everywhere.",
+        IntervalNote(Population.QUESTIONS, "{questions} are resampled; none where a measure is the same everywhere"),
     ),
 )  # fmt: skip
 GLOSSARY = {"downstream effect": "Whether a system's answers are better on {questions} for which its retrieval found more."}

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import ABSENCE, BY_QUESTION, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
+from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
 from audit.queries.lookup import require_answers
 from audit.queries.pair_counts import BY_COUPLE, read_pairs
 from audit.stats.clustered import clustered_ratio_interval
@@ -69,7 +69,7 @@ HANDBOOKS_TABLE = TableSpec(
     ),
     (
         ABSENCE, "R_div: of its pairs with other {handbooks} in which both answer, those judged divergent or contradictory.",
-        f"Absence: {WILSON}", f"R_div: {OWN_FIXED}",
+        OWN_FIXED,
     ),
 )  # fmt: skip
 PAIRS_TABLE = TableSpec(
@@ -210,7 +210,7 @@ CENTERS_TABLE = TableSpec(
     (
         "Absence: of the answers asked of the {center}'s {handbooks}, those that do not address the {question}.",
         "Within: pairs of two {handbooks} of the {center}; with others: pairs with another {center}'s {handbooks}.",
-        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", UNSCORED, OWN_FIXED, f"Absence: {BY_QUESTION}",
+        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", UNSCORED, OWN_FIXED,
     ),
 )  # fmt: skip
 CENTERS_GLOSSARY = {

@@ -14,7 +14,7 @@ from audit.metrics.judge_length import judge_length
 from audit.stats.bootstrap import draws
 from audit.stats.paired import PairedShare, change_columns
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import DISAGREEING, PARSES
 
 # The code of what a release does not report; readings and saved links know it by this name.
@@ -76,7 +76,7 @@ CHECKS_TABLE = TableSpec(
         "The repeat row is the noise floor. More than when nothing is changed: the share with another label minus that of the "
         "repeats of the same pairs.",
         "Planted instructions are in pairs with the run's labels in turn, and not in pairs as frequent as in the run.",
-        "0 checks: not measured, which is not zero. In brackets: 95 % intervals, which speak of other {questions}.",
+        "0 checks: not measured, which is not zero.", IntervalNote(Population.QUESTIONS_TO_THESE),
     ),
 )  # fmt: skip
 PARSE_TABLE = TableSpec(
@@ -85,7 +85,7 @@ PARSE_TABLE = TableSpec(
         Column.text("part", "Part"), Column.text("name", "Parse status, or reason", words=PARSE_WORDS),
         Column.count("count", "Pairs"), Column.count("of", "Of", "pairs asked"), Column.share("value", "Share"), INTERVAL_METHOD,
     ),
-    ("Pre-screened pairs were not asked, and are in no count. In brackets: 95 % intervals, which speak of other {questions}.",),
+    ("Pre-screened pairs were not asked, and are in no count.", IntervalNote(Population.QUESTIONS_TO_THESE)),
 )  # fmt: skip
 TABLE = TableSpec(
     "Everything that was measured of the judge",
@@ -93,7 +93,7 @@ TABLE = TableSpec(
         Column.text("section", "Section"), Column.text("name", "Name"), Column.text("figure", "Figure"),
         Column.count("count", "Count"), Column.count("of", "Of"), Column.decimal("value", "Value"), INTERVAL_METHOD,
     ),
-    ("0 in the column Of: not measured, which is not zero. In brackets: 95 % intervals, which speak of other {questions}.",),
+    ("0 in the column Of: not measured, which is not zero.", IntervalNote(Population.QUESTIONS_TO_THESE)),
 )  # fmt: skip
 CHECKS_GLOSSARY = {
     "check": "A further verdict of the same judge on the same pair. It measures the judge; the pair keeps its label.",

@@ -36,7 +36,7 @@ TABLE = TableSpec(
     (
         "Label entropy: 0 where all pairs in which both answer have one label, 2 bits where its four labels are equally common. "
         "Evenness: entropy over its maximum, from 0 to 1.",
-        f"{OTHER_HANDBOOKS} A dash: not known.",
+        OTHER_HANDBOOKS,
     ),
     printed_rows=30,
 )  # fmt: skip

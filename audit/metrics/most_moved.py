@@ -12,7 +12,7 @@ from audit.queries.lookup import require_one_of
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import wilson, with_interval
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 DISAGREEMENT, ABSENCE, LABEL = "disagreement", "absence", "label"
 KINDS = (DISAGREEMENT, ABSENCE, LABEL)
@@ -84,9 +84,10 @@ QUESTIONS_TABLE = TableSpec(
     (Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), *COUNT_COLUMNS),
     (
         TWO_RUNS, BY_LOWER_END, PARTS,
-        "In brackets: 95 % intervals (Wilson 1927), which speak of other {handbooks}: as many trials as there are "
-        "couples that share no "
-        "{handbook}: one {handbook} that is answered differently changes all its pairs.",
+        IntervalNote(
+            Population.HANDBOOKS, "Wilson 1927, with as many trials as there are couples that share no {handbook}",
+            "One {handbook} that is answered differently changes all its pairs.",
+        ),
     ),
     printed_rows=30,
 )  # fmt: skip
@@ -96,7 +97,7 @@ HANDBOOKS_TABLE = TableSpec(
     (
         TWO_RUNS, BY_LOWER_END, PARTS,
         "A pair counts for both its {handbooks}, so that changed pairs add up to twice the pairs that changed.",
-        "In brackets: 95 % intervals, which speak of other {questions}: {questions} are clusters. A dash: not known.",
+        IntervalNote(Population.QUESTIONS_TO_THESE, "{questions} are clusters"),
     ),
     printed_rows=30,
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from audit.metrics import metric
@@ -85,7 +87,7 @@ QUESTIONS_TABLE = TableSpec(
         Column.count("asked", "Asked", "{handbooks}"), Column.count("answering", "Answering", "{handbooks}"), PAIRS, PRESENT,
         DISAGREEING, *rate_columns("r_abs", "r_div", "r_con"), Column.decimal("severity", "Severity", "score"),
     ),
-    (*rate_notes("r_abs", "r_div", "r_con", intervals=f"{OTHER_HANDBOOKS} A dash: not known."),
+    (*rate_notes("r_abs", "r_div", "r_con", intervals=OTHER_HANDBOOKS),
      SEVERITY_NOTE),
     printed_rows=30,
 )  # fmt: skip
@@ -144,8 +146,10 @@ order by {{order}}
 """
 """The four rates of questions in groups, by `memberships` (question, the group's `name`, is_last)."""
 GROUP_RATES = (
-    PAIRS, PRESENT, *rate_columns(), Column.count("disagreeing", "Disagreeing", "pairs"),
-    Column.count("unscored", "Unscored", "pairs"),
+    PAIRS, PRESENT, *rate_columns("r_abs", "r_div", "r_con"),
+    # Its interval speaks of these handbooks alone, unlike the others: it is in the table of disputed_shares.
+    replace(*rate_columns("pct_any_div"), alone=True),
+    Column.count("disagreeing", "Disagreeing", "pairs"), Column.count("unscored", "Unscored", "pairs"),
 )  # fmt: skip
 ORGAN_MEMBERSHIPS = """memberships as (
     select question, organ, false as is_last from questions
@@ -168,7 +172,6 @@ RATES_GLOSSARY = {
     "not addressed (r_abs)": RATE_MEANINGS["r_abs"],
     "disagreement (R_div)": RATE_MEANINGS["r_div"],
     "same advice (R_con)": RATE_MEANINGS["r_con"],
-    "disputed {questions} (pct_any_div)": RATE_MEANINGS["pct_any_div"],
 }
 
 
@@ -196,7 +199,7 @@ def organs(con: Connection, scope: str | None = None) -> pd.DataFrame:
         pct_any_div                      float in [0, 1], questions_any / questions_scored
         ..._low, ..._high                95 % intervals: of r_abs, r_div, r_con for other questions and other handbooks
                                          (audit.stats.clustered); of pct_any_div Wilson's, for other questions put to these
-                                         handbooks: it grows with their number
+                                         handbooks, which tables show by itself: see `disputed_shares`
 
     A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions or four handbooks are
     in the denominator. Raises AuditError for another scope. Source: rates as in arXiv:2605.29084, section 6.2.

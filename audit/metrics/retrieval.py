@@ -16,7 +16,7 @@ from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats, with_interval
 from audit.stats.means import mean_change
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.terms import ALL
 
 PASSAGES, FULL_DOCUMENT, FALLBACK = "passages", "full_document", "full_document_fallback"
@@ -93,9 +93,9 @@ SEARCHES = (
     "A search is one {question} looked for in one {handbook}. Searches whose section is not known are in no measure: nobody "
     "knows whether they missed."
 )
-RESAMPLED = (
-    "In brackets: 95 % intervals, which speak of other {questions} put to these {handbooks}: {questions} are clusters; Wilson's "
-    "with {questions} as trials where nothing, or everything, is found. A dash: not known."
+RESAMPLED = IntervalNote(
+    Population.QUESTIONS_TO_THESE,
+    "{questions} are clusters; Wilson's with {questions} as trials where nothing, or everything, is found",
 )
 MEASURE_COLUMNS = tuple(
     Column.decimal(name, title, "mean") if name in MEANS else Column.share(name, title, "of searches")
@@ -215,8 +215,7 @@ PAIRED_TABLE = TableSpec(
         "the searches that both made, so what makes one search harder than another drops out.",
         "Better, worse: the interval of the change excludes 0. Too few questions: the two differ on fewer than five.",
         MEANINGS,
-        "In brackets: 95 % intervals, which speak of other {questions} (resampled, each with all its {handbooks}). A "
-        "dash: not known.",
+        IntervalNote(Population.QUESTIONS_TO_THESE, "they are resampled, each with all its {handbooks}"),
     ),
 )  # fmt: skip
 PAIRED_GLOSSARY = {"comparator": "What the others are compared with, such as the retrieval strategy that a release lists first."}

@@ -13,7 +13,7 @@ from audit.metrics._routing import INTERVALS, KIND, KINDS, MEANINGS, MEASURE, SQ
 from audit.metrics._systems import SYSTEM, identity, system_number, systems_of
 from audit.stats.means import mean_change
 from audit.store.connection import Connection
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.terms import ALL
 
 DIRECTIONS = {"rises": "higher", "falls": "lower"}
@@ -85,7 +85,7 @@ DIFFERENCE_TABLE = TableSpec(
         *MEANINGS,
         "Difference: the system's value minus the baseline's on the same {question}, on average. Higher, lower: the interval of "
         "the difference excludes 0. Too few {questions}: the two differ on fewer than five.",
-        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known.",
+        IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),
 )  # fmt: skip
 DIFFERENCE_COLUMNS = (

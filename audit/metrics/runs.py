@@ -17,7 +17,7 @@ from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval, marked_change_columns
 from audit.store.connection import Connection
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.terms import ALL, RATE_MEANINGS, RATE_TITLES
 from audit.vocabulary import Label
 
@@ -40,9 +40,11 @@ RATES_TABLE = TableSpec(
     (
         *(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in RATES),
         UNSCORED,
-        "Change: the second run minus the first; in brackets its 95 % interval, which speaks of other {questions} "
-        "(resampled, one draw for both runs) "
-        "(for shares of {questions} Newcombe's, for trials made twice).",
+        "Change: the second run minus the first.",
+        IntervalNote(
+            Population.QUESTIONS_TO_THESE,
+            "they are resampled, one draw for both runs (of shares of {questions}: Newcombe's, for trials made twice)",
+        ),
         TWO_RUNS,
     ),
 )
@@ -162,9 +164,11 @@ CHANGE_TABLE = TableSpec(
         "Revealed: absent in the first run, present in the second; lost: the other way round. The effects add up to the change "
         "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
         "not create it (Melitz and Polanec 2015).",
-        "In brackets: 95 % intervals, which speak of other {questions} (resampled, one draw for both runs); none where "
-        "fewer than five contribute to a "
-        "change. R_div of a part: {questions} as clusters. A dash: not known.",
+        IntervalNote(
+            Population.QUESTIONS_TO_THESE,
+            "they are resampled, one draw for both runs; none where fewer than five contribute",
+            "R_div of a part: {questions} as clusters.",
+        ),
     ),
 )
 CHANGE_GLOSSARY = {"changed verdict": "A pair present in both runs that disagrees in only one of them."}

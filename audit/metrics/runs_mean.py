@@ -12,7 +12,7 @@ from audit.queries.aligned_runs import PAIRED_SQL, paired_runs
 from audit.stats.intervals import Floats
 from audit.stats.paired import PairedShare, change_interval, direction
 from audit.store.connection import Connection
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.terms import RATE_TITLES
 
 MEAN_TABLE = TableSpec(
@@ -27,9 +27,8 @@ MEAN_TABLE = TableSpec(
     ),
     (
         "Each {organ} of the {questions} counts once, general questions among them, however many pairs it has.",
-        "Change: the second run minus the first; in brackets its 95 % interval, which speaks of other {questions} "
-        "(resampled, one draw for both runs). "
-        "It is about other {questions} on these {organs} and these {handbooks}.",
+        "Change: the second run minus the first, on these {organs}.",
+        IntervalNote(Population.QUESTIONS_TO_THESE, "they are resampled, one draw for both runs"),
         TWO_RUNS,
     ),
 )

@@ -9,7 +9,7 @@ from audit.metrics._shared import PRESENT, SIGNIFICANCES
 from audit.queries.lookup import require_one_of
 from audit.stats.paired import correlation_interval, spearman
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 # The weight of a disagreeing pair by its clinical significance. A pair whose significance the judge did not state gets the
 # smallest weight: it is a disagreement, and there is no evidence that it matters more.
@@ -118,7 +118,7 @@ def severity(con: Connection, level: str = "question") -> pd.DataFrame:
 RHO_TABLE = TableSpec(
     "Whether weighting by clinical significance changes the ranking",
     (Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho")),
-    ("In brackets: 95 % intervals, which speak of other units like these (resampled). A dash: not known.",),
+    (IntervalNote(Population.UNITS, "units are resampled"),),
 )
 RHO_GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse."}
 

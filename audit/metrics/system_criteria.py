@@ -22,7 +22,7 @@ from audit.metrics._systems import (
 from audit.stats.intervals import wilson, with_interval
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 UNREAD_CRITERIA = (
     "Incomplete: at least one of the eight criteria could not be read in the judge's reply. Unscored: none could. Both are left "
@@ -120,8 +120,7 @@ SCORES_TABLE = TableSpec(
     (
         "Every score that a criterion can have, the best first. Flagged: any score but the best. Evaluations in which the "
         "criterion could not be read are in no share.",
-        "In brackets: 95 % intervals (Wilson 1927), which speak of other {questions}; where several judges scored an "
-        "answer, it counts as one. A dash: not known.",
+        IntervalNote(Population.QUESTIONS, "Wilson 1927; where several judges scored an answer, it counts as one"),
     ),
 )  # fmt: skip
 SCORES_GLOSSARY = {

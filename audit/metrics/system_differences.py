@@ -26,7 +26,7 @@ from audit.metrics._systems import (
 )
 from audit.stats.means import mean_change
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 REFUSALS = f"""
 select question, system, refused::integer as value, '{REFUSAL}' as measure
@@ -49,7 +49,7 @@ TABLE = TableSpec(
         "harder than another drops out. Only {questions} for which both have a value count.",
         "Higher, lower: the interval of the difference excludes 0. Too few {questions}: the two differ on fewer than five.",
         TEXT_MEASURES, COMPOSITE_NOTE, READ,
-        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known.",
+        IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),
 )  # fmt: skip
 GLOSSARY = {"paired difference": "The mean of differences on the same {questions}: what makes {a_question} hard drops out."}

@@ -11,7 +11,7 @@ from audit.metrics._systems import ANSWERING, CHOSEN, REFERENCE_ROW, SYSTEM, bou
 from audit.stats.intervals import with_wilson
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 SQL = f"""
 with {CHOSEN.strip()}
@@ -55,8 +55,7 @@ TABLE = TableSpec(
     (
         "Asked: answered, refused and unreadable together. Refused: the system declined to answer. Unreadable: no answer could "
         "be read in its reply. Lengths are those of answers, and of the first reference answer to each {question}.",
-        "In brackets: 95 % intervals, which speak of other {questions} (Wilson's for refusals; resampled for lengths). "
-        "A dash: not known.",
+        IntervalNote(Population.QUESTIONS, "Wilson's for refusals; of lengths, {questions} are resampled"),
     ),
 )  # fmt: skip
 LENGTH_COLUMNS = ("words", "words_low", "words_high", "words_sd", "words_min", "words_max")

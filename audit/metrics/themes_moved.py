@@ -15,7 +15,7 @@ from audit.stats.intervals import with_interval
 from audit.stats.paired import direction
 from audit.stats.share_changes import share_changes
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.themes.taxonomy import Taxonomy
 
 PAIRS = f"""
@@ -57,9 +57,7 @@ TABLE = TableSpec(
         "run among these.",
         "A theme rises or falls where the interval of its change excludes 0, each theme by itself: of 20 themes that do not "
         "change, about one is flagged by chance. Too few questions: fewer than five.", THEME,
-        "In brackets: 95 % intervals, which speak of other {questions} and {handbooks}: pairs of either run that share "
-        "one of them "
-        "count as related. A dash: not known.",
+        IntervalNote(Population.QUESTIONS_AND_HANDBOOKS, "pairs of either run that share one of them count as related"),
     ),
 )  # fmt: skip
 GLOSSARY = {"rising theme": "A theme whose share of all disagreement is larger in the second run, beyond its 95 % interval."}

@@ -9,7 +9,7 @@ from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, kappa_columns, l
 from audit.queries.aligned_runs import ALIGNED, NOT_THERE, STATE_WORDS, STATES
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label
 
 ANY = "any"
@@ -205,7 +205,7 @@ AGREEMENT_TABLE = TableSpec(
         Column.text("figure", "Figure", words=FIGURE_WORDS), Column.count("count", "Pairs"), Column.count("of", "Of", "pairs"),
         Column.decimal("value", "Value"), INTERVAL_METHOD,
     ),
-    ("Over pairs that both judges were asked about. In brackets: 95 % intervals, which speak of other pairs like these.",),
+    ("Over pairs that both judges were asked about.", IntervalNote(Population.PAIRS)),
 )  # fmt: skip
 AGREEMENT_GLOSSARY = {"kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as two blind labellers would."}
 

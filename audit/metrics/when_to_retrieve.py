@@ -17,7 +17,7 @@ from audit.queries.lookup import require_one_of
 from audit.stats.intervals import Floats
 from audit.stats.means import mean_change, mean_interval
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import RaterKind, SystemMode
 
 PREFERENCE = "preference"
@@ -67,7 +67,7 @@ TABLE = TableSpec(
         "passages found, and the type and length of the {question}. It chooses for {questions} that it did not learn from. The "
         "last row takes the better answer each time, which nobody can know beforehand: no rule gains more.",
         "Quality: the composite from 0 to 10; or the share of people's comparisons that the answer won, a tie counting half.",
-        "In brackets: 95 % intervals, which speak of other {questions} ({questions} resampled). A dash: not known.",
+        IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),
 )  # fmt: skip
 GLOSSARY = {"when to retrieve": "A rule that chooses, before answering, between an answer with retrieval and one without."}

@@ -209,7 +209,7 @@ def _readable(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decim
 
 
 def _has_interval(frame: pd.DataFrame, column: Column) -> bool:
-    return column.kind in (ColumnKind.SHARE, ColumnKind.DECIMAL) and column.name + LOW in frame
+    return column.kind is not ColumnKind.COUNT and column.has_interval(frame)
 
 
 def _written_interval(column: Column, low: float, high: float, digits: int, decimals: int) -> str:

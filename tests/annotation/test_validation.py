@@ -37,6 +37,15 @@ def table(exported: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(exported / "tables" / "csv" / f"{name}.csv")
 
 
+def test_every_table_with_intervals_says_in_a_column_what_they_speak_of(exported: Path):
+    tables = {path.stem: pd.read_csv(path) for path in (exported / "tables" / "csv").glob("*.csv")}
+    with_intervals = {name for name, frame in tables.items() if any(column.endswith(", 95 % low") for column in frame)}
+    silent = {name for name in with_intervals if not any("speak" in column for column in tables[name])}
+    assert len(with_intervals) > 20
+    # Its two columns of intervals are there to be compared, and their headings say of what each speaks.
+    assert silent == {"study_clustered_agreement"}
+
+
 def test_the_sample_table_has_the_sizes_and_weight_of_every_stratum(exported: Path):
     frame = table(exported, "study_sample")
     size, items = frame["N_h (pairs of the run)"], frame["n_h (items)"]

@@ -38,10 +38,17 @@ def test_where_no_pair_disagrees_the_interval_is_wilsons_and_the_footnote_says_s
 
 
 def test_a_table_says_of_which_population_its_intervals_speak(material: ExportContext):
-    notes = " ".join(catalogue.metric("organs")(material).notes)
-    assert "speak of other topics of concern and other handbooks like these" in notes
-    assert "pct_any_div grows with the number of handbooks" in notes
-    assert "speaks of other topics of concern put to these handbooks" in notes
+    organs, disputed = (catalogue.metric(name)(material) for name in ("organs", "disputed_shares"))
+    assert organs.population == "other topics of concern and other handbooks like these"
+    assert set(organs.typed()["95 % intervals speak of"]) == {organs.population}
+    assert disputed.population == "other topics of concern put to these handbooks"
+
+
+def test_the_share_that_grows_with_the_number_of_handbooks_has_its_interval_in_a_table_of_its_own(material: ExportContext):
+    organs, disputed = (catalogue.metric(name)(material) for name in ("organs", "disputed_shares"))
+    assert any("pct_any_div grows with the number of handbooks" in note for note in organs.notes)
+    assert "Disputed questions (pct_any_div), 95 % low" not in organs.typed()
+    assert "Disputed questions (pct_any_div), 95 % low" in disputed.typed()
 
 
 @pytest.mark.parametrize("make", [catalogue.metric("centers"), run_tables.handbooks])

@@ -10,6 +10,7 @@ import pytest
 
 import audit.metrics
 from audit.metrics import METRICS, glossary
+from audit.tables import IntervalNote, Population, TableSpec
 from audit.terms import fill
 
 PLAIN = SimpleNamespace(title="A run", term=lambda word, count=1: word if count == 1 else f"{word}s")
@@ -94,6 +95,13 @@ def test_importing_the_register_loads_neither_pandas_nor_duckdb():
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
-def test_a_table_with_intervals_says_what_they_speak_of(name):
-    notes = " ".join(METRICS[name].table.notes)
-    assert "95 %" not in notes or "speak" in notes, f"{name}: name the population, such as 'which speak of other {{questions}}'"
+def test_a_metric_with_intervals_says_what_they_speak_of_and_never_of_two_things_in_one_table(name):
+    spec = METRICS[name].table
+    in_a_column = any("speaks of" in column.heading for column in spec.columns)
+    assert spec.population or in_a_column or "95 %" not in METRICS[name].docstring, f"{name}: give its table an IntervalNote"
+
+
+def test_intervals_of_two_populations_do_not_share_a_table():
+    both = IntervalNote(Population.QUESTIONS), IntervalNote(Population.QUESTIONS_AND_HANDBOOKS)
+    with pytest.raises(ValueError, match="'T' mixes intervals"):
+        TableSpec("T", (), both).population  # noqa: B018
