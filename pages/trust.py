@@ -50,7 +50,7 @@ def pick_source(sources: list[RatingSource]) -> RatingSource:
     if len(sources) == 1:
         return sources[0]
     titles = [source.title for source in sources]
-    chosen = st.selectbox("Ratings", range(len(titles)), format_func=lambda number: escaped(titles[number]), key="ratings")
+    chosen = st.selectbox("Ratings", range(len(titles)), format_func=titles.__getitem__, key="ratings")
     return sources[chosen]
 
 

@@ -15,18 +15,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.agreement.comparisons import NO_ITEM, StratifiedTable, missing_significance, significance_by_all
-from annotation.agreement.measures import FOR_ORDERED_LABELS, Measure, has_unmatched_label
+from annotation.agreement.measures import FOR_ORDERED_LABELS, PRECISION, Measure, has_unmatched_label
 from annotation.ratings.design import MISSING, Codes
 from annotation.ratings.table import Ratings
 from audit.stats import agreement
 from audit.stats.agreement import CoefficientEstimate, Distance, RatedItems, derivatives, identity
-from audit.stats.intervals import Scale, chance_scale, effective_n, quotient_interval, scaled_wilson, stratified_share
+from audit.stats.intervals import (
+    Scale,
+    chance_scale,
+    effective_n,
+    finite_share_interval,
+    quotient_interval,
+    scaled_wilson,
+    stratified_share,
+)
 from audit.vocabulary import LABELS, SIGNIFICANCES
 
 MIN_ITEMS = 10
+"""A figure based on fewer items, or known no better than from fewer independent ones, is marked as too small."""
 SKEWED, MIN_SKEWED_ITEMS = 0.75, 100
 SKEWED_NOTE = "few items, nearly all with one label: in simulated samples such intervals contained the truth in 88 to 90 %"
-"""A figure based on fewer items, or known no better than from fewer independent ones, is marked as too small."""
+EXACT = "exact: every pair of the run that the judge calls so is rated"
 LANDIS_KOCH_ENDS = (0.2, 0.4, 0.6, 0.8)
 LANDIS_KOCH_WORDS = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
@@ -40,7 +49,7 @@ class Estimate:
     se                standard error of the value (delta method), NaN where undefined
     n                 items in its denominator
     word              Landis and Koch's, for a chance-corrected figure
-    note              empty, or `undefined: ...`, `too small: ...`, `no interval: ...`
+    note              empty, or `undefined: ...`, `too small: ...`, `no interval: ...`, `exact: ...`
     """
 
     name: str
@@ -81,6 +90,8 @@ def estimate_measure(
     estimate = _with_interval(measure.name, label, value, se, n, trials, scale, measure.beyond_chance)
     if table.weighted and measure.misses is not None:
         estimate = _with_strata_interval(estimate, measure, table)
+    if table.weighted and measure.name == PRECISION:
+        estimate = _with_own_stratum_interval(estimate, measure, table)
     if not table.weighted and measure.name in FOR_ORDERED_LABELS:
         estimate = _flagged_where_skewed(estimate, table)
     return _widened_to_parts(estimate, measure, table, raters[0]) if measure.parts else estimate
@@ -132,6 +143,16 @@ def _with_strata_interval(estimate: Estimate, measure: Measure, table: Stratifie
     misses = stratified_share(measure.misses(table.cells), table.rated, table.pairs, measure.misses(anywhere) > 0)
     low, high = quotient_interval(misses, hits)
     return replace(estimate, low=1 / (1 + high), high=1 / (1 + low))
+
+
+def _with_own_stratum_interval(estimate: Estimate, measure: Measure, table: StratifiedTable) -> Estimate:
+    """Where the pairs that the judge calls so are a stratum, the precision is a share of it: known exactly if all are rated."""
+    own = table.possible[:, measure.label_index]
+    if own.sum() != 1 or table.possible[own].sum() != 1:
+        return estimate
+    hits = table.cells[own, measure.label_index, measure.label_index].sum()
+    low, high = finite_share_interval(round(hits), round(table.cells[own].sum()), round(table.pairs[own].sum()))
+    return replace(estimate, low=low, high=high, note=EXACT if low == high else estimate.note)
 
 
 def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, first: str) -> Estimate:

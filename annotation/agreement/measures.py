@@ -25,6 +25,7 @@ Formula = Callable[[Values], Values]
 """From tables (..., K, K) to their figures."""
 SAME_LABEL = "{first} and {second} gave every item the same label, so chance explains all agreement"
 FOR_ORDERED_LABELS = ("kappa_quadratic", "kappa_linear", "alpha_ordinal")
+PRECISION = "precision"
 NEVER_USED = "neither {first} nor {second} gave this label"
 
 
@@ -103,13 +104,14 @@ def label_measures(label_index: int) -> tuple[Measure, ...]:
         return np.asarray((given_by_either(table) - hits(table))[..., label_index] / 2)
 
     f1_of_label = at_label(f1)
+    precision_measure = _share_measure(
+        PRECISION, at_label(precision), lambda table: float(table[:, label_index].sum()), "{second} never gave this label"
+    )
     recall_measure = _share_measure(
         "recall", at_label(recall), lambda table: float(table[label_index].sum()), "{first} never gave this label"
     )
     return (
-        _share_measure(
-            "precision", at_label(precision), lambda table: float(table[:, label_index].sum()), "{second} never gave this label"
-        ),
+        replace(precision_measure, label_index=label_index),
         replace(recall_measure, misses=missed, label_index=label_index),
         Measure(
             "f1", f1_of_label, lambda _: F1_SCALE, lambda table: float(given_by_either(table)[label_index]), f1_of_label,

@@ -12,6 +12,7 @@ import pandas as pd
 from annotation.agreement.annotator_effort import RETEST_COLUMNS, drift, retest_agreement, time_per_item
 from annotation.agreement.comparisons import POPULATION, SAMPLE, Comparison, comparisons, judge_errors
 from annotation.agreement.estimates import (
+    EXACT,
     Estimate,
     estimate_measure,
     multi_rater_estimates,
@@ -19,7 +20,7 @@ from annotation.agreement.estimates import (
     too_small,
     undefined,
 )
-from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
+from annotation.agreement.measures import PRECISION, Measure, classifier_measures, label_measures, two_rater_measures
 from annotation.ratings.design import MISSING, SampleDesign
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, Ratings
@@ -90,7 +91,7 @@ def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None, in_p
     figures += [row for design in designs for row in _prevalence_rows(ratings, design)]
     cells = [row for comparison in compared for design in designs for row in _cell_rows(comparison, design)]
     return AgreementReport(
-        pd.DataFrame(figures, columns=list(FIGURE_COLUMNS)),
+        _with_exact_precision(pd.DataFrame(figures, columns=list(FIGURE_COLUMNS))),
         pd.DataFrame(cells, columns=list(CELL_COLUMNS)),
         judge_errors(ratings),
         time_per_item(ratings),
@@ -148,6 +149,15 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None, in_pla
         else:
             estimate = estimate_measure(measure, table, label, raters, comparison.empty_reason)
         yield comparison.about, *raters, _scope(design), *astuple(estimate)
+
+
+def _with_exact_precision(figures: pd.DataFrame) -> pd.DataFrame:
+    """A precision that is known exactly for the run has no spread in the sample either: the run has no other such items."""
+    keys = ["about", "first", "second", "label"]
+    known = figures.loc[figures["note"] == EXACT, keys]
+    exact = (figures["name"] == PRECISION) & pd.MultiIndex.from_frame(figures[keys]).isin(pd.MultiIndex.from_frame(known))
+    ends = {end: figures[end].where(~exact, figures["value"]) for end in ("low", "high")}
+    return figures.assign(**ends, note=figures["note"].where(~exact, EXACT))
 
 
 def _measures(comparison: Comparison, in_play: Sequence[int]) -> Iterator[tuple[Measure, str]]:

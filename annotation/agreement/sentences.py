@@ -41,7 +41,9 @@ def capitalised(words: str) -> str:
 
 
 def share_words(row: Row) -> str:
-    """`93 %, 95 % interval 87 to 96 %`."""
+    """`93 %, 95 % interval 87 to 96 %`; without an interval where every pair of the run was rated."""
+    if row["low"] == row["high"]:
+        return f"{percent(row['value'], 0)}, known exactly: all of them in the run were rated"
     return f"{percent(row['value'], 0)}, 95 % interval {interval(row['low'], row['high'], 0) or 'unknown'}"
 
 

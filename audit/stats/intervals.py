@@ -6,6 +6,7 @@ An interval that cannot be known is NaN, never zero wide: a share without a deno
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import betaincinv, ndtr, stdtrit
+from scipy.special import betaincinv, gammaln, ndtr, stdtrit
 
 Floats = npt.NDArray[np.floating]
 Ints = npt.NDArray[np.integer]
@@ -86,6 +87,38 @@ def jeffreys(share: Floats, trials: Floats) -> Interval:
     yes, no = share * n + 0.5, (1 - share) * n + 0.5
     low, high = (np.where(np.isfinite(trials), betaincinv(yes, no, tail), share) for tail in (TAIL, 1 - TAIL))
     return np.where(share == 0, 0, low), np.where(share == 1, 1, high)
+
+
+def finite_share_interval(successes: int, trials: int, population: int) -> tuple[float, float]:
+    """The ends of the 95 % interval of a share of `population` units of which `trials` were drawn at random, mid-p exact.
+
+    Both ends are shares that the population can have; they are equal where every unit was drawn. NaN where none was.
+    Source: hypergeometric tails (Buonaccorsi 1987, Am. Stat. 41) with mid-p (Lancaster 1961, J. Am. Stat. Assoc. 56).
+    """
+    if not trials:
+        return math.nan, math.nan
+    least, most = successes, population - (trials - successes)
+
+    def upper_tail(total: int) -> float:
+        return _tail_beyond(successes, trials, total, population)
+
+    # A larger total makes at least as many successes likelier, so both ends are found by halving.
+    low = bisect_left(range(least, most), True, key=lambda total: upper_tail(total) > TAIL) + least
+    high = bisect_left(range(least, most), True, key=lambda total: upper_tail(total + 1) >= 1 - TAIL) + least
+    return low / population, high / population
+
+
+def _tail_beyond(successes: int, trials: int, total: int, population: int) -> float:
+    """P(more than `successes`) + P(as many) / 2, of `trials` draws from a population with `total` successes."""
+    counts = np.arange(max(0, trials - population + total), min(trials, total) + 1)
+    ways = _log_choose(total, counts) + _log_choose(population - total, trials - counts) - _log_choose(population, trials)
+    chance = np.exp(ways)
+    return float(chance[counts > successes].sum() + chance[counts == successes].sum() / 2)
+
+
+def _log_choose(size: int, chosen: npt.ArrayLike) -> Floats:
+    k = np.asarray(chosen, dtype=float)
+    return np.asarray(gammaln(size + 1) - gammaln(k + 1) - gammaln(size - k + 1))
 
 
 def percentiles(values: Floats, units: npt.ArrayLike) -> Interval:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.agreement.measures import PRECISION
 from annotation.agreement.sentences import Row, capitalised, figure, share_words, undefined
 from annotation.agreement.tables import rater_name
 from annotation.ratings.gold import MAJORITY
@@ -90,9 +92,12 @@ def counted_sentence(source: RatingSource) -> str:
 def label_sentence(source: RatingSource, label: Label) -> str:
     """Of the pairs to which the judge gave a label, how many raters confirm; of those that raters give it, how many it finds."""
     by, scope = reference_of(source), SAMPLE if source.ratings.design is None else POPULATION
-    precision, recall = (
-        figure(source.report, by, JUDGE, name, label.value, of) for name, of in (("precision", SAMPLE), ("recall", scope))
+    sampled, weighted, recall = (
+        figure(source.report, by, JUDGE, name, label.value, of)
+        for name, of in ((PRECISION, SAMPLE), (PRECISION, scope), ("recall", scope))
     )
+    # The interval of the run knows how many pairs are left, but its share is that of the counts only where nothing is weighted.
+    precision = weighted if math.isclose(weighted["value"], sampled["value"]) else sampled
     word = label.value.lower()
     if undefined(precision):
         confirmed = f"The judge called none of the rated pairs {word}."
@@ -101,10 +106,10 @@ def label_sentence(source: RatingSource, label: Label) -> str:
         confirmed = f"Of {precision['n']:,} pairs called {word}, the raters confirm {right:,} ({share_words(precision)})."
     if undefined(recall):
         return f"{confirmed} The raters called none {word}, so how many the judge misses is not known."
-    weighted = "; weighted to the run" if scope == POPULATION else ""
+    in_run = "; weighted to the run" if scope == POPULATION else ""
     care = FEW if "too small" in precision["note"] + recall["note"] else ""
     span = interval(recall["low"], recall["high"], 0) or "unknown"
-    found = f"{percent(recall['value'], 0)} of those that the raters call {word} (95 % interval {span}{weighted})"
+    found = f"{percent(recall['value'], 0)} of those that the raters call {word} (95 % interval {span}{in_run})"
     return f"{confirmed} It finds {found}.{care}"
 
 

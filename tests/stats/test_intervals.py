@@ -1,8 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import hypergeom
 
-from audit.stats.intervals import percentiles, wilson, wilson_paired, with_interval
+from audit.stats.intervals import finite_share_interval, percentiles, wilson, wilson_paired, with_interval
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,30 @@ def test_trials_that_never_change_still_have_a_width_and_no_trials_are_unknown()
 def test_an_interval_is_right_after_its_share():
     table = with_interval(pd.DataFrame({"r_div": [0.5], "pairs": [2]}), "r_div", [0.1], [0.9])
     assert list(table.columns) == ["r_div", "r_div_low", "r_div_high", "pairs"]
+
+
+def test_a_share_of_few_units_has_ends_that_it_can_have():
+    # 18 of 19 drawn, all with the label: the one left has it or not, and if not, it was left out with a chance of 1 in 19
+    assert finite_share_interval(18, 18, 19) == (18 / 19, 1)
+    assert finite_share_interval(6, 6, 6) == (1, 1)
+    assert finite_share_interval(2, 2, 3) == (2 / 3, 1)
+    assert all(np.isnan(finite_share_interval(0, 0, 5)))
+
+
+@pytest.mark.parametrize(("trials", "population"), [(3, 5), (8, 19), (35, 61), (40, 41)])
+def test_the_interval_of_a_finite_share_covers_and_is_the_same_from_the_other_side(trials, population):
+    ends = {k: finite_share_interval(k, trials, population) for k in range(trials + 1)}
+    for k, (low, high) in ends.items():
+        assert ends[trials - k] == pytest.approx((1 - high, 1 - low))
+    covered = []
+    for total in range(population + 1):
+        chances = hypergeom(population, total, trials).pmf(range(trials + 1))
+        inside = [ends[k][0] <= total / population <= ends[k][1] for k in range(trials + 1)]
+        covered.append(float(chances @ inside))
+    assert min(covered) > 0.92
+    assert np.mean(covered) > 0.95
+
+
+def test_a_share_of_very_many_units_has_the_binomial_interval():
+    low, high = finite_share_interval(20, 40, 4_000_000)
+    assert (low, high) == pytest.approx((0.3492, 0.6508), abs=0.002)  # mid-p of a binomial share, 20 of 40

@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 
 from annotation.agreement.comparisons import comparisons
+from annotation.agreement.estimates import EXACT
 from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
+from annotation.agreement.sentences import share_words
 from annotation.cli.ratings import report_json, report_markdown
 from annotation.ratings.gold import gold_standard, majority
+from audit.stats.intervals import finite_share_interval
 from tests.annotation.tables import ratings
 
 TWO = """
@@ -114,6 +117,38 @@ def test_the_judges_own_shares_of_the_run_are_known() -> None:
     row = value(agreement_report(ratings(WEIGHTED)), "judge", "", "prevalence", "COMPLEMENTARY", scope="population")
     assert row["value"] == pytest.approx(100 / 310)
     assert math.isnan(row["low"])
+
+
+def test_a_label_whose_pairs_are_all_rated_has_a_precision_without_spread() -> None:
+    """10 divergent pairs in the run, all rated, 8 confirmed; of 200 complementary ones 20 are rated and confirmed."""
+    report = agreement_report(
+        ratings("""
+        annotator_a   annotator_b   judge         design_weight times
+        DIVERGENT     DIVERGENT     DIVERGENT     1             8
+        COMPLEMENTARY COMPLEMENTARY DIVERGENT     1             2
+        COMPLEMENTARY COMPLEMENTARY COMPLEMENTARY 10            20
+    """)
+    )
+    for scope in ("sample", "population"):
+        row = value(report, "majority", "judge", "precision", "DIVERGENT", scope=scope)
+        assert (row["value"], row["low"], row["n"]) == (pytest.approx(0.8), row["high"], 10)
+        assert row["note"] == EXACT
+        assert share_words(row) == "80 %, known exactly: all of them in the run were rated"
+    rest = value(report, "majority", "judge", "precision", "COMPLEMENTARY", scope="population")
+    assert (rest["low"], rest["high"]) == finite_share_interval(20, 20, 200)
+
+
+def test_a_pair_in_dispute_keeps_its_label_from_being_known_exactly() -> None:
+    report = agreement_report(
+        ratings("""
+        annotator_a   annotator_b   judge         design_weight times
+        DIVERGENT     DIVERGENT     DIVERGENT     1             2
+        COMPLEMENTARY DIVERGENT     DIVERGENT     1             1
+        CONSISTENT    CONSISTENT    CONSISTENT    10            20
+    """)
+    )
+    row = value(report, "majority", "judge", "precision", "DIVERGENT", scope="population")
+    assert (row["n"], row["low"], row["high"]) == (2, 2 / 3, 1)
 
 
 def test_a_half_finished_study_weights_what_is_rated_so_far_up_to_the_whole_stratum() -> None:
