@@ -17,7 +17,7 @@ from pages._shared.widgets import clicked_point, counts, footer, go_to, say
 
 LEAD = "The percentage of questions that {a_handbook} does not address: the darker, the more. Click a row to open the {handbook}."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
-ORDER_LABELS = {"organ": "{organ}, then not addressed", "absence": "not addressed", "center": "{center}", "name": "name"}
+ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
 
 with page("Coverage", LEAD) as run:
     cells, overall = load(coverage, run), load(handbooks, run)

@@ -49,13 +49,14 @@ with page("Question", LEAD) as run:
     else:
         pairs = [two for two in pairs_on(run, question_id, Filters(labels=())) if {*two} <= {*answering}]
         opened = linked_pair(question_id, cells.index) or most_differing(pairs or [(answering[0], answering[1])], positions)
-        left, right = st.container(key="reading").columns([6, 5], gap="medium")
+        # Positions first: on a narrow screen the columns come one below the other.
+        left, right = st.container(key="reading").columns([5, 6], gap="medium")
         with left:
+            position_cards(run, positions, names, cells)
+        with right:
             label_matrix(run, question_id, cells, table, names, opened)
             counts(run, PICK)
             pick_two(run, list(cells.index), opened, names)
-        with right:
-            position_cards(run, positions, names, cells)
         judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
         two_answers(run, judged, names, "Two answers side by side")
     all_answers(run, question_id, table, positions, names)

@@ -47,7 +47,7 @@ BAR: Trace = {
 }  # fmt: skip
 PERCENTAGES = [i / 100 for i in range(101)]
 GENERAL = "general"
-ORDERS = ("organ", "absence", "center", "name")
+ORDERS = ("organ", "name", "absence", "center")
 # Column heads with more letters in total are slanted, because they would overlap on a narrow screen.
 MAX_HEAD_LETTERS = 40
 STRIP, FIRST_ORGAN = -0.3, 1.25
@@ -67,12 +67,12 @@ def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
     """One row per handbook in the chosen order, with its name and its position on the figure's y axis.
 
     overall  handbook_id, organ, center, phase, asked, absent, absence (with _low, _high), over all questions
-    order    'organ' (grouped, the best coverage first), 'absence', 'center' or 'name'
+    order    'organ' (grouped, then by name), 'absence' (the best coverage first), 'center' or 'name'
 
     Adds: name, place (float; one row between groups), opens (True in the first row of a group).
     """
     keys = {
-        "organ": ["organ", "absence", "handbook_id"], "absence": ["absence", "handbook_id"],
+        "organ": ["organ", "name"], "absence": ["absence", "handbook_id"],
         "center": ["center", "organ", "handbook_id"], "name": ["name"],
     }  # fmt: skip
     names = handbook_names(overall, without=("organ",) if order == "organ" else ())

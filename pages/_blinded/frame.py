@@ -52,7 +52,7 @@ STYLE = (
 .st-key-heading { column-gap: 0.9rem; row-gap: 0; align-items: baseline; }
 .st-key-heading h1 { padding: 0; font-size: 1.4rem; }
 .st-key-heading [data-testid="stCaptionContainer"] { font-size: 0.875rem; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-tabs) { margin: -0.4rem 0; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-tabs) { margin: 0 0 -0.1rem; }
 .stApp code { font-size: 0.875rem; }
 /* A figure begins with the title and source of a saved image (audit/charts/captions.py); a page has its own heading. */
 [data-testid="stElementContainer"]:has(.stPlotlyChart) { margin-top: -76px; clip-path: inset(76px 0 0); }

@@ -44,7 +44,8 @@ def summary(run: Run, question_id: str, positions: Sequence[Position]) -> None:
     template += POSITIONS if len(positions) > 1 else ""
     st.markdown(
         say(
-            run, template, **{**found, "unscored": _unscored_words(found["unscored"])},
+            run, template,
+            **{**{name: f"{count:,}" for name, count in found.items()}, "unscored": _unscored_words(found["unscored"])},
             positions=len(positions), share=percent(found["disagreeing"] / found["present"]) if found["present"] else "",
         )
     )  # fmt: skip
