@@ -48,8 +48,9 @@ with disagreeing as (
 select distinct text
 from (select unnest([reasoning, divergence_topic]) as text from disagreeing)
 where text is not null
-order by text limit 400
+order by md5(text) limit 150
 """
+"""What the judge says of the pairs that disagree, each text once: some of it, of all kinds, where there is very much."""
 MATRIX_SQL = """
 select handbook_a, handbook_b, coalesce(label::varchar, 'unscored') as value
 from pairs where question = $question

@@ -130,21 +130,23 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
     return pd.DataFrame(records, columns=[column.name for column in TABLE.columns])
 
 
-def positions_of(con: Connection, question_id: str) -> tuple[Position, ...]:
+def positions_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
     """The positions on one question, most held first: those of the release where it brings any, else those found by rules.
+
+    groups  of `position_groups` on this question, where they are known already
 
     Raises NotInRunError when the question is not in the run.
     """
     stored = rows(con, STORED, {"question": question_number(con, question_id)})
-    return _stored_positions(stored) if stored else positions_by_rules_of(con, question_id)
+    return _stored_positions(stored) if stored else positions_by_rules_of(con, question_id, groups)
 
 
-def positions_by_rules_of(con: Connection, question_id: str) -> tuple[Position, ...]:
+def positions_by_rules_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
     """The same by rules alone, whatever the release brings. Raises NotInRunError when the question is not in the run."""
     number = {"question": question_number(con, question_id)}
     question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, number)]
-    grouped = position_groups(con, question_id)
+    grouped = position_groups(con, question_id) if groups is None else groups
     answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna()]
     return positions_by_rules(question, answering, reasonings, aspect or "", disputes_on(con, number["question"]))
 
