@@ -16,7 +16,7 @@ from audit.text.statements import Statement
 from audit.text.tokens import stems, without_citations
 
 # What the judge says of the pair is the best evidence; without it, two sentences must conflict by themselves
-REASON_WEIGHT, CITED_AMOUNT_WEIGHT, TOPIC_WEIGHT, QUESTION_WEIGHT = 2.0, 0.6, 1.0, 0.3
+REASON_WEIGHT, CITED_AMOUNT_WEIGHT, TOPIC_WEIGHT, QUESTION_WEIGHT = 2.0, 1.2, 1.0, 0.3
 SHARED_WEIGHT, AMOUNT_WEIGHT, DENIAL_WEIGHT = 1.0, 0.8, 0.6
 # Two sentences that share less of their words than this speak of different things, whatever their amounts
 MIN_SHARED = 0.08

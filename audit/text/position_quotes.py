@@ -22,15 +22,22 @@ from audit.text.tokens import stems, without_citations
 YES, NO = "Yes", "No"
 CLOSED = re.compile(r"^\W*(?:and |but |so )?(?:can|may|could|should|is|are|do|does|did|will|would|must|am|has|have)\b", re.I)
 OPENING = re.compile(r"^\W*(yes|no)\b", re.I)
-# A sentence that gives no position: a question, a greeting, a telephone number, a pointer to another place
-ASIDE = re.compile(r"\?\W*$|\b\d{3}-\d{4}\b|^\W*(?:thank|welcome|see (?:also|page|the)|for more information)\b", re.I)
+# A sentence that gives no position: a question, a greeting, a telephone number, a pointer to another place or to what follows
+ASIDE = re.compile(
+    r"\?\W*$|\b\d{3}-\d{4}\b|^\W*(?:thank|welcome|see (?:also|page|the)|for more information)\b|"
+    r"\b(?:the following|about this|here is what .{0,60})\W*$",
+    re.I,
+)
 MIN_WORDS = 2
 LONG = 45
 DISTINCT_WORDS = 4
 # What a sentence gains: the group's own quantity and what the dispute is about outweigh the rest
 QUANTITY_WEIGHT, ASPECT_WEIGHT, QUESTION_WEIGHT, CITED_WEIGHT = 2.0, 2.0, 1.0, 2.0
+# Once more for a quantity that is at issue: another may be what a group happens to say beside the dispute
+AT_ISSUE_WEIGHT = 2.0
 NEGATION_WEIGHT, OPENING_WEIGHT, FIRST_WEIGHT, LONG_COST = 0.6, 0.4, 0.15, 0.4
 CLASH_WEIGHT = 3.0
+LIKENESS_WEIGHT = 3.0
 
 
 class QuotedPosition(NamedTuple):
@@ -61,6 +68,7 @@ class _Evidence:
     aspect: frozenset[str]
     cited: frozenset[str]
     is_closed: bool
+    quantity_weight: float
 
     def coverage(self, words: frozenset[str], wanted: frozenset[str]) -> float:
         """The share of `wanted` that is in `words`, rare words counting more."""
@@ -71,7 +79,7 @@ class _Evidence:
 def position_quotes(
     question: str,
     groups: Sequence[AnswerGroup],
-    reasonings: Iterable[str] = (),
+    reasonings: Sequence[str] = (),
     aspect: str = "",
     proper_names: Iterable[str] = (),
     clashing: Sequence[Sequence[Mapping[SentenceSpan, float]]] = (),
@@ -93,15 +101,29 @@ def position_quotes(
     cited = frozenset(stem for text in reasonings for stem in stems(text)) - GENERIC_STEMS - names
     asked = frozenset(stems(question)) - GENERIC_STEMS
     disputed = frozenset(stems(aspect)) - GENERIC_STEMS
+    amounts = [amount for text in reasonings for amount in find_quantities(text)]
     closed = CLOSED.match(_last_question(question)) is not None
     marked = clashing or [[{} for _ in group.answers] for group in groups]
     return [
         [
-            _best(answer, clashes, _Evidence(group, _margins(number, shares, groups), rarity, asked, disputed, cited, closed))
-            for answer, clashes in zip(group.answers, marked[number], strict=True)
+            _best(answer, clashes, evidence)
+            for answer, clashes in zip(evidence.group.answers, marked[number], strict=True)
         ]
-        for number, group in enumerate(groups)
-    ]
+        for number, evidence in enumerate(
+            _Evidence(
+                group, _margins(number, shares, groups), rarity, asked, disputed, cited, closed,
+                QUANTITY_WEIGHT + AT_ISSUE_WEIGHT * _is_at_issue(number, groups, amounts),
+            )
+            for number, group in enumerate(groups)
+        )
+    ]  # fmt: skip
+
+
+def _is_at_issue(place: int, groups: Sequence[AnswerGroup], amounts: Sequence[Quantity]) -> bool:
+    """Whether the judge cites a group's quantity, and another group has one of its kind: one alone may be an aside."""
+    own = groups[place].quantity
+    others = [group.quantity for number, group in enumerate(groups) if number != place and group.quantity]
+    return own is not None and any(map(own.agrees, amounts)) and any(own.dimension == other.dimension for other in others)
 
 
 def most_typical(quotes: Sequence[str], scores: Sequence[float]) -> int:
@@ -109,7 +131,9 @@ def most_typical(quotes: Sequence[str], scores: Sequence[float]) -> int:
     words = [frozenset(stems(quote)) for quote in quotes]
     likeness = [sum(similarity(own, other) for other in words) / len(words) for own in words]
     # The best-scored alone may be an odd one; the most similar alone may be what all say before they differ
-    return max(range(len(quotes)), key=lambda place: (round(scores[place] + likeness[place], 6), -len(quotes[place])))
+    return max(
+        range(len(quotes)), key=lambda place: (round(scores[place] + LIKENESS_WEIGHT * likeness[place], 6), -len(quotes[place]))
+    )
 
 
 def own_quantities(statements_of_groups: Sequence[str]) -> list[Quantity | None]:
@@ -189,7 +213,7 @@ def sentences_of(answer: str) -> tuple[Statement, ...]:
 def _score(statement: Statement, place: int, evidence: _Evidence) -> float:
     text = without_citations(statement.quoted)
     words = frozenset(stems(text))
-    score = QUANTITY_WEIGHT * _statedness(evidence.group.quantity, find_quantities(text))
+    score = evidence.quantity_weight * _statedness(evidence.group.quantity, find_quantities(text))
     score += (
         sum(sorted((max(evidence.margins.get(stem, 0.0), 0.0) for stem in words), reverse=True)[:DISTINCT_WORDS]) / DISTINCT_WORDS
     )
