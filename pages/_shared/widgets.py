@@ -223,6 +223,8 @@ def _values(values: pd.Series, column: Column, digits: int, decimals: int) -> pd
         return unsigned_zeros(values * 100, digits)
     if column.is_text:
         return values.map(column.display, na_action="ignore")
+    if column.kind is ColumnKind.COUNT:  # one that is unknown somewhere is a column of floats
+        return values.astype("Float64").round().astype("Int64")
     return unsigned_zeros(values, decimals) if pd.api.types.is_float_dtype(values) else values
 
 
@@ -246,7 +248,7 @@ def _heading(column: Column) -> str:
 def _column_config(values: pd.Series, column: Column, digits: int, decimals: int) -> Any:
     if column.kind is ColumnKind.SHARE:
         return st.column_config.NumberColumn(_heading(column), format=f"%.{digits}f %%")
-    if pd.api.types.is_integer_dtype(values):
+    if column.kind is ColumnKind.COUNT:
         return st.column_config.NumberColumn(_heading(column), format="localized")
     if pd.api.types.is_float_dtype(values):
         return st.column_config.NumberColumn(_heading(column), format=f"%.{decimals}f")

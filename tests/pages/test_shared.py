@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name
@@ -106,3 +107,17 @@ def test_a_metric_is_computed_once_per_run_and_arguments(run):
     for level in ("a", "a", "b"):
         assert loaders.load(metric, run, level=level)["level"].item() == level
     assert asked == ["a", "b"]
+
+
+def test_a_count_that_is_unknown_somewhere_has_no_decimals():
+    def page():
+        import pandas as pd
+
+        from audit.tables import Column
+        from pages._shared.widgets import table
+
+        table(pd.DataFrame({"checks": [600.0, None]}), "checks", [Column.count("checks", "Checks")])
+
+    (shown,) = AppTest.from_function(page).run().dataframe
+    assert shown.value["checks"].tolist() == [600, pd.NA]
+    assert str(shown.value["checks"].dtype) == "Int64"
