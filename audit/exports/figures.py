@@ -144,7 +144,8 @@ def curated_theme_areas(context: ExportContext) -> list[Picture]:
 
 def _theme_areas(context: ExportContext, name: str, variant: str, taxonomy: Taxonomy, *, curated: bool = False) -> Picture:
     frame, groups = context.frame("themes", curated=curated), context.frame("themes", curated=curated, level="parent")
-    with_top = frame.assign(top=frame["theme_id"].map(tops(taxonomy)).fillna(frame["theme_id"]))
+    above = tops(taxonomy)
+    with_top = frame.assign(top=[above.get(theme_id, theme_id) for theme_id in frame["theme_id"]])
     title = f"Themes{variant}: area is the number of pairs, colour the severity per pair"
     return Picture(name, title, theme_treemap(with_top, groups, SEVERITY))
 
