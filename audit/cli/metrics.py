@@ -11,6 +11,7 @@ from typing import Any
 from audit.cli.conventions import OK, add_format, add_run
 from audit.cli.trec import write_trec_evidence
 from audit.errors import AuditError
+from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
 from audit.previews import preview_notice
@@ -26,7 +27,7 @@ SWITCH = YES, NO = "yes", "no"
 WRITERS: dict[str, Callable[..., str]] = {
     "json": json_text,
     "md": markdown_text,
-    "csv": lambda frame, run, _: csv_text(frame, preview_notice(run.manifest)),
+    "csv": lambda frame, run, name: csv_text(metric_frame(name, frame, run), preview_notice(run.manifest)),
 }
 
 

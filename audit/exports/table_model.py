@@ -105,10 +105,8 @@ class Table:
         # A dict keeps only one of two equal labels, and a column would vanish from every file without a trace.
         expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
         assert len(parts) == expected, f"{self.name}: two columns have the same label"
-        frame = pd.DataFrame(parts)
-        if self.population and any(map(self.has_interval, self.columns)):
-            frame[POPULATION] = pd.Series(self.population, index=frame.index, dtype="object")
-        return with_notice_column(frame, self.preview)
+        population = self.population if any(map(self.has_interval, self.columns)) else ""
+        return with_notice_column(with_population_column(pd.DataFrame(parts), population), self.preview)
 
     def values(self, column: Column) -> pd.Series:
         """The values of a column: texts (None where unknown), Int64 counts or floats."""
@@ -118,6 +116,24 @@ class Table:
         # Int64 and not int64: a count may be unknown
         numbers = pd.to_numeric(self.frame[column.name]).astype(float)
         return numbers.round().astype("Int64") if column.kind is ColumnKind.COUNT else numbers
+
+
+def with_population_column(frame: pd.DataFrame, population: str) -> pd.DataFrame:
+    """The frame with a last column that says in each row what its intervals speak of; the frame itself where that is empty."""
+    return frame.assign(**{POPULATION: pd.Series(population, index=frame.index, dtype="object")}) if population else frame
+
+
+def metric_frame(name: str, frame: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """The frame of a metric as its CSV file has it: every column, and what its intervals speak of.
+
+    An interval that speaks of something else (`Column.alone`) is in another metric's file.
+    """
+    spec = METRICS[name].table
+    kept = frame.drop(
+        columns=[column.name + end for column in spec.columns if column.alone for end in (LOW, HIGH)], errors="ignore"
+    )
+    has_intervals = any(column.endswith(LOW) for column in map(str, kept.columns))
+    return with_population_column(kept, fill(run, spec.population) if has_intervals else "")
 
 
 def with_notice_column(frame: pd.DataFrame, notice: str) -> pd.DataFrame:

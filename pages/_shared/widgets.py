@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from audit.charts.captions import SAVED_WIDTH, with_caption
 from audit.charts.dark_mode import to_dark_mode
 from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
+from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics import METRICS
 from audit.store.runs import Run
@@ -85,17 +86,17 @@ def counts(run: Run, template: str, **values: object) -> None:
 def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
     """A button that saves the frame as CSV, safe to open in a spreadsheet, and next to it how `metrics` are counted."""
     with st.container(horizontal=True):
-        csv_button(frame, name, file_name(run, name))
+        csv_button(frame, name, file_name(run, name), lambda: metric_frame(metrics[0], frame, run) if metrics else frame)
         if metrics:
             how_counted(*metrics)
 
 
-def csv_button(frame: pd.DataFrame, key: str, name: str) -> None:
-    """A button that saves the frame as the CSV file `name`, safe to open in a spreadsheet."""
+def csv_button(frame: pd.DataFrame, key: str, name: str, written: Callable[[], pd.DataFrame] | None = None) -> None:
+    """A button that saves the frame as the CSV file `name`, safe to open in a spreadsheet; or what `written` makes of it."""
     # Streamlit makes the file on the click, without the page around it
-    notice = current_notice()
+    notice, made = current_notice(), written or (lambda: frame)
     download_button(
-        "Download CSV", data=lambda: csv_bytes(frame, notice), file_name=name, mime="text/csv", key=f"csv_{key}",
+        "Download CSV", data=lambda: csv_bytes(made(), notice), file_name=name, mime="text/csv", key=f"csv_{key}",
         icon=":material/download:",
     )  # fmt: skip
 

@@ -9,6 +9,8 @@ import pytest
 
 from audit.exports import catalogue, run_tables
 from audit.exports.context import ExportContext, open_context
+from audit.exports.table_model import POPULATION, metric_frame
+from audit.metrics import METRICS
 from audit.stats.intervals import wilson
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -56,3 +58,14 @@ def test_what_is_said_of_one_side_takes_its_own_handbooks_as_they_are(material: 
     notes = " ".join(make(material).notes)
     assert "its own being fixed" in notes
     assert "other handbooks like these" not in notes
+
+
+def test_the_file_of_one_metric_has_the_population_too_and_no_interval_of_another(material: ExportContext):
+    organs, disputed, labels = (
+        metric_frame(name, METRICS[name](material.con), material.run) for name in ("organs", "disputed_shares", "composition")
+    )
+    assert set(organs[POPULATION]) == {"other topics of concern and other handbooks like these"}
+    assert "pct_any_div" in organs
+    assert "pct_any_div_low" not in organs
+    assert set(disputed[POPULATION]) == {"other topics of concern put to these handbooks"}
+    assert POPULATION not in labels  # counts have no intervals
