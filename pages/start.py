@@ -7,11 +7,11 @@ import streamlit as st
 
 from audit.charts.style import interval, percent
 from audit.metrics.disputed_questions import disputed_questions
+from audit.metrics.disputed_shares import disputed_shares
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
-from audit.tables import Population
 from audit.terms import terms
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
@@ -34,10 +34,6 @@ FIGURES = {
     "r_abs": ("In **{share}** of pairs, at least one of the two {handbooks} does not address the {question}.", "scored", "pairs"),
 }  # fmt: skip
 """Rate -> its sentence, the count it is a share of, and what is counted."""
-POPULATIONS = {
-    "r_div": Population.QUESTIONS_AND_HANDBOOKS, "pct_any_div": Population.QUESTIONS_TO_THESE,
-    "r_abs": Population.QUESTIONS_AND_HANDBOOKS,
-}  # fmt: skip
 CORRECTED = (
     "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "
     "{judge}."
@@ -55,7 +51,8 @@ def figures(run: Run, total: pd.Series) -> None:
             if preview_notice(run.manifest):
                 st.markdown(f":orange-badge[{PRELIMINARY}]")
             span = interval(total[f"{rate}_low"], total[f"{rate}_high"]) or "unknown"
-            counts(run, f"Of {{n}} {unit}; 95 % interval {{span}}, for {POPULATIONS[rate]}.", n=f"{total[of]:,}", span=span)
+            population = (disputed_shares if rate == "pct_any_div" else organs).table.population
+            counts(run, f"Of {{n}} {unit}; 95 % interval {{span}}, for {population}.", n=f"{total[of]:,}", span=span)
             if rate == "r_div":
                 corrected(run)
 

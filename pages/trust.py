@@ -7,6 +7,7 @@ import streamlit as st
 from annotation.agreement.tables import BY_LABEL_TABLE
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from audit.charts.style import interval, percent
+from audit.exports.table_model import with_population_column
 from audit.metrics.disagreement_bounds import disagreement_bounds
 from audit.metrics.judge import judge_checks
 from audit.metrics.planted import BY_EFFECT, planted_changes
@@ -103,7 +104,7 @@ def corrected_table(run: Run, source: RatingSource) -> None:
     for note in filter(None, shares["note"].unique()):  # one note is about all labels alike
         st.caption(escaped(f"{note[:1].upper()}{note[1:].rstrip('.')}."))
     with st.container(horizontal=True):
-        csv_button(shares, "corrected", f"{run.run_id}_corrected.csv")
+        csv_button(with_population_column(shares, CORRECTED_TABLE.population), "corrected", f"{run.run_id}_corrected.csv")
         with st.popover("How this is computed", icon=":material/functions:"):
             for note in (*CORRECTED_TABLE.notes, *BY_LABEL_TABLE.notes):
                 st.text(note)

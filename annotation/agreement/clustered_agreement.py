@@ -42,9 +42,8 @@ CLUSTERED_TABLE = TableSpec(
     ),
     (
         "In brackets: 95 % intervals. Items like these: of other items drawn at random from the same run. Other questions and "
-        "handbooks: items that share a question or a handbook count as related, so the interval speaks of this judge, "
-        "or of these "
-        "annotators, elsewhere.",
+        "handbooks: items that share a question or a handbook count as related, so the interval speaks of this judge, or of "
+        "these annotators, elsewhere.",
     ),
 )  # fmt: skip
 MIN_CLUSTERS = 5

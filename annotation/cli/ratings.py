@@ -41,7 +41,7 @@ from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.validation_tables import confusion_matrix
 from audit.cli.conventions import OK, add_format, note
 from audit.errors import AuditError
-from audit.exports.table_model import Table
+from audit.exports.table_model import Table, with_population_column
 from audit.exports.text_writers import csv_text, markdown_rows
 from audit.formatting import escape_markdown
 from audit.judging.baseline import NAME
@@ -105,7 +105,9 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.format == "md":
         return _print(report_markdown(report, source, compared))
     frame: pd.DataFrame = compared[1] if compared and arguments.table == COMPARISON else report.tables[arguments.table]
-    return _print(csv_text(frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame))
+    listed = frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame
+    has_intervals = any(column.endswith("low") for column in frame.columns)
+    return _print(csv_text(with_population_column(listed, FIGURES_TABLE.population if has_intervals else "")))
 
 
 def _report(ratings: Ratings, repeats: pd.DataFrame | None, in_play: str) -> AgreementReport:
@@ -279,7 +281,7 @@ def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
 
 def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
     if arguments.format == "csv":
-        return csv_text(frame)
+        return csv_text(with_population_column(frame, spec.population))
     if arguments.format == "json":
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         record = {"source": _source_name(arguments), "human": arguments.human, "rows": rows}

@@ -11,7 +11,7 @@ from audit.queries.pair_counts import BY_QUESTION, read_pairs
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.pair_table import RATES, rate_intervals
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, Population, TableSpec
 
 POOLED, ALL_AGREE, ALL_DISAGREE, BY_MEAN = "pooled", "unscored agree", "unscored disagree", "mean over questions"
 FIGURES = {
@@ -20,8 +20,8 @@ FIGURES = {
 }  # fmt: skip
 OTHERS, THESE, OTHER_QUESTIONS = "others", "these", "other questions"
 POPULATIONS = {
-    OTHERS: "other {questions} and other {handbooks}", THESE: "these pairs; no interval",
-    OTHER_QUESTIONS: "other {questions} put to these {handbooks}",
+    OTHERS: str(Population.QUESTIONS_AND_HANDBOOKS), THESE: "these pairs; no interval",
+    OTHER_QUESTIONS: str(Population.QUESTIONS_TO_THESE),
 }  # fmt: skip
 SQL = f"""
 with {BY_QUESTION}

@@ -10,6 +10,7 @@ import streamlit as st
 from annotation.prevalence.by_group import GROUPS_TABLE
 from annotation.studies.corrected_parts import corrected_parts
 from annotation.studies.study_tables import labels_table
+from audit.exports.table_model import with_population_column
 from audit.queries.human_ratings import human_ratings
 from audit.store.connection import open_store
 from audit.store.runs import Run
@@ -40,7 +41,7 @@ def corrected_groups(run: Run, by: str) -> None:
     columns = [replace(column, heading=title_of(run, by)) if column.name == "group" else column for column in SHOWN]
     table(found.assign(group=found["group"].map(display_name)), f"corrected_{by}", columns)
     with st.container(horizontal=True):
-        csv_button(found, f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
+        csv_button(with_population_column(found, GROUPS_TABLE.population), f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
         with st.popover("How this is computed", icon=":material/functions:"):
             for note in GROUPS_TABLE.notes:
                 st.text(note)

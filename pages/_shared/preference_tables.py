@@ -14,6 +14,7 @@ from annotation.studies.preference_results import (
     strengths_frame,
     system_names,
 )
+from audit.exports.table_model import with_population_column
 from pages._blinded.frame import escaped
 from pages._shared.widgets import csv_button, table
 
@@ -31,5 +32,5 @@ def preference_tables(store: LabelStore, study_id: str) -> None:
     ):
         table(frame, key, spec.columns, decimals=2)
         st.caption(escaped(" ".join(spec.notes)))
-        csv_button(frame, key, f"{study_id}_{key}.csv")
+        csv_button(with_population_column(frame, spec.population), key, f"{study_id}_{key}.csv")
     st.caption(escaped(side_sentence(comparisons)))

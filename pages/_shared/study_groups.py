@@ -12,6 +12,7 @@ from annotation.ratings.table import Ratings
 from annotation.studies.item_groups import item_groups
 from annotation.studies.study_part import opened_run
 from annotation.studies.study_tables import labels_table
+from audit.exports.table_model import with_population_column
 from audit.store.runs import Run
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
@@ -41,7 +42,7 @@ def judge_by_groups(study_id: str, ratings: Ratings) -> None:
         st.caption(escaped(" ".join(SUBGROUPS_TABLE.notes)))
         if "organ" not in set(found["by"]):
             st.caption(NOT_LOADED)
-        csv_button(found, "subgroups", f"{study_id}_subgroups.csv")
+        csv_button(with_population_column(found, SUBGROUPS_TABLE.population), "subgroups", f"{study_id}_subgroups.csv")
     with st.expander(CLUSTERED_TABLE.title):
         clustered = clustered_agreement(ratings, labels_table(store, study_id))
         table(clustered, "clustered", CLUSTERED_TABLE.columns)

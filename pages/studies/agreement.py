@@ -32,6 +32,7 @@ from annotation.studies.preference_results import COUPLES_TABLE
 from annotation.studies.registered_outcome import outcome_sentence
 from audit.charts.style import coefficient_interval
 from audit.errors import AuditError
+from audit.exports.table_model import with_population_column
 from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
@@ -208,7 +209,7 @@ def any_two(shown: ShownStudy) -> tuple[str, str]:
     headline(rows, report.scheme.headline)
     defined_figures(rows[rows["label"] == ""], shown_scope)
     by_label(rows[rows["label"] != ""], shown_scope)
-    csv_button(rows, "figures", f"{study_id}_agreement.csv")
+    csv_button(with_population_column(rows, FIGURES_TABLE.population), "figures", f"{study_id}_agreement.csv")
     of_judge = comparison[0] == "label" and comparison[2] == JUDGE
     if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
         study_matrix(shown, comparison, shown_scope)

@@ -37,6 +37,7 @@ from annotation.studies.sample_plan import MAX_STUDY_ITEMS
 from annotation.studies.verdict_store import sample_digest
 from audit.charts.rates import Rate, rate_dots
 from audit.errors import AuditError
+from audit.exports.table_model import with_population_column
 from audit.vocabulary import LABELS
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped, study_page
@@ -117,7 +118,7 @@ def every_method(study: Study, shares: pd.DataFrame) -> None:
     drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
     chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
     table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
-    csv_button(shares, "methods", f"{study.study_id}_prevalence.csv")
+    csv_button(with_population_column(shares, METHODS_TABLE.population), "methods", f"{study.study_id}_prevalence.csv")
     st.markdown(WHY)
 
 
