@@ -72,8 +72,8 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
     n = f"{len(ratings.items):,} items of study {study.study_id}"
 
     def table(name: str, spec: TableSpec, frame: pd.DataFrame, *notes: str) -> Table:
-        found = Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population)
-        return found.noted(provisional_note(study))
+        written = Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population)
+        return written.noted(provisional_note(study))
 
     tables = [
         table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),

@@ -18,8 +18,8 @@ HANDBOOK_NUMBERS = "select handbook_id, handbook::integer from handbooks order b
 def question_number(con: Connection, question_id: str) -> int:
     """The number of the question with this id. Raises NotInRunError when the run has no such question."""
     # All ids are read only where the message names the nearest one: a page asks for a number ten times.
-    found = rows(con, QUESTION_NUMBER, {"id": question_id})
-    return int(found[0][0]) if found else _number_of(dict(rows(con, QUESTION_NUMBERS)), question_id, "question")
+    numbers = rows(con, QUESTION_NUMBER, {"id": question_id})
+    return int(numbers[0][0]) if numbers else _number_of(dict(rows(con, QUESTION_NUMBERS)), question_id, "question")
 
 
 def question_number_or_all(con: Connection, question_id: str | None) -> int | None:

@@ -39,6 +39,7 @@ def test_a_figure_is_the_same_in_every_format(labels: str, capsys: pytest.Captur
     data = json.loads(printed(capsys, "agreement", "--labels", labels, "--format", "json"))
     (one,) = [row for row in data["figures"] if all(row[name] == value for name, value in key.items())]
     table = rows(printed(capsys, "agreement", "--labels", labels, "--format", "csv"))
+    assert {row["95 % intervals speak of"] for row in table} == {"other items drawn like these"}
     (other,) = [row for row in table if all(row[name] == value for name, value in key.items())]
     assert one["value"] == pytest.approx(4 / 6)
     assert float(other["value"]) == pytest.approx(4 / 6)
@@ -92,6 +93,7 @@ def test_the_items_behind_an_error_cannot_break_out_of_their_cell(labels: str, c
 
 def test_confusion_is_a_table_too(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     table = rows(printed(capsys, "agreement", "--labels", labels, "--format", "csv", "--table", "confusion"))
+    assert "95 % intervals speak of" not in table[0]  # counts have no intervals
     cells = {tuple(row.values())[1:-1]: float(row["count"]) for row in table}
     assert cells["majority", "judge", "sample", "DIVERGENT", "CONSISTENT"] == 1
     assert cells["majority", "judge", "population", "DIVERGENT", "DIVERGENT"] == pytest.approx(2)
