@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from audit.cli.main import main
+from tests.support.label_stores import migrate_or_copy
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
+from tests.support.once import made_once
 from tests.support.tiny import release_from
 
 # What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
@@ -76,6 +80,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def label_stores_begin_as_copies() -> Iterator[None]:
+    """What commands and pages open in this process; other processes migrate."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annotation.label_store.engine._migrate", migrate_or_copy)
+        yield
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder after `audit demo`, for reading."""
+    return made_once(tmp_path_factory, "demo", make_demo)
+
+
+@pytest.fixture(scope="session")
+def demo_with_studies(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same after `audit demo --studies`."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(demo_folder, folder, dirs_exist_ok=True)
+        make_demo(folder, "--studies")
+
+    return made_once(tmp_path_factory, "demo-with-studies", make)
+
+
+def make_demo(folder: Path, *options: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUDIT_DATA_DIR", str(folder))
+        patch.delenv("AUDIT_STUDIES_URL", raising=False)
+        assert main(["demo", *options, "--no-serve"]) == 0
 
 
 @pytest.fixture

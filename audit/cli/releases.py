@@ -15,7 +15,7 @@ from audit.release.report import report_as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
 from audit.store.load import Loaded, check_release, load_release
-from audit.store.runs import list_runs, unreadable_stores
+from audit.store.runs import read_stores
 
 EXIT_CODES = "Exit code: 0 all is well, 1 the load report has findings, 2 nothing was done."
 
@@ -68,8 +68,8 @@ def runs_options(parser: argparse.ArgumentParser) -> None:
 
 def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit runs`"""
-    loaded = list_runs(settings.store_dir)
-    for path, reason in unreadable_stores(settings.store_dir).items():
+    loaded, problems = read_stores(settings.store_dir)
+    for path, reason in problems.items():
         note(f"{path} is left out because it cannot be read ({reason}). Load its release again, or delete the file.")
     lines = [f"{run.key:<32} {run.loaded_at[:16]}  {' '.join(run.title.split())}: {run.report['verdict']}" for run in loaded]
     none = f"No run is loaded in {settings.store_dir}. Load one with: audit load PATH, or try the demo with: audit demo"

@@ -17,7 +17,7 @@ from audit.kept_results import kept_or_computed
 from audit.queries.themes import map_points, taxonomy_of, taxonomy_path
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
-from audit.store.runs import Run, list_runs, store_problem, unreadable_stores
+from audit.store.runs import Run, read_stores, store_problem
 from audit.themes.taxonomy import Taxonomy
 
 
@@ -151,7 +151,7 @@ def _cached_comparison(
 # the load report of one run is half a megabyte.
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _listing(folder: str, files: tuple[tuple[str, int], ...]) -> tuple[list[Run], dict[Path, str]]:
-    return list_runs(Path(folder)), unreadable_stores(Path(folder))
+    return read_stores(Path(folder))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

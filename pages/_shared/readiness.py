@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from audit.errors import AuditError
 from audit.settings import Settings
-from audit.store.runs import list_runs, unreadable_stores
+from audit.store.runs import read_stores
 
 ADDRESS = "ready"
 KEPT_S = 5
@@ -42,9 +42,9 @@ def _states(_: int) -> dict[str, str]:
 
 def store_state(settings: Settings) -> str:
     """READY where a loaded run can be read, EMPTY where none is loaded, FAILED where none of them can be read."""
-    if list_runs(settings.store_dir):
+    runs, damaged = read_stores(settings.store_dir)
+    if runs:
         return READY
-    damaged = unreadable_stores(settings.store_dir)
     for path, reason in damaged.items():
         log.error("%s cannot be read: %s", path, reason)
     return FAILED if damaged else EMPTY

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from annotation.label_store.engine import LabelStore, open_label_store
-from audit.cli.main import main
+from tests.support.label_stores import postgres_database, postgres_template
 from tests.support.postgres import NoPostgresError, postgres_server
 
 NUMBERS = itertools.count()
@@ -30,17 +30,25 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database."""
-    if request.param == "sqlite":
+def database(request: pytest.FixtureRequest) -> str:
+    """The kind of database."""
+    kind: str = request.param
+    return kind
+
+
+@pytest.fixture(scope="session")
+def template(postgres: str) -> str:
+    """A database with the tables of a label store, to copy."""
+    return postgres_template(postgres, f"template_{os.getpid()}", open_label_store)
+
+
+@pytest.fixture
+def url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database: empty, or for a test with a `store` one with its tables."""
+    if database == "sqlite":
         return f"sqlite:///{tmp_path / 'studies.db'}"
-    server = request.getfixturevalue("postgres")
-    name = f"t{os.getpid()}_{next(NUMBERS)}"
-    engine = create_engine(server.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as con:
-        con.execute(text(f"create database {name}"))
-    engine.dispose()
-    return server.rpartition("/")[0] + f"/{name}"
+    copied = request.getfixturevalue("template") if "store" in request.fixturenames else None
+    return postgres_database(request.getfixturevalue("postgres"), f"t{os.getpid()}_{next(NUMBERS)}", copied)
 
 
 @pytest.fixture
@@ -60,13 +68,9 @@ def lite(tmp_path: Path) -> Iterator[LabelStore]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo(demo_with_studies: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder after `audit demo --studies`, one for each module of tests, because some load further runs into it."""
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo", "--studies", "--no-serve"]) == 0
-    return folder
+    return Path(shutil.copytree(demo_with_studies, tmp_path_factory.mktemp("demo"), dirs_exist_ok=True))
 
 
 @pytest.fixture

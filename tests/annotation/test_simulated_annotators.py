@@ -22,19 +22,8 @@ from tests.support.tiny import release_from
 
 
 @pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder after `audit demo --studies`."""
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        patch.delenv("AUDIT_STUDIES_URL", raising=False)
-        assert main(["demo", "--studies", "--no-serve"]) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def shown(data_dir: Path) -> LabelStore:
-    return open_label_store(Settings(data_dir=data_dir, studies="").studies_url)
+def shown(demo: Path) -> LabelStore:
+    return open_label_store(Settings(data_dir=demo, studies="").studies_url)
 
 
 def test_two_annotators_an_adjudicator_and_a_pi_can_sign_in(shown: LabelStore) -> None:
@@ -74,8 +63,8 @@ def test_the_running_study_is_half_done_with_calibration_behind_it(shown: LabelS
     assert list_disputes(shown, RUNNING) == []
 
 
-def test_a_second_demo_creates_no_further_study(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(data_dir))
+def test_a_second_demo_creates_no_further_study(demo: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
     assert main(["demo", "--studies", "--no-serve"]) == 0
     assert "The demo studies exist already" in capsys.readouterr().out
 

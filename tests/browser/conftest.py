@@ -197,13 +197,9 @@ def choose_option(page: Page, label: str, option: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_data(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the demo loaded. Tests that change it copy it."""
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo", "--no-serve"]) == 0
-    return folder
+    return Path(shutil.copytree(demo_folder, tmp_path_factory.mktemp("demo"), dirs_exist_ok=True))
 
 
 @pytest.fixture(scope="session")
@@ -235,13 +231,9 @@ def institutes(browser: Browser, institutes_address: str) -> Dashboard:
 
 
 @pytest.fixture(scope="session")
-def studied_data(demo_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def studied_data(demo_with_studies: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the demo, its three studies and a PI called pia. Tests copy it."""
-    folder = tmp_path_factory.mktemp("studied") / "data"
-    shutil.copytree(demo_data, folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo", "--studies", "--no-serve"]) == 0
+    folder = Path(shutil.copytree(demo_with_studies, tmp_path_factory.mktemp("studied") / "data"))
     store = open_label_store(f"sqlite:///{folder / 'studies.db'}")
     people(store, "pia", role="pi")
     store.close()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from audit.store.runs import Run
+from audit.settings import Settings
+from audit.store.runs import Run, read_run
 from tests.support.loading import load
 from tests.support.systems import Record, system_tables, systems_release
 from tests.support.tiny import handbook, release_from
@@ -32,6 +36,14 @@ TOKEN = "token in the cookie that this browser sends"
 """In the state of an AppTest, which has no cookies."""
 
 
+@pytest.fixture(scope="session", autouse=True)
+def components_are_looked_for_once() -> Iterator[None]:
+    """Each AppTest reads the metadata of every installed package to find components: half of the time of a test otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def cookie(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give an AppTest a cookie."""
@@ -46,13 +58,30 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The store of a run, loaded once for all tests that want the same one; they take copies."""
+
+    @cache
+    def store(release: str) -> Path:
+        folder = tmp_path_factory.mktemp("loaded")
+        table, handbooks, manifest = json.loads(release)
+        return load(release_from(folder, table, handbooks, **manifest), folder / "data").run.path
+
+    return lambda *release: store(json.dumps(release))
+
+
 @pytest.fixture
-def load_run(data_dir: Path, tmp_path: Path) -> Callable[..., Run]:
+def load_run(data_dir: Path, tmp_path: Path, stores: Callable[..., Path]) -> Callable[..., Run]:
     """Load a run from a table and manifest entries."""
+    folder = Settings(data_dir=data_dir).store_dir
 
     def loader(table: str = TABLE, handbooks: list[dict[str, Any]] | None = None, **manifest: Any) -> Run:
-        folder = release_from(tmp_path / "releases", table, handbooks or HANDBOOKS, **manifest)
-        return load(folder, data_dir).run
+        # A second run is newer than the first one, which a copy would not be.
+        if folder.exists():
+            return load(release_from(tmp_path / "releases", table, handbooks or HANDBOOKS, **manifest), data_dir).run
+        folder.mkdir(parents=True)
+        return read_run(Path(shutil.copy(stores(table, handbooks or HANDBOOKS, manifest), folder)))
 
     return loader
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -147,11 +148,10 @@ def test_an_export_inside_the_dashboard_is_the_same_as_outside(run: Run, without
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
+def demo(demo_with_studies: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(shutil.copytree(demo_with_studies, tmp_path_factory.mktemp("demo"), dirs_exist_ok=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DATA_DIR", str(folder))
-        assert main(["demo", "--studies", "--no-serve"]) == 0
         store = open_label_store(Settings().studies_url)
         people(store, "vera", role="viewer")
         people(store, "pia", role="pi")

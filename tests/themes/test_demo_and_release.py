@@ -14,12 +14,8 @@ from audit.store.runs import find_run
 from tests.support.loading import load
 
 
-def test_the_demo_and_its_earlier_run_come_with_themes_under_the_same_ids(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path))
-    assert main(["demo", "--no-serve"]) == 0
-    settings = Settings()
+def test_the_demo_and_its_earlier_run_come_with_themes_under_the_same_ids(demo_folder: Path) -> None:
+    settings = Settings(data_dir=demo_folder)
     now, before = (taxonomy_of(find_run(settings.store_dir, name), settings.themes_dir) for name in ("demo", "demo-earlier"))
     assert now is not None
     assert before is not None
