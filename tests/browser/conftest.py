@@ -58,8 +58,7 @@ def browser() -> Iterator[Browser]:
     It ends with the file: Playwright keeps an event loop running in this thread, which would make `asyncio.run` fail in
     the tests of other files.
     """
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)("no Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
