@@ -64,13 +64,17 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "preference_effects": ({},),
 }
 """The metrics that are computed when a large run is loaded, with the arguments that pages open with."""
+BY_QUESTION = ("position_groups", "question_positions")
+"""The metrics of one question that are kept for all questions, each in one file: a page about a question opens with them."""
+GROUP_ROWS = 1_024
+"""Rows of a file that are unpacked together: who reads one question does not unpack the others."""
 # A run with fewer pairs is counted in less time than a person notices.
 MIN_PAIRS = 300_000
 SLOW_S = 0.2
 """Seconds of the process from which on a result is worth a file."""
 MAX_FILES = 500
 """Of one load of a run: visitors choose the arguments, so there must be an end."""
-COUNTING = ("metrics", "queries", "stats", "evaluation")
+COUNTING = ("metrics", "queries", "stats", "evaluation", "text")
 
 
 def kept_or_computed(
@@ -81,17 +85,26 @@ def kept_or_computed(
     store  the run's store; other  that of the run it is compared with, where `metric` compares two
     """
     file = _file(store, metric, arguments, other)
-    if file is not None and file.is_file():
-        try:
-            return pd.read_parquet(file)
-        except (OSError, pa.ArrowException):
-            # Removed or damaged since: what is in it can be computed.
-            pass
+    kept = None if file is None else _read(file)
+    if kept is None and isinstance(metric, Metric) and metric.name in BY_QUESTION:
+        kept = _read_question(_of_every_question(store, metric.name), str(arguments["question_id"]))
+    if kept is not None:
+        return kept
     before = time.process_time()
     result = metric(con, **arguments)
     if file is not None and time.process_time() - before > SLOW_S:
         _write(file, result)
     return result
+
+
+def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.DataFrame | None:
+    if not file.is_file():
+        return None
+    try:
+        return pd.read_parquet(file, filters=filters)
+    except (OSError, pa.ArrowException):
+        # Removed or damaged since: what is in it can be computed.
+        return None
 
 
 def keep_results(run: Run, min_pairs: int = MIN_PAIRS) -> list[Path]:
@@ -106,7 +119,40 @@ def keep_results(run: Run, min_pairs: int = MIN_PAIRS) -> list[Path]:
         if pairs < min_pairs:
             return []
         kept = [_keep(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices]
+        kept += _keep_questions(con, run.path)
     return [file for file in kept if file is not None]
+
+
+def _keep_questions(con: Connection, store: Path) -> list[Path]:
+    """Keep who says what on every question."""
+    # Reading texts is no matter of most pages, which import this module
+    from audit.metrics.position_groups import position_groups
+    from audit.metrics.question_positions import frame_of, positions_of
+
+    asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
+    groups = {question_id: position_groups(con, question_id) for question_id in asked}
+    # The groups are known, and a position takes half as long to find with them
+    positions = {question_id: frame_of(positions_of(con, question_id, groups[question_id])) for question_id in asked}
+    return [
+        file
+        for name, frames in zip(BY_QUESTION, (groups, positions), strict=True)
+        if (file := _of_every_question(store, name)) and _write(file, _joined(frames))
+    ]
+
+
+def _joined(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([frame.assign(of_question=question_id) for question_id, frame in frames.items()], ignore_index=True)
+
+
+def _of_every_question(store: Path, name: str) -> Path:
+    return _folder(store) / _stamp(store) / f"{name}-of-every-question.parquet"
+
+
+def _read_question(file: Path, question_id: str) -> pd.DataFrame | None:
+    """The rows of one question; None where the file, or the question, is not there."""
+    rows_of_it = _read(file, [("of_question", "==", question_id)])
+    # A question that is not in the run must raise, and one without rows is counted in no time
+    return None if rows_of_it is None or rows_of_it.empty else rows_of_it.drop(columns="of_question")
 
 
 def _keep(con: Connection, store: Path, metric: Metric[...], arguments: Arguments) -> Path | None:
@@ -127,7 +173,7 @@ def _write(file: Path, result: Any) -> bool:
         if sum(1 for _ in file.parent.iterdir()) >= MAX_FILES:
             return False
         with atomic_file(file) as draft:
-            result.to_parquet(draft)
+            result.to_parquet(draft, row_group_size=GROUP_ROWS)
             back = pd.read_parquet(draft)
             if not (back.equals(result) and back.dtypes.equals(result.dtypes)):
                 raise pa.ArrowInvalid(f"{file.name} does not come back as it was")
@@ -160,8 +206,12 @@ def _file(store: Path, metric: Callable[..., Any], arguments: Arguments, other: 
         named = json.dumps([chosen, *compared], sort_keys=True, default=_content)
     except TypeError:  # filters are objects: what somebody searched for is not kept
         return None
-    stamp = hashlib.sha256(f"{store.stat().st_mtime_ns} {_code()}".encode()).hexdigest()[:16]
-    return _folder(store) / stamp / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
+    return _folder(store) / _stamp(store) / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
+
+
+def _stamp(store: Path) -> str:
+    """What stands for this load and this version of the code."""
+    return hashlib.sha256(f"{store.stat().st_mtime_ns} {_code()}".encode()).hexdigest()[:16]
 
 
 def _content(value: object) -> str:

@@ -165,8 +165,8 @@ def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFram
     proper_names = [*table["handbook_id"], *table["center"], *table["organ"]]
     names = dict(enumerate(group_names(members, reasonings, proper_names), start=1))
     return table.assign(
-        name=table["group"].map({group: name.text for group, name in names.items()}),
-        basis=table["group"].map({group: name.basis for group, name in names.items()}),
+        name=table["group"].map({group: name.text for group, name in names.items()}).astype("str"),
+        basis=table["group"].map({group: name.basis for group, name in names.items()}).astype("str"),
         size=table["group"].map(table["group"].value_counts()).astype("Int64"),
     )
 
@@ -205,7 +205,8 @@ def matrix(con: Connection, question_id: str) -> pd.DataFrame:
     # The store has each couple once; the matrix shows it from both sides.
     square[a, b] = square[b, a] = pairs["value"].to_numpy(dtype=object)
     square[range(len(names)), range(len(names))] = SELF
-    return pd.DataFrame(square, index=names, columns=names)
+    # As objects: a hundred columns of Arrow texts take ten times as long to select, map and draw
+    return pd.DataFrame(square, index=names, columns=names, dtype=object)
 
 
 Labels = npt.NDArray[np.object_]

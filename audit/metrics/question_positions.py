@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -54,6 +55,10 @@ TABLE = TableSpec(
         "labels of their answers, and the statement is a sentence of one of them, word for word.",
     ),
 )  # fmt: skip
+
+
+INTEGERS = {"position": "int64", "size": "int64", "start": "Int64", "end": "Int64"}
+COLUMN_TYPES = {column.name: INTEGERS.get(column.name, "str") for column in TABLE.columns}
 
 
 @dataclass(frozen=True)
@@ -118,16 +123,35 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
     amount: the others answer the question, and not what is disputed.
     Raises NotInRunError when the question is not in the run.
     """
+    return frame_of(positions_of(con, question_id))
+
+
+def frame_of(positions: Sequence[Position]) -> pd.DataFrame:
+    """Positions as the table of `question_positions`."""
     records = [
         {
             "position": number, "aspect": position.aspect, "statement": position.statement, "value": position.value,
             "size": len(position.holders), "handbook_id": holder.handbook_id, "quote": holder.quote, "lead": holder.lead,
             "start": holder.start, "end": holder.end, "method": position.method,
         }
-        for number, position in enumerate(positions_of(con, question_id), start=1)
+        for number, position in enumerate(positions, start=1)
         for holder in position.holders
     ]  # fmt: skip
-    return pd.DataFrame(records, columns=[column.name for column in TABLE.columns])
+    # Typed, so that the tables of several questions are of one kind, those without a row too
+    return pd.DataFrame(records, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
+
+
+def positions_in(frame: pd.DataFrame) -> tuple[Position, ...]:
+    """The positions of a table of `question_positions`, as `positions_of` gives them."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    held = groupby(plain.itertuples(index=False), lambda row: row.position)
+    return tuple(_position(list(held_by)) for _, held_by in held)
+
+
+def _position(held_by: list[Any]) -> Position:
+    """A position from its rows, one a holder."""
+    first, holders = held_by[0], (Holder(row.handbook_id, row.quote, row.start, row.end, row.lead) for row in held_by)
+    return Position(first.aspect, first.statement, first.value, tuple(holders), first.method)
 
 
 def positions_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
