@@ -242,11 +242,10 @@ def _with_axes(figure: go.Figure, ids: list[str], names: dict[str, str], size: f
     count = len(ids)
     named = count <= MAX_WITH_NAMES
     short = [clipped(names.get(handbook, handbook), 30) for handbook in ids]
-    styled(figure, height=int(size * count) + 60 + 22 * named, hovermode="closest")
     common = {
         "showgrid": False, "tickmode": "array", "tickvals": list(range(count)), "ticktext": short, "ticks": "",
         "tickfont": {"size": 12 if count <= 25 else 10}, "constrain": "domain",
     }  # fmt: skip
-    figure.update_xaxes(range=[-0.5, count - 0.5], showticklabels=False, constraintoward="left", **common)
-    figure.update_yaxes(range=[count - 0.5, -0.5], showticklabels=named, constraintoward="top", scaleanchor="x", **common)
-    return figure
+    xaxes = {"range": [-0.5, count - 0.5], "showticklabels": False, "constraintoward": "left", **common}
+    yaxes = {"range": [count - 0.5, -0.5], "showticklabels": named, "constraintoward": "top", "scaleanchor": "x", **common}
+    return styled(figure, int(size * count) + 60 + 22 * named, xaxes, yaxes, hovermode="closest")

