@@ -115,8 +115,7 @@ def keep_results(run: Run, min_pairs: int = MIN_PAIRS) -> list[Path]:
     # A store that was loaded again leaves files that nobody reads.
     shutil.rmtree(_folder(run.path), ignore_errors=True)
     with open_store(run.path) as con:
-        ((pairs,),) = rows(con, "select count(*) from pairs")
-        if pairs < min_pairs:
+        if _pairs(con) < min_pairs:
             return []
         kept = [_keep(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices]
         kept += _keep_questions(con, run.path)
@@ -153,6 +152,21 @@ def _read_question(file: Path, question_id: str) -> pd.DataFrame | None:
     rows_of_it = _read(file, [("of_question", "==", question_id)])
     # A question that is not in the run must raise, and one without rows is counted in no time
     return None if rows_of_it is None or rows_of_it.empty else rows_of_it.drop(columns="of_question")
+
+
+def keep_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> list[Path]:
+    """The same for the themes of a run, once they are built."""
+    with open_store(run.path) as con:
+        if _pairs(con) < min_pairs:
+            return []
+        levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
+        kept = [_keep(con, run.path, METRICS["themes"], arguments) for arguments in levels]
+    return [file for file in kept if file is not None]
+
+
+def _pairs(con: Connection) -> int:
+    ((pairs,),) = rows(con, "select count(*) from pairs")
+    return int(pairs)
 
 
 def _keep(con: Connection, store: Path, metric: Metric[...], arguments: Arguments) -> Path | None:

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from audit import kept_results
-from audit.kept_results import KEPT, keep_results, kept_or_computed
+from audit.errors import NotInRunError
+from audit.kept_results import BY_QUESTION, KEPT, keep_results, keep_themes, kept_or_computed
 from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
 from audit.store.connection import open_store, open_two
@@ -149,3 +150,31 @@ def test_counts_by_theme_are_kept_by_the_content_of_the_themes(run: Run, slow: N
         names = kept_or_computed(METRICS["themes"], con, run.path, {"taxonomy": edited})["name"]
         assert "meals" in set(names)
         assert len(files_of(run)) == 2
+
+
+def test_who_says_what_is_kept_for_every_question_and_is_what_the_metrics_compute(run: Run):
+    keep_results(run, min_pairs=0)
+    with open_store(run.path) as con:
+        for name in BY_QUESTION:
+            for question_id in ("q1", "q2", "q3"):
+                kept = kept_or_computed(METRICS[name], con, run.path, {"question_id": question_id})
+                computed = METRICS[name](con, question_id=question_id)
+                pd.testing.assert_frame_equal(kept, computed, obj=f"{name} of {question_id}")
+        with pytest.raises(NotInRunError):
+            kept_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q9"})
+        (file,) = run.path.with_suffix(".results").rglob("position_groups-of-every-question.parquet")
+        pd.read_parquet(file).assign(name="read").to_parquet(file)
+        names = kept_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})["name"]
+        assert set(names) == {"read"}
+        file.write_bytes(b"damaged")
+        assert len(kept_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})) == 4
+
+
+def test_the_themes_that_are_built_for_a_large_run_are_counted_at_once(run: Run):
+    taxonomy = Taxonomy((Theme("t1", "diet", None, ("food",)),))
+    assert keep_themes(run, taxonomy) == []
+    kept = keep_themes(run, taxonomy, min_pairs=0)
+    with open_store(run.path) as con:
+        themes = METRICS["themes"](con, taxonomy=taxonomy)
+    pd.testing.assert_frame_equal(pd.read_parquet(kept[0]), themes)
+    assert set(files_of(run)) == set(kept)

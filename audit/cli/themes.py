@@ -17,6 +17,7 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_m
 from audit.embedding.vectors import Progress
 from audit.errors import AuditError, ThemesError, describe_error
 from audit.jobs.judging import Progress as JobProgress
+from audit.kept_results import keep_themes
 from audit.llm.calls import Call, Reply
 from audit.llm.runner import run_calls
 from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
@@ -96,8 +97,10 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     taxonomy, points = build_taxonomy(
         counts, encoder, options, groups=groups, namer=namer, earlier=earlier, progress=progress
     )  # fmt: skip
-    taxonomy = replace(taxonomy, built=taxonomy.built | named_by)
-    return _finish(arguments, settings, write_taxonomy(taxonomy, points, out), out)
+    written = write_taxonomy(replace(taxonomy, built=taxonomy.built | named_by), points, out)
+    if arguments.run:
+        keep_themes(find_run(settings.store_dir, arguments.run), written)
+    return _finish(arguments, settings, written, out)
 
 
 def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -134,6 +137,7 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
             earlier=earlier,
         )  # fmt: skip
         write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
+        keep_themes(run, built[0])
 
 
 # -- input and output ----------------------------------------------------------------------------------------------------
