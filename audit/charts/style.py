@@ -128,7 +128,7 @@ Axes = Mapping[str, Any]
 def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axes | None = None, **layout: Any) -> go.Figure:
     """The common layout: readable type, room for long labels, no frame, no accidental zoom.
 
-    xaxes, yaxes  further settings of all axes: each update of a figure with many panels takes milliseconds, so they come along
+    xaxes, yaxes  further settings of all axes
     """
     common: dict[str, Any] = {
         "height": height,
@@ -142,13 +142,26 @@ def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axe
         "hoverlabel": {"font": {"size": 14, "family": FONT}, "align": "left"},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left", "traceorder": "normal"},
     }
-    # Settings in a group, such as those of the legend, add to the common ones
-    own = {name: {**common[name], **value} if isinstance(common.get(name), dict) else value for name, value in layout.items()}
-    figure.update_layout({**common, **own})
+    figure.update_layout(_merged(common, layout))
     axes = {"automargin": True, "fixedrange": True, "zeroline": False}
-    figure.update_xaxes({**axes, **(xaxes or {})})
-    figure.update_yaxes({**axes, **(yaxes or {})})
+    _set_axes(figure, list(figure.select_xaxes()), {**axes, **(xaxes or {})})
+    _set_axes(figure, list(figure.select_yaxes()), {**axes, **(yaxes or {})})
     return figure
+
+
+def _set_axes(figure: go.Figure, axes: Sequence[Any], settings: Axes) -> None:
+    # Each axis is replaced as a whole: Plotly takes ten times as long to update it setting by setting
+    for axis in axes:
+        figure.layout[axis.plotly_name] = _merged(axis.to_plotly_json(), settings)
+
+
+def _merged(settings: Axes, others: Axes) -> dict[str, Any]:
+    """Settings with others, which add to those in a group, such as a legend's or a font's, and replace single ones."""
+    both = {
+        name: {**settings[name], **value} if isinstance(settings.get(name), dict) and isinstance(value, dict) else value
+        for name, value in others.items()
+    }
+    return {**settings, **both}
 
 
 HANDBOOK_NAME_PARTS = ("organ", "center", "phase")
