@@ -6,6 +6,7 @@ from textwrap import wrap
 
 import plotly.graph_objects as go
 
+from audit.charts.notices import with_room_above
 from audit.charts.style import INK, html
 
 CAPTION_ROOM = 76
@@ -22,7 +23,6 @@ def with_caption(figure: go.Figure, title: str, source: str) -> go.Figure:
     Both are plain text of at most two lines each. A notice that the figure has already keeps its place below them.
     """
     # No copy: that took a tenth of the time of a page with several figures
-    top, height = figure.layout.margin.t or 0, figure.layout.height
     lines = [f"<b>{line}</b>" for line in _lines(title)] + _lines(source)
     lines += ["&nbsp;"] * (2 * LINES - len(lines))
     notice = figure.layout.title.text
@@ -30,8 +30,7 @@ def with_caption(figure: go.Figure, title: str, source: str) -> go.Figure:
         "text": "<br>".join([*lines, *([notice] if notice else [])]), "font": {"size": 12, "color": INK}, "x": 0, "y": 1,
         "xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
     }  # fmt: skip
-    figure.update_layout(title=heading, margin_t=top + CAPTION_ROOM, height=height + CAPTION_ROOM if height else None)
-    return figure
+    return with_room_above(figure, CAPTION_ROOM).update_layout(title=heading)
 
 
 def _lines(text: str) -> list[str]:

@@ -1,4 +1,8 @@
+import pandas as pd
+import pytest
+
 from audit.charts.captions import CAPTION_ROOM, LINES, with_caption
+from audit.charts.criteria import preference_bars
 from audit.charts.labels import two_step_bar
 from audit.charts.notices import with_notice
 from audit.vocabulary import LABELS
@@ -24,3 +28,13 @@ def test_a_notice_stays_below_a_caption_of_any_length():
     for title in ("short", "word " * 400):
         captioned = with_caption(with_notice(bar(), "A preview: by rules"), title, SOURCE)
         assert captioned.layout.title.text.split("<br>")[2 * LINES :] == ["A preview:", "by rules"]
+
+
+@pytest.mark.parametrize("notice", ["", "A preview: by rules"])
+def test_a_legend_at_the_top_is_below_what_is_written_there(notice: str):
+    frame = pd.DataFrame([{"name": "A : B", "by": "people", "comparisons": 4, "a": 2, "tie": 1, "both_bad": 0, "b": 1}])
+    plain = preference_bars(frame)
+    figure = with_caption(with_notice(preference_bars(frame), notice), "Which is preferred", SOURCE)
+    above = (1 - figure.layout.legend.y) * figure.layout.height
+    assert above == pytest.approx(figure.layout.height - plain.layout.height)
+    assert above > CAPTION_ROOM - 1
