@@ -32,6 +32,7 @@ from pages._shared.widgets import link, say, title_of
 ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
 UNREAD = "The replies of **{unread}** could not be read. "
 DISPUTED = "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}){unscored}. "
+ONE_PAIR = "In the only pair in which both answer, the answers {verdict}{unscored}. "
 POSITIONS = "They hold **{positions}** different positions."
 NO_POSITION = "No position on this"
 SIDES = ("a", "b")
@@ -40,15 +41,20 @@ SIDES = ("a", "b")
 def summary(run: Run, question_id: str, positions: Sequence[Position]) -> None:
     """How many were asked, answer and disagree, and how many positions there are."""
     found = load(counts_on, run, question_id=question_id)
-    template = ASKED + (UNREAD if found["unread"] else "") + (DISPUTED if found["present"] else "")
+    template = ASKED + (UNREAD if found["unread"] else "") + _disputed(found["present"])
     template += POSITIONS if len(positions) > 1 else ""
     st.markdown(
         say(
             run, template,
             **{**{name: f"{count:,}" for name, count in found.items()}, "unscored": _unscored_words(found["unscored"])},
             positions=len(positions), share=percent(found["disagreeing"] / found["present"]) if found["present"] else "",
+            verdict="disagree" if found["disagreeing"] else "do not disagree",
         )
     )  # fmt: skip
+
+
+def _disputed(pairs: int) -> str:
+    return "" if not pairs else ONE_PAIR if pairs == 1 else DISPUTED
 
 
 def _unscored_words(pairs: int) -> str:

@@ -104,3 +104,9 @@ def test_the_entropy_of_every_question_is_counted_once_somebody_opens_it(run, op
     at.session_state["every_entropy"] = True
     (table,) = tables(at.run())
     assert len(table) == 3
+
+
+def test_a_single_pair_is_said_in_words_and_not_as_one_of_one(load_run, open_page):
+    load_run("q1 kidney ab=DIVERGENT c=absent\nq2 kidney ab=CONSISTENT c=absent", handbooks=None)
+    for question_id, words in (("q1", "the answers disagree."), ("q2", "the answers do not disagree.")):
+        assert f"In the only pair in which both answer, {words}" in words_on(open_page("question", question=question_id))
