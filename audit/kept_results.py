@@ -107,7 +107,7 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.D
         return None
 
 
-def keep_results(run: Run, min_pairs: int = MIN_PAIRS) -> list[Path]:
+def keep_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:
     """Compute and keep what pages open with, for a run of at least `min_pairs` pairs; returns the files.
 
     What a run lacks (answers, systems) and metrics whose packages are not installed are left out: the page explains them.
@@ -117,18 +117,21 @@ def keep_results(run: Run, min_pairs: int = MIN_PAIRS) -> list[Path]:
     with open_store(run.path) as con:
         if _pairs(con) < min_pairs:
             return []
+        # The store is in its place, and a page that is opened meanwhile counts for itself
+        progress("Counting what pages open with; the run can be viewed already")
         kept = [_keep(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices]
-        kept += _keep_questions(con, run.path)
+        kept += _keep_questions(con, run.path, progress)
     return [file for file in kept if file is not None]
 
 
-def _keep_questions(con: Connection, store: Path) -> list[Path]:
+def _keep_questions(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
     """Keep who says what on every question."""
     # Reading texts is no matter of most pages, which import this module
     from audit.metrics.position_groups import position_groups
     from audit.metrics.question_positions import frame_of, positions_of
 
     asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
+    progress(f"Finding who says what on {len(asked):,} questions")
     groups = {question_id: position_groups(con, question_id) for question_id in asked}
     # The groups are known, and a position takes half as long to find with them
     positions = {question_id: frame_of(positions_of(con, question_id, groups[question_id])) for question_id in asked}

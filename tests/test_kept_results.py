@@ -153,7 +153,9 @@ def test_counts_by_theme_are_kept_by_the_content_of_the_themes(run: Run, slow: N
 
 
 def test_who_says_what_is_kept_for_every_question_and_is_what_the_metrics_compute(run: Run):
-    keep_results(run, min_pairs=0)
+    steps: list[str] = []
+    keep_results(run, min_pairs=0, progress=steps.append)
+    assert steps[-1] == "Finding who says what on 3 questions"
     with open_store(run.path) as con:
         for name in BY_QUESTION:
             for question_id in ("q1", "q2", "q3"):

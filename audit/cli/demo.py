@@ -47,9 +47,9 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
         note(f"Writing the demo release to {path} ...")
         write_demo(path, arguments.scale, arguments.seed, _note_tenths)
     # loaded after the earlier run, so that it is the newest and pages open with it
-    loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=lambda step: note(f"{step} ..."))
+    loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
-        keep_results(loaded.run)
+        keep_results(loaded.run, progress=_step)
     build_lexical_themes(loaded.run, settings)
     if earlier is not None:
         build_lexical_themes(earlier.run, settings, like=loaded.run)
@@ -69,6 +69,10 @@ def _earlier_demo(arguments: argparse.Namespace, settings: Settings) -> Loaded:
         note(f"Writing the earlier run to {path} ...")
         write_earlier(path, arguments.seed, arguments.scale, _note_tenths)
     return load_release(path, settings)
+
+
+def _step(step: str) -> None:
+    note(f"{step} ...")
 
 
 def _note_tenths(done: int, total: int) -> None:

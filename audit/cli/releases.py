@@ -42,7 +42,7 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit load PATH`"""
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
     if loaded.fresh:
-        keep_results(loaded.run)
+        keep_results(loaded.run, progress=_progress(arguments))
     code = _print_report(arguments, loaded)
     if not arguments.json:
         print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. View it with: audit serve")
