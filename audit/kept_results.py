@@ -12,9 +12,11 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -68,6 +70,8 @@ BY_QUESTION = ("position_groups", "question_positions")
 """The metrics of one question that are kept for all questions, each in one file: a page about a question opens with them."""
 GROUP_ROWS = 1_024
 """Rows of a file that are unpacked together: who reads one question does not unpack the others."""
+QUESTIONS_AT_ONCE = 32
+"""Questions whose tables are in memory together while they are written: a large run has thousands."""
 # A run with fewer pairs is counted in less time than a person notices.
 MIN_PAIRS = 300_000
 SLOW_S = 0.2
@@ -78,11 +82,17 @@ COUNTING = ("metrics", "queries", "stats", "evaluation", "text")
 
 
 def kept_or_computed(
-    metric: Callable[..., Any], con: Connection, store: Path, arguments: Arguments, other: Path | None = None
+    metric: Callable[..., Any],
+    con: Connection,
+    store: Path,
+    arguments: Arguments,
+    other: Path | None = None,
+    known: Arguments = MappingProxyType({}),
 ) -> Any:
     """`metric(con, **arguments)`, read from its file where one is kept; a slow result is kept for the next visitor.
 
     store  the run's store; other  that of the run it is compared with, where `metric` compares two
+    known  further arguments that follow from the others, such as a result that is there already
     """
     file = _file(store, metric, arguments, other)
     kept = None if file is None else _read(file)
@@ -91,7 +101,7 @@ def kept_or_computed(
     if kept is not None:
         return kept
     before = time.process_time()
-    result = metric(con, **arguments)
+    result = metric(con, **arguments, **known)
     if file is not None and time.process_time() - before > SLOW_S:
         _write(file, result)
     return result
@@ -126,24 +136,39 @@ def keep_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str],
 
 def _keep_questions(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
     """Keep who says what on every question."""
-    # Reading texts is no matter of most pages, which import this module
-    from audit.metrics.position_groups import position_groups
-    from audit.metrics.question_positions import frame_of, positions_of
-
     asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
     progress(f"Finding who says what on {len(asked):,} questions")
-    groups = {question_id: position_groups(con, question_id) for question_id in asked}
-    # The groups are known, and a position takes half as long to find with them
-    positions = {question_id: frame_of(positions_of(con, question_id, groups[question_id])) for question_id in asked}
-    return [
-        file
-        for name, frames in zip(BY_QUESTION, (groups, positions), strict=True)
-        if (file := _of_every_question(store, name)) and _write(file, _joined(frames))
-    ]
+    groups, positions = (METRICS[name] for name in BY_QUESTION)
+
+    def positions_on(question_id: str) -> pd.DataFrame:
+        # The groups are kept by now, and with them a position takes half as long to find
+        return positions(con, question_id=question_id, groups=_read_question(files[0], question_id))
+
+    files = [_of_every_question(store, name) for name in BY_QUESTION]
+    counted = (lambda question_id: groups(con, question_id=question_id), positions_on)
+    return [file for file, count in zip(files, counted, strict=True) if _write_each(file, asked, count)]
 
 
-def _joined(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([frame.assign(of_question=question_id) for question_id, frame in frames.items()], ignore_index=True)
+def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.DataFrame]) -> bool:
+    """Keep the tables of all questions in one file; False where that cannot be done."""
+    # Imported here: a page only reads, and mostly nothing
+    import pyarrow.parquet as pq
+
+    def part(first: int) -> pd.DataFrame:
+        some = asked[first : first + QUESTIONS_AT_ONCE]
+        return pd.concat([count(question_id).assign(of_question=question_id) for question_id in some], ignore_index=True)
+
+    parts = map(part, range(0, len(asked), QUESTIONS_AT_ONCE))
+    opening = next(parts)
+    schema = pa.Schema.from_pandas(opening, preserve_index=False)
+    try:
+        _make_room(file.parent)
+        with atomic_file(file) as draft, pq.ParquetWriter(draft, schema) as writer:
+            for frame in chain([opening], parts):
+                writer.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False), GROUP_ROWS)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
 
 
 def _of_every_question(store: Path, name: str) -> Path:
@@ -158,7 +183,7 @@ def _read_question(file: Path, question_id: str) -> pd.DataFrame | None:
 
 
 def keep_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> list[Path]:
-    """The same for the themes of a run, once they are built."""
+    """Count and keep what the pages on themes open with, once the themes of a run of at least `min_pairs` pairs are built."""
     with open_store(run.path) as con:
         if _pairs(con) < min_pairs:
             return []

@@ -152,8 +152,9 @@ def test_counts_by_theme_are_kept_by_the_content_of_the_themes(run: Run, slow: N
         assert len(files_of(run)) == 2
 
 
-def test_who_says_what_is_kept_for_every_question_and_is_what_the_metrics_compute(run: Run):
+def test_who_says_what_is_kept_for_every_question_and_is_what_the_metrics_compute(run: Run, monkeypatch: pytest.MonkeyPatch):
     steps: list[str] = []
+    monkeypatch.setattr(kept_results, "QUESTIONS_AT_ONCE", 2)  # so that the three are written in two parts
     keep_results(run, min_pairs=0, progress=steps.append)
     assert steps[-1] == "Finding who says what on 3 questions"
     with open_store(run.path) as con:

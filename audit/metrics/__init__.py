@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 TAXONOMIES = ("taxonomy", "against")
 """Parameters that callers fill in with the themes of the first and of the second run."""
+KNOWN = ("groups",)
+"""Parameters with a result that a caller may have already; it follows from the others, so nobody chooses it."""
 
 
 class Metric(Generic[Parameters]):
@@ -59,9 +61,9 @@ class Metric(Generic[Parameters]):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What it takes after connection and taxonomies: name to default (`inspect.Parameter.empty` where required)."""
+        """What a caller chooses, after the connection: name to default (`inspect.Parameter.empty` where required)."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        return {parameter.name: parameter.default for parameter in parameters if parameter.name not in TAXONOMIES}
+        return {parameter.name: parameter.default for parameter in parameters if parameter.name not in (*TAXONOMIES, *KNOWN)}
 
 
 _REGISTERED: dict[str, Metric[...]] = {}

@@ -104,7 +104,7 @@ ScoredHolders = list[tuple[Holder, float]]
         "a value where there is one, and the {handbooks} that hold it, each with its own words."
     },
 )
-def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
+def question_positions(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> pd.DataFrame:
     """The positions on one question, most held first, one row per handbook that holds one.
 
     Which handbooks hold one position: those of one position group (`position_groups`). The words are the sentence of each answer
@@ -121,20 +121,17 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
     A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none. Where
     handbooks disagree, one that disagrees with none of them holds a position only if its words are like theirs, or state their
     amount: the others answer the question, and not what is disputed.
+
+    groups  of `position_groups` on this question, where they are known already
     Raises NotInRunError when the question is not in the run.
     """
-    return frame_of(positions_of(con, question_id))
-
-
-def frame_of(positions: Sequence[Position]) -> pd.DataFrame:
-    """Positions as the table of `question_positions`."""
     records = [
         {
             "position": number, "aspect": position.aspect, "statement": position.statement, "value": position.value,
             "size": len(position.holders), "handbook_id": holder.handbook_id, "quote": holder.quote, "lead": holder.lead,
             "start": holder.start, "end": holder.end, "method": position.method,
         }
-        for number, position in enumerate(positions, start=1)
+        for number, position in enumerate(positions_of(con, question_id, groups), start=1)
         for holder in position.holders
     ]  # fmt: skip
     # Typed, so that the tables of several questions are of one kind, those without a row too

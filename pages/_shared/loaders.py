@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,16 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
 
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
     """
+    return load_knowing({}, metric, run, **arguments)
+
+
+def load_knowing(known: Mapping[str, Any], metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
+    """The same with further arguments that follow from the others, such as a result loaded before: no part of the key."""
     with _explain_unreadable(run):
         # A run is identified by its digest and its load time, so a run that is loaded again is read again.
-        return _cached_metric(run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path)
+        return _cached_metric(
+            run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path, _known=known
+        )
 
 
 def load_two(metric: Callable[..., Any], run: Run, other: Run, **arguments: Any) -> Any:
@@ -155,6 +162,7 @@ def _connection(path: str, loaded_at: str) -> Connection:
 # Bounded by bytes: a filtered page of pairs has a few thousand, and the questions of a large run half a million.
 @st.cache_data(show_spinner="Counting ...", max_size="128MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_metric(
-    digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path
-) -> pd.DataFrame | Any:
-    return kept_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments)
+    digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path,
+    _known: Mapping[str, Any],
+) -> pd.DataFrame | Any:  # fmt: skip
+    return kept_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments, known=_known)

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from audit.metrics.position_groups import PRESENT
+from audit.metrics.position_groups import PRESENT, position_groups
 from audit.metrics.question_positions import Holder, Position, positions_in, question_positions
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.vocabulary import DISAGREEING
-from pages._shared.loaders import load
+from pages._shared.loaders import load, load_knowing
 from pages._shared.search_hits import hits_html, searched_words
 from pages._shared.widgets import counts
 
@@ -34,7 +34,8 @@ METHODS = {
 
 def positions_on(run: Run, question_id: str) -> tuple[Position, ...]:
     """The positions on a question, most held first."""
-    return positions_in(load(question_positions, run, question_id=question_id))
+    groups = load(position_groups, run, question_id=question_id)
+    return positions_in(load_knowing({"groups": groups}, question_positions, run, question_id=question_id))
 
 
 def position_cards(run: Run, positions: Sequence[Position], names: dict[str, str], cells: pd.DataFrame | None = None) -> None:
