@@ -144,14 +144,15 @@ def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axe
     }
     figure.update_layout(_merged(common, layout))
     axes = {"automargin": True, "fixedrange": True, "zeroline": False}
-    _set_axes(figure, list(figure.select_xaxes()), {**axes, **(xaxes or {})})
-    _set_axes(figure, list(figure.select_yaxes()), {**axes, **(yaxes or {})})
+    set_axes(figure, figure.select_xaxes(), {**axes, **(xaxes or {})})
+    set_axes(figure, figure.select_yaxes(), {**axes, **(yaxes or {})})
     return figure
 
 
-def _set_axes(figure: go.Figure, axes: Sequence[Any], settings: Axes) -> None:
+def set_axes(figure: go.Figure, axes: Iterable[Any], settings: Axes) -> None:
+    """Set axes of a figure (of `figure.select_xaxes`); those in a group, such as a font's, add to what it has."""
     # Each axis is replaced as a whole: Plotly takes ten times as long to update it setting by setting
-    for axis in axes:
+    for axis in list(axes):
         figure.layout[axis.plotly_name] = _merged(axis.to_plotly_json(), settings)
 
 

@@ -18,6 +18,7 @@ from audit.charts.style import (
     NO_VALUE,
     coefficient_interval,
     html,
+    set_axes,
     styled,
 )
 from audit.formatting import fixed, signed
@@ -47,12 +48,12 @@ def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Fig
     names = list(dict.fromkeys(frame[by]))
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
-        rows = frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
+        rows = _rows(frame, by, measure, names)
         hover = [_mean_hover(row, by, title) for row in rows.to_dict("records")]
         figure.add_trace(_dots(rows, "mean", hover, [ACCENT] * len(rows)), **_place(number))
         top = rows[["mean", "mean_high"]].max().max()
         highest = 1.0 if pd.isna(top) or top <= 0 else 1.08 * float(top)
-        figure.update_xaxes(range=[min(0.0, _lowest(rows)), highest], nticks=4, **_place(number))
+        set_axes(figure, figure.select_xaxes(**_place(number)), {"range": [min(0.0, _lowest(rows)), highest], "nticks": 4})
     return _laid_out(figure, names, len(titles))
 
 
@@ -64,19 +65,22 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
     names = list(dict.fromkeys(frame[by]))
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
-        rows = frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
+        rows = _rows(frame, by, measure, names)
         fills = [ACCENT if moves in CLEAR_DIRECTIONS else "#ffffff" for moves in rows["moves"]]
         hover = [_difference_hover(row, by, title) for row in rows.to_dict("records")]
         figure.add_trace(_dots(rows, "change", hover, fills), **_place(number))
         farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
         limit = 1.0 if pd.isna(farthest) or not farthest else 1.15 * float(farthest)
         tick, digits = limit / 1.5, decimals(limit)
-        figure.update_xaxes(
-            range=[-limit, limit], tickvals=[-tick, 0, tick], ticktext=[signed(-tick, digits), "0", signed(tick, digits)],
-            **_place(number),
-        )  # fmt: skip
+        ticks = {"tickvals": [-tick, 0, tick], "ticktext": [signed(-tick, digits), "0", signed(tick, digits)]}
+        set_axes(figure, figure.select_xaxes(**_place(number)), {"range": [-limit, limit], **ticks})
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, **_place(number))
     return _laid_out(figure, names, len(titles))
+
+
+def _rows(frame: pd.DataFrame, by: str, measure: str, names: Sequence[str]) -> pd.DataFrame:
+    """The rows of one measure in the order of `names`, empty where there is none."""
+    return frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
 
 
 PANELS_IN_A_ROW = 3
