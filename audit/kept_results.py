@@ -23,8 +23,9 @@ import pandas as pd
 import pyarrow as pa
 
 from audit.atomic_io import atomic_file
-from audit.errors import AuditError
+from audit.errors import AuditError, ThemesError
 from audit.metrics import METRICS, Metric
+from audit.queries.themes import taxonomy_of
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
@@ -190,6 +191,15 @@ def keep_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> lis
         levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
         kept = [_keep(con, run.path, METRICS["themes"], arguments) for arguments in levels]
     return [file for file in kept if file is not None]
+
+
+def keep_themes_of(run: Run, themes_dir: Path) -> list[Path]:
+    """The same where a run that was loaded has themes already: those of its release, or built before."""
+    try:
+        taxonomy = taxonomy_of(run, themes_dir)
+    except ThemesError:  # the pages on themes say what is wrong with it
+        return []
+    return keep_themes(run, taxonomy) if taxonomy else []
 
 
 def _pairs(con: Connection) -> int:

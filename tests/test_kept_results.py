@@ -12,9 +12,10 @@ from audit.errors import NotInRunError
 from audit.kept_results import BY_QUESTION, KEPT, keep_results, keep_themes, kept_or_computed
 from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
+from audit.queries.themes import taxonomy_path
 from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
@@ -181,3 +182,15 @@ def test_the_themes_that_are_built_for_a_large_run_are_counted_at_once(run: Run)
         themes = METRICS["themes"](con, taxonomy=taxonomy)
     pd.testing.assert_frame_equal(pd.read_parquet(kept[0]), themes)
     assert set(files_of(run)) == set(kept)
+
+
+def test_themes_that_a_run_has_when_it_is_loaded_again_are_counted_at_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(kept_results.keep_themes, "__defaults__", (0,))  # however few pairs
+    assert kept_results.keep_themes_of(run, tmp_path) == []
+    points = pd.DataFrame([{"phrase": "food", "theme_id": "t1", "count": 1, "x": 0.0, "y": 0.0}])
+    write_taxonomy(Taxonomy((Theme("t1", "diet", None, ("food",)),)), points, taxonomy_path(run, tmp_path))
+    assert len(kept_results.keep_themes_of(run, tmp_path)) == 2
+    taxonomy_path(run, tmp_path).write_text("damaged")
+    assert kept_results.keep_themes_of(run, tmp_path) == []

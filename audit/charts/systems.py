@@ -78,7 +78,7 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
     return _laid_out(figure, names, len(titles))
 
 
-def _rows(frame: pd.DataFrame, by: str, measure: str, names: Sequence[str]) -> pd.DataFrame:
+def _rows(frame: pd.DataFrame, by: str, measure: str, names: list[str]) -> pd.DataFrame:
     """The rows of one measure in the order of `names`, empty where there is none."""
     return frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
-from audit.kept_results import keep_results
+from audit.kept_results import keep_results, keep_themes_of
 from audit.release.report import report_as_text
 from audit.release.schema import json_schema
 from audit.settings import Settings
@@ -43,6 +43,7 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
     if loaded.fresh:
         keep_results(loaded.run, progress=_progress(arguments))
+        keep_themes_of(loaded.run, settings.themes_dir)
     code = _print_report(arguments, loaded)
     if not arguments.json:
         print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. View it with: audit serve")
