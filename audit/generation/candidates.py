@@ -97,8 +97,8 @@ class Candidate:
         return QUALIFIES.match(plain_text(self.text)) is not None
 
     @cached_property
-    def points_forward(self) -> bool:
-        """Whether what it speaks of is in the list or table after it."""
+    def announces_what_follows(self) -> bool:
+        """Whether it only announces the list or table after it, and says nothing by itself."""
         return not self.leads and POINTS_FORWARD.search(plain_text(self.text)) is not None
 
     @cached_property

@@ -168,7 +168,7 @@ def _with_neighbours(scored: Scored, relevance: Relevance) -> list[Scored]:
     while last < len(siblings) and siblings[last].qualifies and siblings[last].leads == candidate.leads and last - at < 3:
         last += 1
     while (
-        candidate.points_forward
+        candidate.announces_what_follows
         and last < len(siblings)
         and siblings[last].statement.kind != "sentence"
         and last - at < MAX_ITEMS

@@ -161,7 +161,7 @@ def _alone(chosen: Sequence[Scored]) -> Iterator[list[Scored]]:
 def _begins_anew(before: Candidate, candidate: Candidate) -> bool:
     # Rows and items stay together: a cell without its row's head, or an item without its lead, would say something else
     sentences = {before.statement.kind, candidate.statement.kind} == {"sentence"}
-    return sentences and not (candidate.leads or candidate.leans or candidate.qualifies or before.points_forward)
+    return sentences and not (candidate.leads or candidate.leans or candidate.qualifies or before.announces_what_follows)
 
 
 def _citation(scored: Scored, given: SourcePassage) -> SourceCitation:
