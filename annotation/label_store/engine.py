@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -174,9 +176,23 @@ def _sqlalchemy_engine(address: URL) -> Engine:
 def _prepare_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # otherwise the driver opens transactions of its own; _begin_sqlite does it
     connection.execute(f"pragma busy_timeout = {BUSY_MS}")
-    connection.execute("pragma journal_mode = wal")
+    _write_ahead(connection)
     connection.execute("pragma synchronous = full")  # an acknowledged rating survives a power cut
     connection.execute("pragma foreign_keys = on")
+
+
+def _write_ahead(connection: Any) -> None:
+    # SQLite refuses the switch at once, whatever the timeout, while another process writes or makes the same switch.
+    # The file then stays switched, so one of the next tries succeeds.
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _begin_sqlite(con: Connection) -> None:

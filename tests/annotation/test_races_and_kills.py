@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+import threading
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,3 +71,15 @@ def test_the_first_of_many_processes_creates_the_tables(url: str) -> None:
     started = [subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     errors = [process.communicate(timeout=60)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 4, errors
+
+
+def test_a_new_sqlite_store_waits_for_another_process_that_is_writing_to_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "studies.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("begin immediate")
+    other.execute("create table unrelated (n int)")
+    threading.Timer(0.3, lambda: other.execute("commit")).start()
+    open_label_store(f"sqlite:///{path}").close()
+    other.close()
+    with closing(sqlite3.connect(path)) as again:
+        assert again.execute("pragma journal_mode").fetchone() == ("wal",)
