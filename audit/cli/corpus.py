@@ -20,7 +20,7 @@ from audit.corpus.quality import quality_table
 from audit.corpus.questions.checks import DEFAULT_REGIONS, make_screen, read_tag_taxonomy
 from audit.corpus.questions.importing import EncoderFactory, import_questions
 from audit.corpus.questions.near_duplicates import DUPLICATE_THRESHOLD
-from audit.embedding.encoders import LEXICAL, cached_encoder, default_model, sentence_encoder, words_encoder
+from audit.embedding.encoders import LEXICAL, cached_encoder, model_or_words, sentence_encoder, words_encoder
 from audit.errors import DocumentError, QuestionsError
 from audit.settings import Settings
 from audit.vocabulary import PHASES
@@ -181,7 +181,7 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _encoder_of(name: str | None, settings: Settings) -> EncoderFactory | None:
     """What makes the encoder of that name for some texts; None for the name `none`."""
-    model = name or default_model() or LEXICAL
+    model = name or model_or_words()
     if model == NO_ENCODER:
         return None
     return (

@@ -16,7 +16,7 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_res
 from audit.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
 from audit.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
 from audit.corpus.documents import Document
-from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder
+from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, model_or_words, sentence_encoder
 from audit.errors import AuditError
 from audit.generation.costs import answer_cost, full_document_cost
 from audit.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
@@ -169,7 +169,7 @@ def _extract_answers(arguments: argparse.Namespace, settings: Settings, sources:
 
 def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Encoder | None:
     """The sentence model, its vectors kept with those of `audit retrieve`; None where none is named or installed."""
-    model = arguments.encoder or default_model() or LEXICAL
+    model = arguments.encoder or model_or_words()
     if model == LEXICAL:
         return None
     return cached_encoder(sentence_encoder(model), settings.data_dir.resolve() / "retrieval" / "vectors")

@@ -103,6 +103,11 @@ def default_model() -> str | None:
     return MINILM if find_spec("sentence_transformers") and _packaged_minilm() else None
 
 
+def model_or_words() -> str:
+    """MINILM where it is installed, else LEXICAL: what a config means that names no sentence model."""
+    return default_model() or LEXICAL
+
+
 def _packaged_minilm() -> Path | None:
     # Found, not imported: only its files are needed.
     spec = find_spec(MINILM_PACKAGE)

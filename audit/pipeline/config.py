@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 
+from audit.embedding.encoders import model_or_words
 from audit.judging.within.model import DEFAULT_PAIRS
 from audit.pipeline.config_types import ConfigSection, ExistingPath, NameOrPath, NewPath, Text, Texts, one_of
 from audit.pipeline.settings_models import RetrievalTable, across_schema, retrieval_schema
@@ -25,6 +26,8 @@ EXTRACTIVE: Final = "extractive"
 MODEL: Final = "model"
 BASELINE: Final = "baseline"
 NO_JUDGE: Final = "none"
+LEFT_OUT = "left out: MiniLM where it is installed, else words"
+SENTENCE_MODEL = f"name or path of a sentence model; words: no model; {LEFT_OUT}"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
 
 
@@ -57,7 +60,9 @@ class QuestionOptions(ConfigSection):
     taxonomy: NameOrPath = Field("", description="the topics and subtopics a question may have: a TOML file, or transplant")
     decisions: ExistingPath | None = Field(None, description="what was decided about near-duplicates")
     screen: bool = Field(False, description="look for details that could identify a person (extra pipeline)")
-    encoder: NameOrPath = Field("words", description="near-duplicates are found by a sentence model, words, or none")
+    encoder: NameOrPath = Field(
+        default_factory=model_or_words, description=f"near-duplicates are found by a sentence model, words, or none; {LEFT_OUT}"
+    )
     first: int = Field(0, ge=0, description="ask only so many questions, in the order of the file; 0: all")
 
 
@@ -65,7 +70,7 @@ class RetrievalOptions(ConfigSection):
     """How passages are found."""
 
     strategy: Strategy = Field("hero", description="the strategy whose passages are answered from")
-    encoder: NameOrPath = Field("words", description="name or path of a sentence model; words: no model")
+    encoder: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
     gold: ExistingPath | None = Field(None, description="which section answers which question (JSONL), for the page Retrieval")
@@ -117,7 +122,7 @@ class ThemeOptions(ConfigSection):
     """How disagreements are grouped."""
 
     build: bool = Field(True, description="whether themes are built")
-    model: NameOrPath = Field("words", description="name or path of a sentence model; words: no model")
+    model: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
     target: int = Field(0, ge=0, description="number of themes to come close to; 0: what the distance gives")
 
 
