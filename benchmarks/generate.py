@@ -1,6 +1,6 @@
 """The extractive generator on questions with known answers, and how much a prefix cache saves of a model's prompts.
 
-    python -m benchmarks.generate [answers]
+    python -m benchmarks.generate [answers] [--encoder MODEL] [--every N]
     python -m benchmarks.generate prefix
 
 answers   The nine NIH handbooks (../shared/data/retrieval): for each question the sections that answer it, by institute. BM25
@@ -9,7 +9,8 @@ answers   The nine NIH handbooks (../shared/data/retrieval): for each question t
           is even, as the one with the least silent + 2 x wrong; reported is the other half. there: a section answers it.
           aspect missing: the institute covers the disease but not what is asked about it. disease missing: it covers neither
           (a random third). No judge takes part: an answer is right if it cites a section of the gold.
-          95 % intervals by resampling questions.
+          95 % intervals by resampling questions. --encoder compares statements by a sentence model too; --every asks each Nth
+          question only, since the model encodes some hundred thousand statements otherwise.
 prefix    Share of prompt tokens that a cache of 16-token blocks saves (benchmarks/prefix_cache.py), by the evidence and by
           what comes first in the prompt: 40 questions on each of 8 handbooks, in the order that suits each best.
 """
@@ -22,13 +23,14 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from audit.corpus.documents import Document, Section, read_documents
+from audit.embedding.encoders import Encoder, sentence_encoder
 from audit.generation.evidence import GroundedQuestion
 from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.generation.model_generator import AnswerTask, load_answer_prompt
@@ -56,19 +58,18 @@ class Case(NamedTuple):
     record: dict[str, Any]
 
 
-def cases() -> Iterator[Case]:
+def cases(encoder: Encoder | None = None, every: int = 1) -> Iterator[Case]:
     """Handbook by handbook."""
     with gzip.open(DATA / "nih_handbooks_gold.jsonl.gz", "rt", encoding="utf-8") as file:
-        gold = [json.loads(line) for line in file]
+        gold = [json.loads(line) for number, line in enumerate(file) if number % every == 0]
     for document in read_documents(DATA / "nih_handbooks"):
         institute = document.handbook_id.removeprefix("nih-")
         chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
         strategy = make_strategy("bm25", build_index(document, RetrievalSettings(whole_characters=0)))
         queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
         asked = [GroundedQuestion(query, document, strategy.retrieve(query).record()) for query in queries]
-        for (line, kind, answering), record in zip(
-            chosen, extractive_answers(asked, ExtractiveSettings(threshold=0.0)), strict=True
-        ):
+        records = extractive_answers(asked, ExtractiveSettings(threshold=0.0), encoder)
+        for (line, kind, answering), record in zip(chosen, records, strict=True):
             yield Case(kind, line["question_id"], answering, record)
 
 
@@ -97,11 +98,11 @@ def interval(values: Sequence[Any], questions: Sequence[str]) -> str:
     return f"{np.mean(np.asarray(values, float)):.3f} ({low:.3f} to {high:.3f})"
 
 
-def answers() -> None:
+def answers(model: str, every: int) -> None:
     """The operating curve of the generator, the threshold chosen on one half, and the other half at that threshold."""
     started = time.perf_counter()
     halves: tuple[list[Case], list[Case]] = ([], [])
-    for case in cases():
+    for case in cases(sentence_encoder(model) if model else None, every):
         halves[_hash_byte(case.question_id) % 2].append(case)
     for name, half in zip(("chosen on", "reported on"), halves, strict=True):
         counts = ", ".join(f"{kind}: {sum(case.kind == kind for case in half):,}" for kind in (THERE, ASPECT, DISEASE))
@@ -206,9 +207,14 @@ def _turned(call: Call) -> Call:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts: dict[str, Callable[[], None]] = {"answers": answers, "prefix": prefix}
-    parser.add_argument("part", choices=tuple(parts), nargs="?", default="answers")
-    parts[parser.parse_args().part]()
+    parser.add_argument("part", choices=("answers", "prefix"), nargs="?", default="answers")
+    parser.add_argument("--encoder", default="", metavar="MODEL", help="a sentence model; left out: words alone")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="ask each Nth question only")
+    arguments = parser.parse_args()
+    if arguments.part == "prefix":
+        prefix()
+    else:
+        answers(arguments.encoder, arguments.every)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ NEGATION = r"(?:not|never|no|none|neither|nor|cannot|without|avoid\w*|don'?ts?)"
 LIMITS = r"(?:limit\w*|until|unless|only|except|stop|quit|instead|unsafe|forbidden|prohibited|refrain|stay away|keep away)"
 # "May cause" and "can be" tell what happens, not what one may do
 DESCRIBES = (
-    r"(?!\s+(?:also\s+|still\s+|sometimes\s+|not\s+)?(?:cause|become|"
+    r"(?!\s+(?:also\s+|still\s+|sometimes\s+|not\s+)?(?:cause|become(?! pregnant)|"
     r"feel|see|notice|make|lead|occur|happen|affect|increase|damage|"
     r"harm|result|appear|develop|experience|include|last|lower|raise|worsen|vary|spread|reduce|interact))"
 )
@@ -43,7 +43,9 @@ refrigerate refrain rely remember remind remove replace report rest resume retur
 separate set shower show sit sleep speak start stay stop store take talk tell test throw touch treat trim try turn use
 visit wait walk warm wash watch wear weigh wipe write
 """
-IMPERATIVE = rf"(?:^|[:;.,•]\s*|\b(?:then|and|or|also)\s)(?:{'|'.join(_VERBS.split())})\b"
+# "Triggers include: exercise" tells nobody to exercise
+AFTER_LEAD = r"(?<!include)(?<!includes)(?<!including)(?<! are)(?<!such as):\s*"
+IMPERATIVE = rf"(?:^|{AFTER_LEAD}|[;.,•]\s*|\b(?:then|and|or|also)\s)(?:{'|'.join(_VERBS.split())})\b"
 PEOPLE = (
     r"(?:team|doctor|physician|nurse|coordinator|clinic|office|provider|pharmac\w+|hospital|dentist|surgeon|specialist|911|"
     r"9-1-1|emergency|hotline|operator|center|centre|social worker|dietitian|us|someone)"
@@ -68,6 +70,7 @@ LIST_HEADS = r"(?:dos?|do's|don'?ts?|safe|unsafe|not safe|ok|okay|allowed|not al
 class Aspect:
     """A kind of fact: how a question asks for it, and how a statement has it.
 
+    named_first whether the statement must name the question's subject before what shows that it has the fact: "Dialysis is ..."
     by_heading  whether a heading can have it for the statements below: "6 months after transplant", "Foods to avoid"
     below_heading  what a statement must have that is about the question's subject only by its heading; None: no more than others
     conditional whether the statement must name the question's case as a case: "if you have a fever", or below such a lead
@@ -79,13 +82,20 @@ class Aspect:
     by_heading: bool = False
     conditional: bool = False
     below_heading: re.Pattern[str] | None = None
+    named_first: bool = False
 
 
 def _aspect(
-    name: str, asks: str, has: str, by_heading: bool = False, conditional: bool = False, below_heading: str = ""
+    name: str,
+    asks: str,
+    has: str,
+    by_heading: bool = False,
+    conditional: bool = False,
+    below_heading: str = "",
+    named_first: bool = False,
 ) -> Aspect:
     below = re.compile(below_heading) if below_heading else None
-    return Aspect(name, re.compile(asks), re.compile(has), by_heading, conditional, below)
+    return Aspect(name, re.compile(asks), re.compile(has), by_heading, conditional, below, named_first)
 
 
 # Nobody waits "5 minutes" or "3 times a week" before going back to work
@@ -100,6 +110,7 @@ SOON = (
 DEGREES = r"\d{2,3}(?:\.\d)?\s?(?:°|º|⁰|˚|o\b|degrees|f\b|c\b)"
 CALLS = r"(?:call|contact|phone|page|tell|notify|report|seek)(?:ing|s)?|see (?:your|a|the)"
 CASES = r"if|when|whenever|any of|these|following|immediately|right away|at once"
+STATES = r"\b(?:is|are|was|refers? to|means?|called|known as|occurs?|happens?|includ\w+)\b"
 # The first that a question asks for counts
 ASPECTS = (
     # "Diabetes is a cause of kidney disease" does not tell who gets diabetes
@@ -181,8 +192,9 @@ ASPECTS = (
         "why",
         r"^\W*why\b|\bwhat is the reason\b",
         r"\b(?:because|since|so that|so you|reason\w*|to (?:help|prevent|"
-        r"protect|make|keep|reduce|avoid|lower|check)|due to|cause\w*|"
-        r"therefore|can|may|will|risk\w*|helps?|prevents?)\b",
+        r"protect|make|keep|reduce|avoid|lower|check|find out|see (?:if|how|whether)|look for|tell (?:if|how|whether)|show|"
+        r"diagnose|measure|monitor|learn)|due to|cause\w*|therefore|(?:can|may|could|will) (?!(?:also )?be )|"
+        r"risk\w*|helps?|prevents?|allows?|needed for)\b",
     ),
     _aspect(
         "what to avoid",
@@ -199,11 +211,14 @@ ASPECTS = (
         r"problems?)\b.{0,50}(?:\b(?:includ\w+|such as|are|is|may be|"
         r"can be|like)\b|:|\bbelow)",
     ),
+    # "What is dialysis?", but not "What are the treatments for anemia?"
     _aspect(
         "definition",
-        r"^\W*what (?:is|are) (?:an? |the )?[^?]*\?*$",
-        r"\b(?:is|are|was|refers? to|means?|called|known as|occurs?|happens?|includ\w+)\b|:",
+        r"^\W*what (?:is|are) (?:an? |the )?(?!.*\b(?:of|for|from|with|about|to|in|on|if|when|my|best)\b)[^?]*\?*$",
+        STATES,
+        named_first=True,
     ),
+    _aspect("what is", r"^\W*what (?:is|are) (?:an? |the )?[^?]*\?*$", rf"{STATES}|:"),
     _aspect(
         "what to take",
         r"^\W*what (?:else )?(?:can|may|should|could|do) \w+ (?:take|use)\b",
@@ -214,7 +229,7 @@ ASPECTS = (
         "what to do if",
         r"\bwhat (?:should|do|can|must|shall|could|would) (?:i|we|my \w+|"
         r"you)\b.{0,20}\bdo\b.{0,12}\b(?:if|when|about|for|with)\b|"
-        r"\bwhat (?:happens )?if\b|\bwhat (?:to|can i|should i) do (?:if|about|for|when)\b",
+        r"\bwhat if\b|\bwhat (?:to|can i|should i) do (?:if|about|for|when)\b",
         INSTRUCTS,
         by_heading=True,
         conditional=True,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from audit.corpus.documents import Document, Section
+from audit.embedding.encoders import Encoder
+from audit.embedding.vectors import Vectors, no_progress
 from audit.generation.candidates import Candidate, candidates_of
 from audit.generation.questions import content_stems, read_question, stated_stems
 from audit.retrieval.model import Query
@@ -70,6 +74,7 @@ class Relevance:
 
         self._candidates: dict[str, tuple[Candidate, ...]] = {}
         self._headings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def stems(self, section: Section) -> frozenset[str]:
         """The stems in a section and in its headings."""
@@ -102,6 +107,17 @@ class Relevance:
             if (candidate.statement.end > start and candidate.statement.start < end) or (candidate.is_heading and start == 0)
         ]
 
+    def vectors(self, candidates: Sequence[Candidate], encoder: Encoder) -> Vectors:
+        """One row per candidate, which is encoded the first time that it is asked for.
+
+        Raises EmbeddingError and MissingLibraryError from the encoder.
+        """
+        texts = [_encoded_text(candidate) for candidate in candidates]
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors |= dict(zip(new, encoder.encode(new, no_progress), strict=True))
+        return np.stack([self._vectors[text] for text in texts])
+
     # Weighted: "travel" tells more about a section than "patient", which nearly every section has
     def coverage(self, question: Set[str], text: Set[str]) -> float:
         """The share in [0, 1] of a question's weight that a text covers; 0 for a question without content words."""
@@ -117,6 +133,16 @@ class Relevance:
         """The handbook's sections by how much of the question they cover, in reading order among equals."""
         stems = read_question(question).stems
         return sorted(self.document.sections, key=lambda section: -self.coverage(stems, self.stems(section)))
+
+
+FEW_WORDS = 6
+"""A statement of no more words says what it is about in the heading only: "For six weeks", "You can also: Exercise"."""
+
+
+def _encoded_text(candidate: Candidate) -> str:
+    # To longer statements headings add noise
+    quoted = candidate.statement.quoted
+    return f"{candidate.section.heading}: {quoted}" if len(quoted.split()) <= FEW_WORDS else quoted
 
 
 def without_numbers(text: str) -> str:

@@ -27,7 +27,7 @@ from audit.generation.evidence import (
 )
 from audit.generation.files import THRESHOLD, Record, answer_record, unread_record
 from audit.generation.questions import AskedQuestion, read_question
-from audit.generation.scoring import Scored, ScoringSettings, compared_by_meaning, scored_candidates
+from audit.generation.scoring import Scored, ScoringSettings, scored_candidates
 from audit.generation.unreadable import asked_in, other_language
 from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import NOT_ADDRESSED
@@ -35,7 +35,8 @@ from audit.vocabulary import NOT_ADDRESSED
 EXTRACTIVE = "extractive: sentences of the source, no model"
 """The name of this generator wherever its answers are shown or written."""
 NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage speaks of enough of what is asked."
-# If there are more passages, only this many are read statement by statement: those that cover most of the question
+# If there are more passages and no sentence model, only this many are read statement by statement: those that cover most of the
+# question. A sentence model finds statements that have none of its words, which may stand in any passage.
 MAX_PASSAGES = 12
 MAX_ITEMS = 12
 
@@ -66,7 +67,7 @@ def extractive_answers(
 ) -> Iterator[Record]:
     """The records of answers.jsonl for `questions`, in their order; fastest if a handbook's questions follow one another.
 
-    encoder  a sentence model, by which the best statements are compared with the question in meaning; None: by words alone
+    encoder  a sentence model, by which statements are compared with the question in meaning; None: by words alone
 
     `usage` of an answer has `generator`, `score` (how much of the question its best statement covers), `threshold` and `seconds`.
     """
@@ -84,7 +85,8 @@ def extractive_answer(
     started = time.perf_counter()
     evidence = evidence_of(question, relevance)
     asked = read_question(question.query.text)
-    confidence, chosen = chosen_statements(asked, _passages_to_read(asked, evidence, relevance), relevance, settings, encoder)
+    passages = evidence.passages if encoder else _passages_to_read(asked, evidence, relevance)
+    confidence, chosen = chosen_statements(asked, passages, relevance, settings, encoder)
     text = printed(chosen)
     usage: dict[str, Any] = {
         "generator": EXTRACTIVE,
@@ -108,9 +110,7 @@ def chosen_statements(
 ) -> tuple[float, list[Scored]]:
     """How much of the question the best statement covers, and the statements of the answer; none below the threshold."""
     candidates = [(passage.number, relevance.candidates(passage)) for passage in passages]
-    scored = sorted(scored_candidates(asked, candidates, relevance, settings.scoring), key=_by_score)
-    if encoder is not None:
-        scored = sorted(compared_by_meaning(asked, scored, encoder, settings.scoring), key=_by_score)
+    scored = sorted(scored_candidates(asked, candidates, relevance, settings.scoring, encoder), key=_by_score)
     confidence = scored[0].confidence if scored else 0.0
     # Better no answer than one about something else: the judge would compare it all the same
     return confidence, _chosen(scored, relevance, settings) if confidence >= settings.threshold else []
@@ -150,7 +150,26 @@ def _chosen(ranked: Sequence[Scored], relevance: Relevance, settings: Extractive
             selected |= {_key(part): part for part in group}
             texts |= {part.candidate.text for part in group}
             room -= length
-    return [selected[key] for key in sorted(selected)]
+    return [part for _, part in sorted(_with_full_lists(selected, relevance).items(), key=lambda entry: entry[0])]
+
+
+def _with_full_lists(selected: dict[tuple[int, int], Scored], relevance: Relevance) -> dict[tuple[int, int], Scored]:
+    """The statements, with all items of a list of which several were selected: part of a list reads as if it were all of it."""
+    items = [part for part in selected.values() if part.candidate.statement.kind == "item" and part.candidate.leads]
+    full = dict(selected)
+    for first, *others in _by_list(items):
+        listed = relevance.section_candidates(first.candidate.section)
+        siblings = [one for one in listed if one.leads == first.candidate.leads and not one.is_question]
+        if others and len(siblings) <= MAX_ITEMS:
+            full = {_key(part): part for part in (first._replace(candidate=one) for one in siblings)} | full
+    return full
+
+
+def _by_list(items: Sequence[Scored]) -> Iterable[list[Scored]]:
+    lists: dict[tuple[int, tuple[str, ...]], list[Scored]] = {}
+    for part in items:
+        lists.setdefault((part.candidate.place, part.candidate.leads), []).append(part)
+    return lists.values()
 
 
 def _key(scored: Scored) -> tuple[int, int]:

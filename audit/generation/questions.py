@@ -65,6 +65,12 @@ ASKS_FOR_OBJECT = re.compile(r"^\W*what (?:else )?(?:can|may|should|could|do) \w
 # "Which foods ...?" is about foods
 ASKED_NOUN = re.compile(r"^\W*(?:what|which) (?:kinds? of |types? of )?(\w+)", re.I)
 EITHER = re.compile(r"\b\w+,? or (?:an? |the |my |to )?\w+", re.I)
+# "have" and "children" are in many questions; what they ask together is not
+FAMILY = re.compile(
+    r"\b(?:have|having) (?:an? |another |more |my own )?(?:child(?:ren)?|kids?|bab(?:y|ies)|family)\b|\bstart a family\b"
+    r"|\b(?:father|carry) a (?:child|baby)\b",
+    re.I,
+)
 OBJECT_VERBS = frozenset(content_stems("take eat drink wear use"))
 
 
@@ -80,7 +86,7 @@ class Concept:
 class AskedQuestion:
     """A question as the generator reads it.
 
-    text      its sentences with a question mark; all of it where it has none
+    text      its sentences with a question mark (all of it where it has none), as they are compared with statements
     concepts  its content words, each once
     aspect    the kind of fact that answers it; None: any
     for_list  whether it asks for several things: "What are the signs ...?"
@@ -109,7 +115,7 @@ class AskedQuestion:
 def read_question(question: str) -> AskedQuestion:
     """The question as the generator reads it. Patients also tell about themselves: only sentences that ask count."""
     sentences = SENTENCE_END.split(question)
-    text = " ".join(sentence for sentence in sentences if sentence.rstrip().endswith("?")) or question
+    text = FAMILY.sub("become pregnant", " ".join(s for s in sentences if s.rstrip().endswith("?")) or question)
     either = tuple(frozenset(content_stems(match.group())) for match in EITHER.finditer(text))
     return AskedQuestion(
         text, tuple(_concepts(text)), aspect_of(text), ASKS_FOR_LIST.search(plain_text(text)) is not None, either

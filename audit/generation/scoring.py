@@ -33,6 +33,13 @@ OTHERS = re.compile(
     r"who|should|must|can|are)|visitors (?:and|who|are|must|should)|anyone|people who|"
     r"those who|others|someone who|caregivers? (?:and|who|should|must|can|need)|your pet|volunteers?)\b"
 )
+# Somebody's own story, or a report of research: neither is advice
+NO_ADVICE = re.compile(
+    r"\bi (?:\w+ed|was|were|had|have|am|did|went|felt|got|took|knew|thought)\b|\bi'(?:m|ve|d)\b|\bmy (?:internship|career)\b|"
+    r"\b(?:control|placebo|treatment) (?:group|arm)s?\b|\brandomi[sz]ed\b|\bparticipants (?:were|had|in|who)\b|\bet al\b|"
+    r"\bin (?:this|our|one|a) (?:study|trial|article)\b|\b(?:recommendation|policy) statement\b|\bthe authors?\b|"
+    r"\(\d{1,2}(?:\s?[-–,]\s?\d{1,2})*\)\W*$"
+)
 
 
 @dataclass(frozen=True)
@@ -42,31 +49,39 @@ class ScoringSettings:
     no_aspect  factor for a statement without the kind of fact that is asked for
     no_case    factor for an instruction that does not name the question's case as a case ("people who have a fever")
     others     factor for a statement about other people than the patient
+    no_advice  factor for a statement that tells somebody's own story or reports research
     elsewhere  factor for a statement that only says where to read more
     other_case factor for a statement that begins with a case which the question does not name ("If your mouth is sore, ...")
     item       bonus for items of a list where the question asks for several things
     dense      bonus for the share of a statement's words that are the question's
-    heading    bonus for the similarity of the section's heading and the question
+    heading    bonus for the similarity of the section's heading and the question, where statements are compared by words alone
+    headed     the same, where a sentence model compares them
     early      bonus for the first statement of a section; half of it for the second, and so on
     passage    bonus for statements of the first passage; half of it for the second, and so on
     meaning    weight of the similarity in meaning, where there is a sentence model
-    alike      cosine from which on a statement counts in full; below it its confidence falls in proportion
-    depth      statements that the sentence model compares: the best by their words
+    alike      cosine from which on a statement with the question's words counts in full; below it confidence falls in proportion
+    same       cosine from which on a statement counts in full whatever its words ("fridge" for "refrigerator")
+    shared     how much of `same` a statement may lack that has all of the question's words
+    unnamed    cosine from which on a statement is considered though it does not name the question's subject
     """
 
     no_aspect: float = 0.5
     no_case: float = 0.6
     others: float = 0.6
+    no_advice: float = 0.6
     elsewhere: float = 0.6
     other_case: float = 0.9
     item: float = 0.1
     dense: float = 0.1
     heading: float = 1.5
+    headed: float = 0.3
     early: float = 0.03
     passage: float = 0.05
-    meaning: float = 1.0
-    alike: float = 0.25
-    depth: int = 30
+    meaning: float = 2.0
+    alike: float = 0.4
+    same: float = 0.8
+    shared: float = 0.25
+    unnamed: float = 0.45
 
 
 class Scored(NamedTuple):
@@ -89,50 +104,66 @@ def scored_candidates(
     passages: Iterable[tuple[int, Sequence[Candidate]]],
     relevance: Relevance,
     settings: ScoringSettings,
+    encoder: Encoder | None = None,
 ) -> Iterator[Scored]:
-    """The candidates that speak of the question's subject, each with its score."""
-    weights = {concept.stem: concept.share * math.sqrt(0.25 + relevance.weight(concept.stem)) for concept in question.concepts}
-    if not any(weights.values()):
-        return
-    for rank, (number, candidates) in enumerate(passages, 1):
-        for candidate in candidates:
-            places = _places(question, candidate, relevance)
-            if candidate.is_question or _subject_share(question.subject, places, weights) < MIN_SUBJECT:
-                continue
-            coverage = _coverage(question, candidate, places, weights)
-            confidence = (
-                coverage
-                * _aspect_factor(question, candidate, places, settings)
-                * _relevance_factor(question, candidate, settings)
-            )
-            by_heading = any(places[concept.stem][1] for concept in question.concepts if concept.share != GENERIC_SHARE)
-            bonus = settings.heading * relevance.similarity(question.stems, relevance.headings(candidate.section)[0]) ** 2
-            bonus += settings.early / (candidate.number + 1) + settings.passage / rank
-            bonus += settings.item * (question.for_list and candidate.statement.kind == "item")
-            bonus += settings.dense * len(candidate.own & question.stems) / max(len(candidate.own), 1)
-            yield Scored(confidence + bonus, confidence, by_heading, candidate, number)
+    """The candidates that speak of the question's subject, each with its score.
 
-
-def compared_by_meaning(
-    question: AskedQuestion, scored: Sequence[Scored], encoder: Encoder, settings: ScoringSettings
-) -> list[Scored]:
-    """The best of the candidates, best first, with their similarity in meaning to the question in both scores.
+    encoder  a sentence model, which also finds statements that say it in other words; None: by words alone
 
     Raises EmbeddingError and MissingLibraryError from the encoder.
     """
-    best = scored[: settings.depth]
-    if not best:
-        return []
-    texts = [f"{part.candidate.section.heading}: {part.candidate.statement.quoted}" for part in best]
-    asked, *vectors = encoder.encode([question.text, *texts], no_progress)
-    cosines = [float(vector @ asked) for vector in vectors]
-    return [
-        part._replace(
-            score=part.score + settings.meaning * cosine,
-            confidence=part.confidence * min(1.0, max(0.0, cosine) / settings.alike),
-        )
-        for part, cosine in zip(best, cosines, strict=True)
-    ]
+    weights = {concept.stem: concept.share * math.sqrt(0.25 + relevance.weight(concept.stem)) for concept in question.concepts}
+    by_words = any(weights.values())
+    stated = [(number, [candidate for candidate in candidates if not candidate.is_question]) for number, candidates in passages]
+    cosines = iter(_cosines(question, [candidate for _, candidates in stated for candidate in candidates], relevance, encoder))
+    for rank, (number, candidates) in enumerate(stated, 1):
+        for candidate in candidates:
+            places, cosine = _places(question, candidate, relevance), next(cosines)
+            is_named = by_words and _subject_share(question.subject, places, weights) >= MIN_SUBJECT
+            if not is_named and (cosine is None or cosine < settings.unnamed):
+                continue
+            coverage = _coverage(question, candidate, places, weights)
+            confidence = (
+                max(_by_words(coverage, cosine, settings) if is_named else 0.0, _by_meaning(coverage, cosine, settings))
+                * _aspect_factor(question, candidate, places, relevance, settings)
+                * _relevance_factor(question, candidate, settings)
+            )
+            bonus = _bonus(question, candidate, settings)
+            bonus += (settings.heading if cosine is None else settings.headed) * _headed(question, candidate, relevance)
+            bonus += settings.passage / rank + settings.meaning * (cosine or 0.0)
+            by_heading = any(places[concept.stem][1] for concept in question.concepts if concept.share != GENERIC_SHARE)
+            yield Scored(confidence + bonus, confidence, by_heading, candidate, number)
+
+
+def _cosines(
+    question: AskedQuestion, candidates: Sequence[Candidate], relevance: Relevance, encoder: Encoder | None
+) -> Sequence[float | None]:
+    """The similarity in meaning of each candidate and the question; None without a sentence model."""
+    if encoder is None or not candidates:
+        return [None] * len(candidates)
+    (asked,) = encoder.encode([question.text], no_progress)
+    return [float(cosine) for cosine in relevance.vectors(candidates, encoder) @ asked]
+
+
+def _headed(question: AskedQuestion, candidate: Candidate, relevance: Relevance) -> float:
+    return relevance.similarity(question.stems, relevance.headings(candidate.section)[0]) ** 2
+
+
+def _bonus(question: AskedQuestion, candidate: Candidate, settings: ScoringSettings) -> float:
+    """What ranks a statement above others of the same confidence: its place, its kind and how dense it is."""
+    item = settings.item * (question.for_list and candidate.statement.kind == "item")
+    dense = settings.dense * len(candidate.own & question.stems) / max(len(candidate.own), 1)
+    return settings.early / (candidate.number + 1) + item + dense
+
+
+def _by_words(coverage: float, cosine: float | None, settings: ScoringSettings) -> float:
+    """How much of the question a statement answers by its words, in [0, 1]; less where it means something else."""
+    return coverage if cosine is None else coverage * min(1.0, max(0.0, cosine) / settings.alike)
+
+
+def _by_meaning(coverage: float, cosine: float | None, settings: ScoringSettings) -> float:
+    """How much of the question a statement answers by its meaning, in [0, 1]."""
+    return 0.0 if cosine is None else min(1.0, max(0.0, cosine + settings.shared * coverage) / settings.same)
 
 
 def _places(question: AskedQuestion, candidate: Candidate, relevance: Relevance) -> dict[str, tuple[float, bool]]:
@@ -173,13 +204,20 @@ def _subject_share(subject: Sequence[Concept], places: Mapping[str, tuple[float,
 
 
 def _aspect_factor(
-    question: AskedQuestion, candidate: Candidate, places: Mapping[str, tuple[float, bool]], settings: ScoringSettings
+    question: AskedQuestion,
+    candidate: Candidate,
+    places: Mapping[str, tuple[float, bool]],
+    relevance: Relevance,
+    settings: ScoringSettings,
 ) -> float:
     aspect = question.aspect
     if aspect is None:
         return 1.0
     headings = [candidate.section.heading, *candidate.section.above[-1:]] if aspect.by_heading else []
     texts = [candidate.quoted, *(plain_text(heading) for heading in headings if has_polarity(heading))]
+    if aspect.named_first:
+        is_definition = _defines(question, candidate, relevance.headings(candidate.section)[0], aspect.has)
+        return 1.0 if is_definition else settings.no_aspect
     if not any(map(aspect.has.search, texts)):
         return settings.no_aspect
     only_heading = all(places[concept.stem][1] for concept in question.subject)
@@ -188,6 +226,24 @@ def _aspect_factor(
     if aspect.conditional and not _names_case(question, candidate) and not any(by for _, by in places.values()):
         return settings.no_case
     return 1.0
+
+
+# A definition stands at the beginning of the section that is headed by what it defines
+DEFINED_WITHIN = 3
+
+
+def _defines(question: AskedQuestion, candidate: Candidate, headings: frozenset[str], has: re.Pattern[str]) -> bool:
+    """Whether a statement may say what the question's subject is: it names it first, or begins the section on it."""
+    stems = [concept.stem for concept in question.subject]
+    if 0 < candidate.number <= DEFINED_WITHIN and _names_half(stems, headings):
+        return True
+    shown = has.search(candidate.quoted)
+    return shown is not None and _names_half(stems, stated_stems(candidate.quoted[: shown.start()]))
+
+
+def _names_half(stems: Sequence[str], text: frozenset[str]) -> bool:
+    # "Schistosomiasis is ..." answers "What is Parasites - Schistosomiasis?"
+    return 2 * sum(presence(stem, text) > 0 for stem in stems) >= len(stems)
 
 
 def _names_case(question: AskedQuestion, candidate: Candidate) -> bool:
@@ -200,6 +256,8 @@ def _relevance_factor(question: AskedQuestion, candidate: Candidate, settings: S
     others = stated_stems(" ".join(match.group() for match in OTHERS.finditer(candidate.quoted)))
     if others and others.isdisjoint(question.stems):
         return settings.others
+    if NO_ADVICE.search(candidate.quoted):
+        return settings.no_advice
     if POINTS_ELSEWHERE.search(candidate.quoted):
         return settings.elsewhere
     case = FIRST_CASE.match(candidate.quoted)

@@ -97,10 +97,10 @@ def test_its_name_says_that_no_model_is_asked():
 
 
 def stand_in(*meant: str) -> Encoder:
-    """An encoder for which the question (put first) means the same as every text with one of these words, and nothing else."""
+    """An encoder for which a question means the same as every text with one of these words, and nothing else."""
 
     def encode(phrases, _progress):
-        alike = [number == 0 or any(word in phrase for word in meant) for number, phrase in enumerate(phrases)]
+        alike = [phrase.endswith("?") or any(word in phrase for word in meant) for phrase in phrases]
         return np.array([[1.0, 0.0] if same else [0.0, 1.0] for same in alike], dtype=np.float32)
 
     return Encoder("stand-in", "0" * 64, encode)
@@ -126,3 +126,32 @@ def test_a_statement_that_means_something_else_is_no_answer_to_the_sentence_mode
     (by_meaning,) = extractive_answers([question], encoder=stand_in())
     assert (by_words["absent"], by_meaning["absent"]) == (False, True)
     assert by_words["usage"]["encoder"] == "words"
+
+
+def test_the_sentence_model_finds_a_statement_that_has_none_of_the_question_s_words():
+    text = "Keep your refrigerator between 33 and 40 degrees F. Wash your hands with soap."
+    question = asked("At which setting does a fridge belong?", "s1", document=one_section("Kitchen", text))
+    (by_words,) = extractive_answers([question], encoder=stand_in())
+    (by_meaning,) = extractive_answers([question], encoder=stand_in("refrigerator"))
+    assert by_words["absent"]
+    assert by_meaning["answer"] == "Keep your refrigerator between 33 and 40 degrees F. [1]"
+
+
+def test_a_statement_of_few_words_is_compared_under_its_heading():
+    texts: list[str] = []
+
+    def encode(phrases, _progress):
+        texts.extend(phrases)
+        return np.ones((len(phrases), 1), dtype=np.float32)
+
+    text = "Blood is drawn twice a day and sent to the laboratory of the hospital. For six weeks."
+    question = asked("How long is blood drawn?", "s1", document=one_section("Blood tests", text))
+    list(extractive_answers([question, question], encoder=Encoder("all alike", "0" * 64, encode)))
+    assert "Blood tests: For six weeks." in texts
+    assert "Blood is drawn twice a day and sent to the laboratory of the hospital." in texts
+    # Each statement once, the question each time
+    assert sorted(texts) == sorted(["How long is blood drawn?", *set(texts)])
+
+
+def one_section(heading: str, text: str) -> Document:
+    return Document("h", "kidney", "Alder", "post", (Section("s1", heading, text),))

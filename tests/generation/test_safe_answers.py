@@ -173,3 +173,39 @@ def test_fast_food_is_neither_fasting_nor_a_fast_heart():
     text = "Avoid fasting diets. Avoid foods with fast acting sugar."
     assert answer("Can I eat fast food?", handbook(Eating=text)).startswith("NOT ADDRESSED")
     assert answer("Can I eat fast food?", handbook(Eating=f"{text} Avoid fast food.")) == "Avoid fast food. [1]"
+
+
+def test_of_a_list_of_which_several_items_are_quoted_none_is_left_out():
+    text = "Signs of rejection:\n• fever\n• swelling of the feet\n• less urine than usual\n• pain over the kidney"
+    quoted = answer("What are the signs of rejection?", handbook(Rejection=text))
+    assert quoted == "Signs of rejection: fever; swelling of the feet; less urine than usual; pain over the kidney. [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Can I exercise?", "Common triggers of asthma include: exercise."),
+        ("Can I exercise?", "Exercise caution when you take pain medicines."),
+        ("Can I eat salt?", "During my internship I learned to cook, and people could eat a little salt."),
+        ("Can I exercise?", "Moderate exercise was recommended for the control group."),
+        ("What is dialysis?", "Financial support is an argument against dialysis."),
+        ("Can I have children after a transplant?", "Some children are ready to go home 3 months after a transplant."),
+    ],
+)
+def test_a_statement_with_the_words_of_a_question_may_be_no_answer(question: str, text: str):
+    assert answer(question, handbook(Notes=text)).startswith("NOT ADDRESSED")
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is dialysis?", "Dialysis is a treatment that cleans your blood."),
+        ("Can I have children after a transplant?", "You may become pregnant from one year after your transplant on."),
+        ("What happens if I do not eat enough?", "If you do not eat enough, your body takes protein from your muscles."),
+        ("Why do I need a biopsy?", "A biopsy is the best way to find out whether your body rejects the kidney."),
+        ("When may I soak in the tub?", "Avoid soaking in a bath until your surgeon clears you."),
+        ("How cold should my fridge be?", "Keep your refrigerator as cold as 33 to 40 degrees F."),
+    ],
+)
+def test_an_answer_in_other_words_is_found(question: str, text: str):
+    assert answer(question, handbook(Notes=text)) == f"{text} [1]"
