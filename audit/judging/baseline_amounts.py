@@ -69,7 +69,7 @@ def quantities_that_differ(question: ParsedQuestion, first: ParsedAnswer, second
 def _asked_for(question: ParsedQuestion, answer: ParsedAnswer) -> Sequence[QuantityInStatement]:
     """The quantities that answer "how long", "how much" ... in the statement that shares most with the question."""
     candidates = [
-        (statement, [q for q in statement.quantities if question.asks_for(q) and not _is_reference(statement, q)])
+        (statement, [q for q in statement.quantities if question.asks_for(q) and not _states_no_amount(statement, q)])
         for statement in answer.guidance
     ]
     closest = max(
@@ -83,13 +83,18 @@ def _asked_for(question: ParsedQuestion, answer: ParsedAnswer) -> Sequence[Quant
 def _all_quantities(answer: ParsedAnswer) -> list[QuantityInStatement]:
     return [
         (statement, quantity) for statement in answer.statements for quantity in statement.quantities
-        if not _is_reference(statement, quantity)
+        if not _states_no_amount(statement, quantity)
     ]  # fmt: skip
 
 
-def _is_reference(statement: StatementReading, quantity: Quantity) -> bool:
-    """Whether a number in brackets is that of a reference: "in the next decade (14)"."""
-    return statement.text[: quantity.start].endswith("(") and statement.text[quantity.end :].startswith(")")
+CONTAINER = re.compile(r"\W{0,3}(?:glass(?:es)?|cups?|mugs?|bottles?|cans?|cartons?)\b", re.I)
+
+
+def _states_no_amount(statement: StatementReading, quantity: Quantity) -> bool:
+    """Whether a number is that of a reference, "in the next decade (14)", or the size of a container, "4 to 8 8 oz. glasses"."""
+    rest = statement.text[quantity.end :]
+    is_reference = statement.text[: quantity.start].endswith("(") and rest.startswith(")")
+    return is_reference or (quantity.dimension == "volume" and CONTAINER.match(rest) is not None)
 
 
 def _differing(

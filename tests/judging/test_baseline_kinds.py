@@ -38,6 +38,7 @@ def both_ways(question: str, a: str, b: str) -> Verdict:
         ("When do I stop aspirin?", "Stop aspirin 7 days before surgery.", "Start aspirin again 21 days after surgery."),
         ("How many stages are there?", "The kidney disease stages are many (14).", "The kidney disease stages grew (6)."),
         ("How much potassium?", "Soy milk | Potassium: 340 mg", "Cheese, one slice | Potassium: 15 mg"),
+        ("How much water a day?", "Aim to drink 2 to 3 liters of water a day.", "At least half should be water (8 oz glasses)."),
         ("How much should I drink?", "School-age children drink 1 liter of water.", "Teenagers drink 2 liters of water."),
     ],
 )
