@@ -21,7 +21,7 @@ from audit.tables import Column, TableSpec
 Statement = tuple[str, str, str]
 """(part, item, statement)."""
 PLAN = TableSpec(
-    "Analysis plan: what each figure estimates, of what, and how",
+    "Analysis plan: what each figure estimates, its population, and the method",
     (Column.text("part", "Part"), Column.text("item", "Item"), Column.text("statement", "Statement")),
     ("Written from the definitions in the code that made these tables, so it cannot differ from them.",),
 )
@@ -61,15 +61,15 @@ def _data(context: ExportContext) -> Iterator[Statement]:
 
 def _exclusions(context: ExportContext) -> Iterator[Statement]:
     set_aside = sum(numbers.get("quarantined", 0) for numbers in context.run.report.get("totals", {}).values())
-    yield "Exclusions", "Records set aside", f"{set_aside:,}: not readable as the format asks, in no figure"
+    yield "Exclusions", "Records set aside", f"{set_aside:,}: not readable in this format, excluded from every figure"
     if context.run.has_pairs:
         ((pairs, unscored, prescreened),) = rows(context.con, COUNTS)
         yield "Exclusions", "Unscored pairs", f"{unscored:,} of {pairs:,}: the judge's reply was not readable, in no rate"
-        yield "Exclusions", "Prescreened pairs", f"{prescreened:,} of {pairs:,}: an answer says nothing; absent, unjudged"
+        yield "Exclusions", "Prescreened pairs", f"{prescreened:,} of {pairs:,}: an answer is absent; labelled absent, not judged"
 
 
 def _estimands(context: ExportContext) -> Iterator[Statement]:
-    """What each metric of the package shows, and what its interval speaks of."""
+    """What each metric of the package shows, and the population of its interval."""
     for name in context.metrics_used():
         spec = METRICS[name].table.for_run(context.run)
         if spec.title and spec.notes:

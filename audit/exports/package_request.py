@@ -1,4 +1,4 @@
-"""What an export consists of: its run, what it is compared with, its study, and how much of it is written."""
+"""What an export contains: its run, the run it is compared with, its study, and how much of it is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from audit.themes.taxonomy import Taxonomy
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
 EVERYTHING, VALIDATION, REPORT = "everything", "validation", "report"
 CONTENTS_WORDS = {EVERYTHING: "Everything", VALIDATION: "Validation only", REPORT: "Report only"}
-"""What an export can be limited to: the tables and figures of its study, or report.html without files beside it."""
+"""What an export can be limited to: the tables and figures of its study, or only report.html."""
 
 
 @dataclass(frozen=True)

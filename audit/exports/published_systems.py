@@ -29,7 +29,7 @@ MODELS = {
     "llama-3.1-8b": ("llama", "3.1", "8b"), "llama-3.1-70b": ("llama", "3.1", "70b"), "mixtral-8x7b": ("mixtral", "8x7b"),
     "meditron-70b": ("meditron", "70b"),
 }  # fmt: skip
-"""Published model -> what the name of a release's model must contain to be it."""
+"""Published model -> what the name of a release's model must contain to match it."""
 MODES = (SystemMode.CLOSED_BOOK.value, SystemMode.RETRIEVAL.value)
 ALL_SYSTEMS = len(MODELS) * len(MODES)
 QUESTIONS = """
@@ -79,7 +79,7 @@ def system_figures(context: ExportContext) -> RunFigures:
 
 
 def shown_figures(names: Mapping[str, str]) -> tuple[str, list[PublishedFigure]]:
-    """The source, and those of its figures that are about the run's systems or about none in particular."""
+    """The source, and those of its figures that are about the run's systems or about no specific system."""
     source, figures = published_figures(FILE)
     systems = set(names.values())
     return source, [

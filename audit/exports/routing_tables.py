@@ -1,4 +1,4 @@
-"""Tables and figures of several sources: how systems choose between them, and what each source gives."""
+"""Tables and figures of several sources: how systems choose between them, and each source's share of the evidence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDE_TITLE = "Routing and evidence of each system, by measure"
 
 
 def routing_wide(context: ExportContext) -> Table:
-    """One row per system, one column per measure, as S1 prints them; measures that are asked of no question are left out."""
+    """One row per system, one column per measure, as S1 prints them; measures that apply to no question are left out."""
     frame = _known(context, "routing")
     present = [name for name in MEASURES if name in set(frame["measure"])]
     wide = pivoted(frame, ["name"], "measure", "mean").merge(frame.groupby("name", sort=False)["measured"].max().reset_index())

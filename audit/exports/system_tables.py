@@ -1,7 +1,7 @@
 """Tables of answering systems: what Fensore, Carrillo-Larco, Shah and Ho report, for a run that can fill them, and further ones.
 
 Of the numbered tables of "Does Domain-Specific RAG Help LLMs Answer Consumer Health Questions?", Table 1 is known to be retrieval
-by configuration (`system_retrieval`). The others are named here by what they hold: measures against the reference answers, the
+by configuration (`system_retrieval`). The others are named here by their content: measures against the reference answers, the
 composite (with 0 points for unreadable scores; of complete evaluations; on the questions that all systems share; of the reference
 answers), scores by criterion, lengths, preferences and their alignment with the judge, quality against retrieval.
 """
@@ -24,7 +24,7 @@ from audit.metrics._systems import BY_SYSTEM_QUESTION, MEASURE_TITLES, READ, SYS
 from audit.metrics.system_measures import EVIDENCE_MEANINGS
 from audit.tables import Column, TableSpec
 
-NONE_MEASURED = "Run {key} has no {what}: not measured, which is not the same as zero."
+NONE_MEASURED = "Run {key} has no {what}: not measured, which is different from zero."
 RETRIEVAL_TABLE = TableSpec(
     "How well each answering system's search finds the sections that contain the answer",
     (

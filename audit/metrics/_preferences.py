@@ -1,4 +1,4 @@
-"""What the metrics of preferences share: the comparisons of a run, each with the earlier system as A, and the judge's choices."""
+"""Shared by the metrics of preferences: the comparisons of a run, each with the earlier system as A, and the judge's choices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population
 from audit.vocabulary import Preference, RaterKind
 
-# The longer of two answers, in words, as far as both have a text.
+# The longer of two answers, in words, if both have a text.
 COMPARISONS = f"""
 with {CHOSEN.strip()},
 words as (
@@ -67,7 +67,7 @@ def choices_by_composite(
     """The judge's choice by the composites of two answers: question, system_a, system_b, choice (A, B, tie).
 
     `couples` has the columns system_a and system_b; the other options are those of `composite_values`.
-    Questions on which one of the two composites is not known have no row.
+    Questions without both composites have no row.
     """
     numbers = system_order(con).set_index("system_id")["system"]
     values = composite_values(con, incomplete=incomplete, weights=weights).pivot(

@@ -1,4 +1,4 @@
-"""Why a question or a pair matches the words of a search: where the words are, and a text that has them."""
+"""Why a question or a pair matches a search: where the words occur, and a text that contains them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from audit.store.connection import Connection, rows
 
 QUESTION, ANSWER, TOPIC, REASONING = "question", "answer", "topic", "reasoning"
 PLACES = (QUESTION, ANSWER, TOPIC, REASONING)
-"""Where words may be, in the order in which a list names them."""
+"""Where words may occur, in display order."""
 
 
 def _has_a_word(text: str) -> str:
     return f"exists (from wanted where contains({FOLDED.format(text=text)}, word))"
 
 
-# `answer_words` has the answers of every pair that was looked at; only those of pairs that match say why.
+# `answer_words` has the answers of every pair searched; only those of matching pairs explain the match.
 IN_QUESTIONS = f""",
 involved as (
     select question, handbook_a as handbook from matched union select question, handbook_b from matched
@@ -70,7 +70,7 @@ from places group by all
 
 @dataclass(frozen=True)
 class SearchPlace:
-    """One kind of text in which words of a search are.
+    """One kind of text that contains words of a search.
 
     place         one of PLACES
     text          the first of these texts
@@ -88,9 +88,9 @@ PairKey = tuple[str, str, str]
 
 
 def places_in_questions(con: Connection, filters: Filters, question_ids: tuple[str, ...]) -> dict[str, tuple[SearchPlace, ...]]:
-    """Where the words of `filters` are, for each of these questions: in it, or in the pairs of it that the filters select.
+    """Where the words of `filters` occur, for each of these questions: in its text, or in its pairs that the filters select.
 
-    A question that does not match, and every one where no words are searched for, has no entry.
+    Questions that do not match have no entry; without search words, none has.
     """
     if not filters.words or not question_ids:
         return {}

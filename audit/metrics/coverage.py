@@ -55,7 +55,7 @@ select name, asked, answered, answered / nullif(asked, 0) as share,
 from counted
 order by name = 'general', name
 """
-# Fewer than three peers of the same organ say little about what is usual, so all handbooks stand in for them.
+# Fewer than three peers of the same organ show little about usual coverage, so all handbooks are used instead.
 GAPS_SQL = """
 with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
@@ -107,7 +107,7 @@ COVERAGE_TABLE = TableSpec(
     printed_rows=30,
 )  # fmt: skip
 PROFILE_TABLE = TableSpec(
-    "What one {handbook} answers, and what its peers answer",
+    "Coverage of one {handbook} compared with its peers",
     (
         Column.named("name", "{Organ} or {topic}"), Column.count("asked", "Asked", "{questions}"),
         Column.count("answered", "Answered", "{questions}"), Column.share("share", "Answered", "share"),
@@ -139,7 +139,7 @@ GAPS_TABLE = TableSpec(
 def coverage(con: Connection) -> pd.DataFrame:
     """The share of questions that each handbook does not address, by the organ of the question.
 
-    A handbook that was not asked any question of an organ has not left it out: asked is 0 and absence is NaN.
+    A handbook that was asked no question about an organ did not omit it: asked is 0 and absence is NaN.
 
     One row per handbook and question organ, handbooks in release order, 'general' last:
         handbook                    int, number; handbook_id, organ, center, phase  str, of the handbook
@@ -176,7 +176,7 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     Raises NotInRunError when the handbook is unknown, and when the release came without answers.
     """
     require_answers(con, "what a handbook answers")
-    # Only a check: for an unknown handbook the statement would return an empty table.
+    # Only to raise for an unknown handbook: the statement would return an empty table.
     handbook_number(con, handbook_id)
     require_one_of(by, GROUPS, "Group")
     table = frame(con, PROFILE_SQL, {"handbook_id": handbook_id, "by": by})
@@ -191,7 +191,7 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     },
 )
 def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
-    """Questions that a handbook does not address and most of its peers do, the surest gap first.
+    """Questions that a handbook does not address and most of its peers do, the most certain gap first.
 
     Only questions of the handbook's own organ and general ones: a heart handbook that says nothing about a kidney has no gap.
     A handbook for every organ ('general') may have gaps in all.
@@ -211,5 +211,5 @@ def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
     require_answers(con, "what a handbook leaves out")
     handbook_number(con, handbook_id)
     table = with_wilson(frame(con, GAPS_SQL, {"handbook_id": handbook_id}), "share", "peers_answering", "peers_asked")
-    # By the lower end of the interval, so that a few peers do not lead by chance.
+    # By the lower end of the interval, so rows with few peers do not lead by chance.
     return table.sort_values(["share_low", "question"], ascending=[False, True], ignore_index=True)

@@ -17,7 +17,7 @@ from audit.tables import Column, TableSpec
 from audit.terms import RATE_MEANINGS, RATE_TITLES
 
 COUNTS = ("pairs", "scored", "unscored", "absent_pairs", "present", "consistent", "disagreeing")
-# `absent` is taken by answers: the pairs with an absent answer are `absent_pairs` here.
+# `absent` already counts answers, so pairs with an absent answer are `absent_pairs`.
 SUMS = ",\n           ".join(f"sum({count.removesuffix('_pairs')})::bigint as {count}" for count in COUNTS)
 OR_ZERO = ",\n       ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)
 
@@ -114,7 +114,7 @@ def handbooks(con: Connection) -> pd.DataFrame:
     """
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
-    # Each handbook is a group of its own: it is fixed, and the others could have been others.
+    # Each handbook is a group of its own: it is fixed, and the others are a sample.
     one_each = np.arange(len(pairs.handbooks))
     low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
     # A handbook without pairs has no interval.
@@ -201,7 +201,7 @@ group by center, question
 order by question, center
 """
 CENTERS_TABLE = TableSpec(
-    "What {centers} leave out, and whom they disagree with",
+    "Coverage and disagreement of {centers}",
     (
         Column.named("center", "{Center}"), HANDBOOKS, Column.count("asked", "Asked", "answers"),
         Column.count("absent", "Left out", "answers"), Column.share("absence", "Absence", "of answers"), PRESENT, DISAGREEING,
@@ -241,11 +241,12 @@ def centers(con: Connection) -> pd.DataFrame:
         within_present, ..._disagreeing   int, pairs of two handbooks of the center
         between_present, ..._disagreeing  int, pairs with another center's handbook
         r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
-        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; they speak of other questions and, for
+        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; they generalise to other questions
+        and, for
                                           pairs with other centers, of other handbooks there (audit.stats.clustered)
 
-    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
-    of others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2.
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or only one handbook of
+    others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2.
     """
     # Nullable integers: without answers the number asked is unknown, not zero.
     table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})

@@ -1,4 +1,4 @@
-"""What each answering system was asked and did: answered, refused, unread, and how long its answers are."""
+"""Replies of each answering system: answered, refused, unreadable, and the length of its answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODE_WORDS = {
     "other": "other",
 }  # fmt: skip
 TABLE = TableSpec(
-    "What each answering system did with the {questions}",
+    "Replies of each answering system",
     (
         SYSTEM, Column.text("model", "Model"), Column.text("mode", "Mode", words=MODE_WORDS),
         Column.text("retriever", "Retriever"), Column.count("asked", "Asked", "{questions}"),
@@ -100,7 +100,7 @@ def _counts(table: pd.DataFrame, references: int) -> pd.DataFrame:
     counts = ["asked", "not_asked", "answered", "refused", "unread"]
     replies = (table["answered"] + table["refused"]).astype(float)
     table = table.assign(replies=replies, refusal=table["refused"].astype(float) / replies.where(replies > 0))
-    # <NA>, not 0: nobody asked the reference
+    # <NA>, not 0: the reference answers were not asked for
     return with_wilson(table, "refusal", "refused", "replies").astype(dict.fromkeys(counts, "Int64"))
 
 

@@ -31,7 +31,7 @@ COLUMNS = (
 )  # fmt: skip
 CHECK_COLUMNS = ("kind", "number", "label", "significance", "parse")
 NO_LABEL = -1
-# Handbooks and matrix usually come before the pairs, so the rest of a file need not be read
+# Handbooks and matrix usually precede the pairs, so the rest of a file need not be read
 HEAD_BYTES = 2**16
 LIST_PATTERN = rb"\[[^\[\]{}\\]*\]"
 MATRIX_PATTERN = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
@@ -53,7 +53,7 @@ class RawComparison:
 
 @dataclass
 class PairRepair:
-    """Validates raw pairs in Python and appends the sound ones to `pairs`; the report explains the others."""
+    """Validates raw pairs in Python and appends the valid ones to `pairs`; the report explains the others."""
 
     con: Connection
     reader: RecordReader
@@ -90,7 +90,7 @@ class PairRepair:
         record = validate_pairs.pair(raw, repairs)
         question = self._number("question", question_id, self.state.questions)
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
-        # An ABSENT without a trace of the judge was pre-screened, unless both answers are there.
+        # ABSENT without a trace of the judge means pre-screened, unless both answers are present.
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
         return record | {
             "question": question, "handbook_a": min(a, b), "handbook_b": max(a, b),
@@ -165,7 +165,7 @@ class ComparisonHead:
         self.has_matrix = self.matrix is not None or self.problem is not None
 
     def forget_matrix(self) -> None:
-        """Free the lists once they were compared: a release has a matrix a question."""
+        """Free the lists after the comparison: a release has one matrix per question."""
         self.matrix = self.handbooks = None
 
     @classmethod
@@ -202,7 +202,7 @@ def _cut(raw: bytes, name: str, pattern: bytes) -> str | None:
 
 
 def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
-    """The same for a value of any form: the whole file is parsed where the pattern does not match."""
+    """Like `_json_text`, for a value of any form: the entire file is parsed if the pattern does not match."""
     text = _cut(raw, name, pattern)
     if text is not None or f'"{name}"'.encode() not in raw:
         return text
@@ -211,7 +211,7 @@ def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
 
 def _parse_matrix(text: str, size: int) -> tuple[Codes | None, str | None]:
     """The N x N codes, or a sentence on why they cannot be read."""
-    # A code has one digit, so a sound row without its spaces is digit, comma, digit, ...: numpy can read it without a parser.
+    # A code has one digit, so a valid row without spaces is digit, comma, digit, ...: numpy can read it without a parser.
     # Null is read as 9, which is not a label code and has one digit too.
     rows = [row.translate(None, b" \n\r\t") for row in ROW.findall(text.encode().replace(b"null", b"9"))]
     if len(rows) != size or any(len(row) != 2 * size - 1 for row in rows):
@@ -240,7 +240,7 @@ def contradictions(head: ComparisonHead, numbers: dict[str, int], pairs: Mapping
     numbers  handbook numbers by id
     pairs    arrays `a`, `b` (handbook numbers) and `label` (label codes, -1 where unscored)
     """
-    # A file may give every label twice, in its pairs and as a matrix. The pairs are loaded; the matrix is compared with them.
+    # A file may contain every label twice, in its pairs and as a matrix. The pairs are loaded; the matrix is compared with them.
     if head.problem:
         return [head.problem]
     if head.matrix is None or head.handbooks is None:

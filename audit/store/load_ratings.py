@@ -1,4 +1,6 @@
-"""Loading the labels that raters gave to pairs of the run, after its pairs: a rating of something else is quarantined."""
+"""Loading the labels that raters gave to pairs of the run, after its pairs: a rating of a pair that is not in the run is
+quarantined.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class _Instance:
 def load_stress(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill the five tables of stress tests; after questions and systems are loaded.
 
-    What names an unknown question, system or instance, and the second record of one thing, is quarantined. A reply whose choice
+    Records with an unknown question, system or instance, and duplicate records, are quarantined. A reply whose choice
     is not an option is loaded as unreadable; calls and sub-answers about documents that its instance lacks are dropped.
     """
     instances: dict[int, _Instance] = {}
@@ -76,7 +76,7 @@ def _usable(reader: RecordReader, kind: str, problem: Callable[[Record], Problem
 
 
 def _register(record: Record, state: LoadState, instances: dict[int, _Instance]) -> Problem | None:
-    """Number an instance, or say why that is not possible."""
+    """Number an instance, or state why that is not possible."""
     if record["instance_id"] in state.instances:
         return "duplicate_instance", f"instance_id '{record['instance_id']}' occurs earlier; the first record was kept."
     if unknown := state.resolve_ids(record, ("question",)):
@@ -107,7 +107,7 @@ def _reply_problem(record: Record, state: LoadState, seen: set[tuple[int, int]])
 
 
 def _checked(reader: RecordReader, entry: Entry, instances: dict[int, _Instance]) -> Record:
-    """The reply without what its instance does not know; each drop is noted."""
+    """The reply without entries that its instance does not have; each dropped entry is noted."""
     line, position, record = entry
     instance = instances[record["instance"]]
     if record["choice"] and instance.letters and record["choice"] not in instance.letters:

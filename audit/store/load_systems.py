@@ -1,4 +1,4 @@
-"""Loading answering systems, their answers and references, and what judges, raters and metrics say of the answers."""
+"""Loading answering systems, their answers and references, and the scores of the answers by judges, raters and metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Problem = tuple[str, str]
 def load_systems(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill the eight tables of answering systems, after questions and sources are loaded.
 
-    What names an unknown question or system, and the second record of one thing, is quarantined. Scores of answers that the
+    Records with an unknown question or system, and duplicate records, are quarantined. Scores of answers that the
     release does not bring are loaded and counted in a note.
     """
     answered: set[Hashable] = set()
@@ -144,7 +144,7 @@ def _criteria(
         yield record
     if file is not None:
         _note_count(reader, file, "incomplete_criteria", incomplete, "lack at least one of the eight scores")
-        _note_count(reader, file, "criteria_without_answer", without_text, "are about an answer that the release does not bring")
+        _note_count(reader, file, "criteria_without_answer", without_text, "are about an answer that is not in the release")
 
 
 def _note_count(reader: RecordReader, line: FileCount, code: str, count: int, words: str) -> None:

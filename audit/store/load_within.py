@@ -1,4 +1,4 @@
-"""Loading what handbooks state in several ways, and what was compared to find it."""
+"""Loading disagreements within handbooks, and the counts of compared statements."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def _inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Inconsi
                 continue
             outside = [place for place in record["places"] if not _is_inside(place, record["handbook"], state)]
             if outside:
-                message = f"{len(outside)} of its places are not in sections. It was loaded, and such a place has its text alone."
+                message = f"{len(outside)} of its places are not in sections. It was loaded; for these places only the text "
+                "is shown."
                 reader.note(line, position, NOTED, "place_outside", message)
             number += 1
             yield {"question": None, **record, "number": number}

@@ -30,7 +30,7 @@ def loaded(tmp_path: Path, **tables: list[Record]) -> Run:
 def test_a_run_of_systems_has_their_chapter_and_none_about_pairs(run: Run) -> None:
     with open_context(run) as context:
         parts = {chapter.title: chapter for chapter in chapters(context, lambda _: None)}
-    assert list(parts) == ["What was read", "Answering systems compared", "How the figures were made"]
+    assert list(parts) == ["What was read", "Answering systems compared", "Methods"]
     names = {table.name for table in parts["Answering systems compared"].tables}
     assert {"systems", "composite_zero", "composite_complete", "composite_shared", "criteria_means", "preferences"} <= names
     assert all(
