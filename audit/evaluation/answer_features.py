@@ -1,4 +1,4 @@
-"""What is known of a question before it is answered: its type and length, and what retrieval found for it."""
+"""Features of a question known before it is answered: its type and length, and the passages retrieved for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from audit.text.tokens import stems
 
-# A type of fewer questions would be learned by heart
+# A type with fewer questions would be overfitted
 MIN_OF_TYPE = 10
 FEATURES = {
     "top_score": "best retrieval score", "mean_score": "mean retrieval score", "score_drop": "best minus last retrieval score",
@@ -34,7 +34,7 @@ def answer_features(questions: pd.DataFrame, passages: pd.DataFrame) -> pd.DataF
     table["question_words"] = asked["text"].str.count(r"\S+")
     types = pd.get_dummies(asked["question_type"], prefix=TYPE_PREFIX, prefix_sep="", dtype=float)
     table = table.join(types.loc[:, types.sum() >= MIN_OF_TYPE]).astype(float)
-    # What is the same for every question tells none apart
+    # A constant feature does not discriminate
     return table.loc[:, table.nunique(dropna=False) > 1]
 
 

@@ -34,7 +34,8 @@ CHOICES = (Preference.A, Preference.B, Preference.TIE)
 def oriented(comparisons: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     """The same comparisons with the system that comes first in `order` as system_a.
 
-    `preference` and `shown_first`, and `longer` where there is such a column, change sides with it. Other columns stay.
+    `preference` and `shown_first`, and `longer` where there is such a column, are swapped accordingly. Other columns are
+    unchanged.
     """
     place = {system: number for number, system in enumerate(order)}
     swapped = comparisons["system_a"].map(place) > comparisons["system_b"].map(place)

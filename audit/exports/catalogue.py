@@ -82,7 +82,7 @@ SECTIONS = (
         "Data", (run_tables.load_report, run_tables.model_cost), about="any run", depends_on_labels=False
     ),
     ExportSection(
-        "What was compared", (run_tables.corpus, run_tables.questions, run_tables.question_sources), depends_on_labels=False
+        "Units compared", (run_tables.corpus, run_tables.questions, run_tables.question_sources), depends_on_labels=False
     ),
     ExportSection(
         "How pairs were labelled",
@@ -100,7 +100,7 @@ SECTIONS = (
         (figures.coverage, figures.disagreement, figures.case_mix),
     ),
     ExportSection("Topics of disagreement", (run_tables.themes,), (figures.theme_areas,)),
-    ExportSection("Disagreement within a {handbook}", (run_tables.within_handbook_counts, run_tables.within_handbook)),
+    ExportSection("Self-disagreement", (run_tables.within_handbook_counts, run_tables.within_handbook)),
     ExportSection(
         "Topics of disagreement, in curated themes",
         (run_tables.curated_themes, run_tables.theme_edits),

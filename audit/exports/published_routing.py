@@ -36,7 +36,7 @@ METHODS = {
 SPELLINGS = {plain(word): name for name, others in METHODS.items() for word in (name, *others)}
 SYSTEMS = "select system_id, settings ->> '$.method' from systems order by system"
 OTHER_READING = (
-    "Their table of whole answers has CrossEv@5 for single sources too, which cannot cover two, so the meaning must be different."
+    "Their table of whole answers has CrossEv@5 for single sources too, which cannot cover two, so its meaning must be different."
 )
 OTHER_QUESTIONS = "Other {questions}, sources and language: a difference reflects the two settings, not an error in either."
 

@@ -127,7 +127,7 @@ class ReleaseOptions(ConfigSection):
     run_id: Text = Field("", description="short name of the run (left out: the name of the config file)")
     title: Text = Field("", description="title on the pages")
     licence: Text = Field("", description="terms of use of the texts")
-    synthetic: bool = Field(False, description="the texts were made up; every page then says so")
+    synthetic: bool = Field(False, description="the texts are synthetic; every page then says so")
     datasheet: dict[Annotated[str, AfterValidator(one_of(DATASHEET_PARTS))], Text] = Field(
         {}, description=f"[release.datasheet]: in your words, by part of the datasheet: {', '.join(DATASHEET_PARTS)}"
     )

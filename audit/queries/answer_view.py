@@ -60,7 +60,7 @@ class SupportedText:
 
 @dataclass(frozen=True)
 class LayerResult:
-    """One layer of the search: its best sections (id, title, score), how many it kept, or why it was skipped."""
+    """One layer of the search: its best sections (id, title, score), how many it passed on, or why it was skipped."""
 
     name: str
     kept: int | None
@@ -174,7 +174,7 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
                 parts.append((start, end, (number,)))
     if answered.state == PRESENT and given:
         marks = cited_spans(text)
-        # What the record says of a citation goes before what a mark in the text suggests.
+        # A citation in the record takes precedence over a mark in the text.
         cites = {number: number in given for mark in marks for number in mark.numbers} | cites
         parts = parts or [(mark.start, mark.end, mark.numbers) for mark in marks]
     # Where two citations overlap, the text is marked once: by the one that begins first.

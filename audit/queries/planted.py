@@ -8,7 +8,7 @@ from audit.store.connection import Connection, rows
 from audit.stress.planted.starts import StartPair
 from audit.vocabulary import Label
 
-# Enough of each label for any number of changes that somebody would read, few enough for the memory at any size of run
+# Enough of each label for as many changes as anybody would read, few enough for memory at any size of run
 MOST_PAIRS = 2_000
 # The random order is the md5 of the seed and the pair, so that the same seed draws the same pairs on every machine.
 START_PAIRS = """

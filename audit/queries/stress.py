@@ -23,7 +23,7 @@ select test, size, coalesce(signal_share, -1)::integer as signal_share, coalesce
        count(distinct question) as questions, count(options) as closed
 from stress_instances group by all order by test, size, signal_share, dataset
 """
-# An instance on which systems differ teaches most; one that nobody was asked comes last
+# Instances on which systems differ are the most informative; those without replies come last
 LIST = """
 with replies as (
     select instance, count(*) as replies,
@@ -94,7 +94,7 @@ class StressReplyView:
     """What one system replied.
 
     state        RIGHT, WRONG or OPEN, INSUFFICIENT, UNREAD (with the reason) or NOT_ASKED
-    calls        place of a document -> what the system takes it for; no entry: it does not say
+    calls        place of a document -> how the system classifies it; no entry: not stated
     sub_answers  place of a document -> its answer to the sub-question, and the score 0, 0.5 or 1 (None: not graded)
     """
 

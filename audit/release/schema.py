@@ -57,7 +57,7 @@ def spelling(record: Mapping[str, Any], kind: str) -> dict[str, str]:
     return dict(_spelling(tuple(record), kind))
 
 
-@lru_cache(1024)  # the records of a file have the same keys, nearly always
+@lru_cache(1024)  # the records of a file nearly always have the same keys
 def _spelling(keys: tuple[str, ...], kind: str) -> tuple[tuple[str, str], ...]:
     spellings: dict[str, str] = {}
     for key in keys:

@@ -88,7 +88,7 @@ def system_answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     refused = boolean(raw.get("refused"), "refused")
     reason = unread_reason(raw, words or None, refused, repairs)
     if "answer" not in raw and not refused and not reason:
-        raise Reject("missing_field", "it has neither an answer nor an 'unread_reason', and it is no refusal.")
+        raise Reject("missing_field", "it has neither an answer nor an 'unread_reason', and it is not a refusal.")
     if not (words or "").strip():
         words = None
         if not refused and not reason:

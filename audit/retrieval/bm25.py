@@ -1,6 +1,6 @@
 """BM25 over a list of texts, by the library bm25s, and the tokens that it counts.
 
-All scores are computed when the index is built, so that a query only adds up columns.
+All scores are computed when the index is built, so a query only sums columns.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def reciprocal_rank_fusion(
     total: dict[int, float] = {}
     for rank_of, weight in rankings:
         for row, rank in rank_of.items():
-            # A large k flattens the curve: the first rank of one retriever counts little more than its second.
+            # A large k flattens the curve: the first rank of a retriever counts only slightly more than the second.
             total[row] = total.get(row, 0.0) + weight / (k + rank)
     return _best_first(total, factors)
 

@@ -44,7 +44,7 @@ class HybridStrategy:
 
     @cached_property
     def statistics(self) -> TermStatistics:
-        """What the handbook says of its words; computed at the first question."""
+        """The handbook's term statistics; computed at the first question."""
         return term_statistics(self.index, self.index.settings.hybrid.pmi_window)
 
     def retrieve(self, question: Query) -> Retrieval:

@@ -1,4 +1,4 @@
-"""What a handbook's own text says of its words: how unevenly each is spread over the chunks, and which occur together."""
+"""Term statistics of a handbook's own text: how unevenly words are spread over the chunks, and which occur together."""
 
 from __future__ import annotations
 

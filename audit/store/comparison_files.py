@@ -202,7 +202,7 @@ def _cut(raw: bytes, name: str, pattern: bytes) -> str | None:
 
 
 def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
-    """Like `_json_text`, for a value of any form: the entire file is parsed if the pattern does not match."""
+    """Like `_cut`, for a value of any form: the entire file is parsed if the pattern does not match."""
     text = _cut(raw, name, pattern)
     if text is not None or f'"{name}"'.encode() not in raw:
         return text

@@ -29,7 +29,7 @@ class KnownQuestion:
 
 @dataclass(frozen=True)
 class Predictors:
-    """What the weights are learned of.
+    """Options of learning the weights.
 
     features   names of features
     authority  whether lambda is learned too, else it is 0

@@ -16,7 +16,7 @@ from audit.retrieval.across.settings import FEATURES, DaksSettings
 
 @dataclass(frozen=True)
 class SourceRoute:
-    """What routing decided about one source: score S, share p of the softmax, and budget b; `probed`: chunks in its probe."""
+    """The routing decision about one source: score S, share p of the softmax, and budget b; `probed`: chunks in its probe."""
 
     source_id: str
     authority: float
@@ -31,7 +31,7 @@ class SourceRoute:
 class Routing:
     """The routes of a question, best source first, and the pool: the best chunks of each source, as many as its budget.
 
-    notes     what the user has to know: a source without text, a question without words, a budget below the minimum
+    notes     messages for the user: a source without text, a question without words, a budget below the minimum
     """
 
     question: str

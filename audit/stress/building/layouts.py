@@ -13,13 +13,13 @@ from audit.release.records import RecordFile, UnreadableRecord
 from audit.stress.building.questions import BuildReport, StressQuestion, checked_questions
 
 Place = tuple[str, Any]
-"""Where a record is in its file, and the record in the documented layout."""
+"""The position of a record in its file, and the record in the documented layout."""
 YES_NO_MAYBE = {"A": "yes", "B": "no", "C": "maybe"}
 NOTHING = "Nothing was written."
 
 
 def read_questions(path: Path, max_bytes: int, report: BuildReport, *, documents: Path | None = None) -> list[StressQuestion]:
-    """The questions of a file in one of the three layouts, which its content tells, in the order of their ids.
+    """The questions of a file in one of the three layouts (detected from its content), in the order of their ids.
 
     documents  a JSONL file with more signal documents (question_id, and documents or document_id and text), such as what a
                retriever found; MIRAGE's file has none

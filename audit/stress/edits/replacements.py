@@ -13,7 +13,9 @@ SPOKEN_CONSONANT = re.compile(r"(?:one|uni(?!n)|use|usual|eu)", re.I)
 
 
 class Replacement(NamedTuple):
-    """Characters `start` to `end` of a document, what a rule of `kind` puts there, and what a question calls the stretch."""
+    """Characters `start` to `end` of a document, their replacement by a rule of `kind`, and the noun that a question uses for
+    them.
+    """
 
     kind: str
     start: int

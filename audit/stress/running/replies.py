@@ -1,6 +1,6 @@
-"""Parsing a reply to a stress test: the choice, the calls on documents, the sub-answers, and what is wrong with them.
+"""Parsing a reply to a stress test: the choice, the calls on documents, the sub-answers, and their faults.
 
-What cannot be read is unreadable, never a guess: an unknown letter, two different choices, a document called in two ways.
+Unclear replies are unreadable, never guessed: an unknown letter, two different choices, a document called in two ways.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _known_keys(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None]:
-    """Choice, insufficient, and why there is neither; a choice that is no option is the empty text."""
+    """Choice, insufficient, and the reason if there is neither; a choice that is not an option becomes the empty text."""
     if len(choices) != 1:
         return None, False, SEVERAL if choices else CUT if cut else NO_CHOICE
     (choice,) = choices
@@ -91,7 +91,7 @@ def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None
 
 
 def _choice(value: Any, form: StressReplyForm, options: Mapping[str, str]) -> str:
-    """The letter (open question: the text), INSUFFICIENT, or an empty text for what is no option."""
+    """The letter (open question: the text), INSUFFICIENT, or an empty text for anything that is not an option."""
     text = clean_text(value, MAX_ANSWER) or ""
     if plain(text).strip(".") in (INSUFFICIENT, "insufficientinformation"):
         return INSUFFICIENT
@@ -123,7 +123,7 @@ def _short_answer(value: Any) -> str | None:
 def _numbered(
     records: list[dict[str, Any]], name: str, count: int, faults: Counter[str], read: Callable[[Any], Any]
 ) -> dict[int, Any]:
-    """What is given for the numbers 1 to `count`; what is missing, contradictory or about no such number is counted."""
+    """The entries for the numbers 1 to `count`; missing, contradictory and unknown numbers are counted."""
     given: dict[int, Any] = {}
     contradicted: set[int] = set()
     for number, value in (entry for record in records for entry in _entries(record.get(name))):
