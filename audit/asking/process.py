@@ -50,7 +50,7 @@ def main() -> None:
     """Answer requests until the dashboard closes the input."""
     logging.disable(logging.INFO)
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
-    # Whatever a library prints must not get between the replies
+    # Output printed by libraries must not corrupt the replies
     sys.stdout = sys.stderr
     libraries = Libraries()
     while True:

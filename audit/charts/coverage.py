@@ -36,7 +36,7 @@ from audit.terms import display_name
 ROW_HEIGHT = 18
 # Plotly draws the lines of a hatched bar in the marker's own colour.
 HATCHING = "#aab1ba"
-# A cell of another organ's questions: few expect a heart handbook to answer them, so it must not look like a gap.
+# A cell of another organ's questions: a heart handbook is not expected to answer them, so it must not look like a gap.
 MUTED, MUTED_TEXT = "#f3f4f6", FAINT
 Trace = dict[str, Any]
 BAR: Trace = {

@@ -88,7 +88,7 @@ def fragment_html(figure: go.Figure, name: str, *, script: bool | str) -> str:
 def pictures(figures: Mapping[str, go.Figure]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:
     """Each figure by name, as SVG and as PNG of 300 dpi, two journal columns wide, on white, in Arial.
 
-    The second dictionary has a sentence for each figure that could not be drawn, which costs no other.
+    The second dictionary has a sentence for each figure that could not be drawn, which does not affect the others.
 
     Raises NoPicturesError, which says what to install, where Kaleido or Chromium is missing or does not work.
     """

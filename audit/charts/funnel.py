@@ -1,4 +1,4 @@
-"""A funnel: ratios of groups by how much is known of each, and the lines inside which chance alone would spread them."""
+"""A funnel plot: ratios of groups by their precision, with the limits expected from chance alone."""
 
 from __future__ import annotations
 

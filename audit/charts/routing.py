@@ -49,7 +49,7 @@ def source_colours(sources: Sequence[str]) -> dict[str, str]:
 
 
 def route_picture(routes: pd.DataFrame, passages: pd.DataFrame, terms: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
-    """One question's way: its sources, what was taken from each, the evidence that was kept, and the terms that link it.
+    """The routing of one question: its sources, the passages taken from each, the packed evidence, and the terms that link it.
 
     routes    best first: source, facts (a line of text), probed, budget (int or NaN), share (of the budget, NaN: not stated)
     passages  best first: rank, source (None: of no source), bridged (bool), title

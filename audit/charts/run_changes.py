@@ -113,7 +113,7 @@ def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[st
     """A bar for each run and, between them, one for each cause; the line at its end is the 95 % interval of the change.
 
     frame          one organ, columns of audit.metrics.runs
-    first, second  what the runs are called
+    first, second  the names of the runs
     names          part -> name of its bar, in drawing order
     """
     rows: dict[Any, dict[Any, Any]] = frame.set_index("part").to_dict("index")

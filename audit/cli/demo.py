@@ -42,7 +42,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
     earlier = _earlier_demo(arguments, settings) if arguments.earlier or arguments.scale == "small" else None
     path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
-    # The manifest is written last; a demo without the truth of systems is that of an earlier version
+    # The manifest is written last; a demo without the true values of systems is from an earlier version
     if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
         note(f"Writing the demo release to {path} ...")
         write_demo(path, arguments.scale, arguments.seed, _note_tenths)

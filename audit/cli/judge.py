@@ -75,7 +75,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--blind-centers", action="store_true", help="also judge with the names of centers and handbooks masked")
     parser.add_argument("--name-centers", action="store_true", help="tell the judge which center each answer is from")
     parser.add_argument("--repeat", type=count, default=0, metavar="N", help="also judge each pair N more times")
-    parser.add_argument("--limit", type=count, metavar="N", help="only the first N pairs that need a judge")
+    parser.add_argument("--limit", type=count, metavar="N", help="judge only the first N pairs that need a judge")
     parser.add_argument(
         "--templates",
         type=Path,
@@ -104,7 +104,7 @@ def _pair_selection(text: str) -> str:
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
     run = find_run(settings.store_dir, arguments.run)
-    # First of all: a wrong --out must not be discovered after hours of calls
+    # Checked first: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
     with open_store(run.path) as con:
         pairs, selection = _select_pairs(arguments, settings, con)

@@ -83,7 +83,7 @@ def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settin
 
 
 def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
-    """What a metric that counts by theme takes; the second run may have no themes."""
+    """The taxonomies that a metric by theme takes; the second run may have no themes."""
     if not metric.by_theme:
         return {}
     taxonomies: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}

@@ -1,4 +1,4 @@
-"""`audit positions build`: who states what on every question of a run, by rules, as a file of the release format."""
+"""`audit positions build`: the positions on every question of a run, found by rules, as a file of the release format."""
 
 from __future__ import annotations
 

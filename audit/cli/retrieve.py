@@ -254,7 +254,7 @@ def _hybrid_setting(written: str) -> tuple[str, Any]:
 
 
 def _encoder(arguments: argparse.Namespace) -> str:
-    """The model; where none is named or installed, words alone, with a message."""
+    """The sentence model; if none is named or installed, the encoder of words, with a message."""
     model: str | None = arguments.encoder or (PAPER_ENCODER if arguments.preset else default_model())
     if model is None:
         note("No sentence model is installed, so passages are found by their words.")

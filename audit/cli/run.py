@@ -72,7 +72,8 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--preset", choices=tuple(PRESETS), default="",
-        help="what the config leaves open, as a published pipeline has it (paper: arXiv:2605.29084); --dry-run lists it",
+        help="settings of a published pipeline for options that the config leaves open (paper: arXiv:2605.29084); --dry-run "
+        "lists it",
     )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
     add_probe(parser)
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     config = read_config(arguments.config, arguments.preset)
     work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
     sources, left_out = find_sources(config, work)
-    # Whatever can be wrong must show before the first stage: extraction alone may take hours
+    # Errors must be detected before the first stage: extraction alone may take hours
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:

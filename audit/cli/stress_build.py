@@ -68,7 +68,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="SOURCE", help="file of questions, or folder of a release")
     parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="new folder for the instances")
     parser.add_argument(
-        "--documents", type=Path, metavar="FILE", help="JSONL with more signal documents, such as what a retriever found"
+        "--documents", type=Path, metavar="FILE", help="JSONL with more signal documents, such as a retriever's results"
     )
     parser.add_argument(
         "--tests", nargs="+", type=StressTest, choices=STRESS_TESTS, default=list(STRESS_TESTS), metavar="TEST",
@@ -105,7 +105,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _require_empty(folder: Path) -> None:
-    # First of all: a folder that cannot be used must not be discovered after hours of calls
+    # Checked first: an unusable folder must not be discovered after hours of calls
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise AuditError(f"{folder} exists and is not an empty folder. Nothing was written. Name a new folder with --out.")
 

@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     task = _task(arguments, settings, chosen)
     if arguments.dry_run:
         return _print_estimate(arguments, settings, task)
-    # First of all: a file that cannot be written again must not be discovered after hours of calls
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
     earlier = earlier_tables(given, settings.max_object_bytes)
 
     def write(journal: Journal, servers: list[str]) -> tuple[StressSummary, int]:
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _task(arguments: argparse.Namespace, settings: Settings, chosen: Sequence[StressInstance]) -> StressTask:
     prompts = load_stress_prompts(arguments.templates)
     folder: Path = arguments.release.resolve()
-    # The name of the journal may be needed to know the model, and the model to name the journal
+    # The journal may be needed to find the model's name, which in turn names the journal
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or settings.judge_model or '')}")
     model = model_for(arguments, settings)
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or model)}")

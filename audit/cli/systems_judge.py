@@ -29,8 +29,8 @@ CRITERIA, EVIDENCE = "criteria", "evidence"
 JUDGE, LEAVE_OUT = "judge", "leave-out"
 ABOUT = f"""Protocol criteria: one call judges one answer on eight criteria, each with an explanation and a score: scientific
 consensus, inappropriate content, missing content, extent of harm, likelihood of harm, bias, empathy, grammaticality. The judge
-sees the question and the first reference answer. Reference answers are judged like the others, as system 'reference': what they
-get shows how severe the judge is. The evaluations are written to {CRITERIA_FILE} in the release's folder; those of other
+sees the question and the first reference answer. Reference answers are judged like the others, as system 'reference': their
+scores show how severe the judge is. The evaluations are written to {CRITERIA_FILE} in the release's folder; those of other
 judges, and of other answers, stay.
 
 {ABOUT_EVIDENCE}
@@ -48,7 +48,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", type=Path, metavar="RELEASE", help="folder of a release with answers of systems")
     parser.add_argument(
         "--protocol", choices=(CRITERIA, EVIDENCE), default=CRITERIA,
-        help="what is judged: the answer on eight criteria, or the answer by its evidence (default: %(default)s)",
+        help="how answers are judged: on eight criteria, or by their evidence (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--measures", nargs="+", choices=JUDGED_MEASURES, metavar="NAME",
@@ -80,7 +80,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         folder, settings.max_object_bytes, refusals=arguments.refusals == JUDGE,
         references=arguments.references == JUDGE, systems=arguments.systems,
     )  # fmt: skip
-    # First of all: a file that cannot be written again must not be discovered after hours of calls
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
     earlier = earlier_evaluations(folder, settings.max_object_bytes)
     if not chosen.answers:
         raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")

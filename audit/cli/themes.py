@@ -1,4 +1,4 @@
-"""`audit themes build | assign`: what the sources disagree about, as a stored taxonomy of named themes."""
+"""`audit themes build | assign`: topics of disagreement as a stored taxonomy of named themes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--target-themes", type=count, metavar="N", help="make as close to N themes as possible")
+    size.add_argument("--target-themes", type=count, metavar="N", help="target number of themes")
     size.add_argument(
         "--cut", type=distance, metavar="D",
         help=f"for --method average: largest mean cosine distance within a theme (default: {CUT}, by words {WORDS_CUT})",
@@ -64,7 +64,7 @@ def assign_topics_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("taxonomy", type=Path, metavar="TAXONOMY", help="a themes.json")
     _add_phrase_options(parser)
     parser.add_argument(
-        "--max-distance", type=distance, metavar="D", help="largest cosine distance; a phrase that is farther away gets no theme"
+        "--max-distance", type=distance, metavar="D", help="maximum cosine distance; a phrase that is farther away gets no theme"
     )
 
 
@@ -183,7 +183,7 @@ def _report(job: JobProgress, step: str, done: int, total: int) -> None:
 
 
 def show_progress(step: str, done: int, total: int) -> None:
-    """A bar in a terminal; elsewhere one line a step."""
+    """A bar in a terminal; elsewhere one line per step."""
     if sys.stderr.isatty():
         full = BAR_WIDTH * done // max(total, 1)
         bar = f"\r{step:<8}|{'#' * full:<{BAR_WIDTH}}| {done:,} of {total:,} "

@@ -44,7 +44,7 @@ def within_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pairs", type=count, default=DEFAULT_PAIRS, metavar="N",
-        help="pairs of one handbook that a model is asked about, at most (default: %(default)s)",
+        help="maximum number of pairs of one handbook put to a model (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, within.md")
     add_call_options(parser, "files")

@@ -154,7 +154,7 @@ def _load_model(folder: Path, threads: int, precision: str) -> Any:
     library = optional("sentence_transformers", "A sentence model", "models")
     torch = optional("torch", "A sentence model", "models")
     torch.set_num_threads(threads)
-    # The caller draws its own progress bar; two bars on one terminal overwrite each other.
+    # The caller shows its own progress bar; two bars on one terminal overwrite each other.
     optional("transformers.utils.logging", "A sentence model", "models").disable_progress_bar()
     dtype = {} if precision == FULL_PRECISION else {"model_kwargs": {"dtype": getattr(torch, precision)}}
     return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **dtype)

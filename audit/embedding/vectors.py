@@ -28,7 +28,7 @@ def no_progress(_step: str, _done: int, _total: int) -> None:
 def unit_rows(vectors: NDArray[Any]) -> Vectors:
     """The rows scaled to length 1; a row of zeros stays a row of zeros."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    # FAISS takes nothing but contiguous float32.
+    # FAISS accepts only contiguous float32.
     return np.ascontiguousarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
 

@@ -70,7 +70,7 @@ class Job:
     state, started      its state, and whether its work was ever started
     command, pid        the arguments of `audit`, and the process that carries or carried them out
     progress, estimate  the latest figures of the work, and of the estimate before it
-    message             why the last process did not end well
+    message             why the last process failed
     result              what its result was saved as
     """
 

@@ -1,4 +1,4 @@
-"""What judging would cost: the calls of each stage that are still open, as far as the replies so far tell."""
+"""The cost of judging: the open calls of each stage, as far as the replies so far determine them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def share_left(cost: StageCost, replies: Sequence[Reply]) -> float:
 
 
 def cost_notes(costs: Sequence[StageCost]) -> str:
-    """What the estimate leaves out."""
+    """A note on costs that the estimate omits."""
     return EXTRACT_NOTE if any(cost.stage == EXTRACT for cost in costs) else ""
 
 

@@ -1,4 +1,4 @@
-"""Writes verdicts as a release: everything that was judged is copied, and the manifest tells how it was judged."""
+"""Writes verdicts as a release: everything that was judged is copied, and the manifest records how it was judged."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Journal:
         try:
             # Used by several threads, but never by two at once: see `_lock`.
             self._con = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            # So that a page can count the replies while a run is writing.
+            # Lets a page count the replies while a run is writing.
             self._con.execute("pragma journal_mode = wal")
             # A sync at each reply would be slow; without it a power failure costs the last few replies, which are asked again.
             self._con.execute("pragma synchronous = normal")

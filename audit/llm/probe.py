@@ -75,7 +75,7 @@ async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoi
 async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> CheckedEndpoint:
     """`find_model`, and whether the endpoint answers with this key: some list their models without one.
 
-    Costs one call of one token. Raises AuditError for the first thing that does not fit.
+    Costs one call of one token. Raises AuditError for the first problem.
     """
     async with Client(endpoint, _impatient(limits)) as client:
         models = await _list_models(client)
@@ -85,9 +85,9 @@ async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> Ch
 
 
 async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> ProbeReport:
-    """Ask the endpoint what it is, whether it obeys a schema without thinking aloud, and the given calls.
+    """Identify the endpoint, check that it obeys a schema without thinking aloud, and make the given calls.
 
-    Raises AuditError, with what is wrong and what to do, for the first thing that does not fit.
+    Raises AuditError, with the problem and the remedy, for the first problem.
     """
     async with Client(endpoint, _impatient(limits)) as client:
         models = await _list_models(client)

@@ -62,7 +62,7 @@ class AnswersToScore:
 def answers_to_score(
     folder: Path, max_bytes: int, *, refusals: bool = True, references: bool = True, systems: Collection[str] = ()
 ) -> AnswersToScore:
-    """The answers of the release in `folder` that a judge can be asked about. Of two records of one thing the first counts.
+    """The answers of the release in `folder` that a judge can be asked about. Of duplicate records the first is used.
 
     refusals    judge refusals that have a text, like every other answer
     references  judge the first reference answer to each question too

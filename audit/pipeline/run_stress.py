@@ -108,7 +108,7 @@ def _instance(raw: Any, seen: set[str], texts: dict[str, str]) -> tuple[StressIn
 
 @dataclass(frozen=True)
 class EarlierTables:
-    """What the release has of systems, by id, and of replies, by instance and system: as it is in the files."""
+    """The systems of the release by id, and its replies by instance and system, unchanged from the files."""
 
     systems: dict[str, Any]
     replies: dict[tuple[str, str], Any]

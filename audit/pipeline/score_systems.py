@@ -80,7 +80,7 @@ def retrieval_values(records: SystemRecords) -> Values:
     """The measures of retrieval of every answer whose question has gold sections, for the systems that bring evidence.
 
     A reply that could be read and brings no evidence, of a system that brings some elsewhere, found nothing: its measures are
-    0. Of an unread reply nobody knows what was found. A gold section is named by its id, or as handbook_id/section_id.
+    0. For an unread reply the result of the search is unknown. A gold section is named by its id, or as handbook_id/section_id.
     """
     values: Values = {}
     for system in dict.fromkeys(system for _, system in records.answers):

@@ -25,7 +25,7 @@ MAX_CHARACTERS = 2_500
 
 @dataclass
 class _Release:
-    """What a release says on its questions; of two records of one thing the first counts."""
+    """A release's answers and references for its questions; of duplicate records the first is used."""
 
     layout: Layout
     max_bytes: int
@@ -138,7 +138,7 @@ def _places(release: _Release, name: str) -> list[Section]:
 
 
 def _cited(record: Mapping[str, Any], handbook: str) -> list[Section]:
-    """The sections that an answer cites; what it was only given need not answer anything."""
+    """The sections that an answer cites; sections it was merely given need not answer the question."""
     listed = json.loads(record["retrieval"] or "{}").get("citations")
     citations = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
     return [(handbook, str(one["section_id"])) for one in citations if one.get("section_id") and one.get("known") is not False]

@@ -1,4 +1,4 @@
-"""What the handbooks of a run lack as texts: pages without text, words that cannot be read, another language, duplicates."""
+"""Text quality of a run's handbooks: pages without text, unreadable words, other languages, duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where on a page a statement is printed: by letters and digits alone, so that line breaks, hyphens and bullets do not matter."""
+"""Where on a page a statement is printed: by letters and digits only, so line breaks, hyphens and bullets do not matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTEXT = 80
 MIN_FOUND = 0.6
 # A piece of fewer letters is a coincidence
 MIN_PIECE = 8
-# Pieces farther from the longest one than this share of the page's height are others' words
+# Pieces farther from the longest one than this share of the page's height belong to other text
 NEAR = 0.15
 FAR = 9.0  # the height of what is not printed
 # Boxes of one line overlap by this share of the lower one's height

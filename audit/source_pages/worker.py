@@ -48,7 +48,7 @@ def read_page(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """The facts of a page and its picture: pages, width, height, text, boxes (left, top, right, bottom in [0, 1], or null)."""
     pypdfium2 = import_module("pypdfium2")
     content = Path(request["path"]).read_bytes()
-    # Of these very bytes, so that the file cannot be exchanged between the check and the reading
+    # Digest of the bytes read, so the file cannot be swapped between the check and the reading
     if hashlib.sha256(content).hexdigest() != request["digest"]:
         raise ReadError("digest")
     try:

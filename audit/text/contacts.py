@@ -1,6 +1,6 @@
 """Contacts and credits in a text: telephone numbers, e-mail, web and postal addresses, and lines that name a source.
 
-Each of them tells whose text it is as a name does. A dose, a date, 911 or 100.4 is none of them: where digits can be both, a
+Each of them identifies the source as a name does. A dose, a date, 911 or 100.4 is not a contact: if digits can be both, a
 unit after them or a round number decides for a quantity, and a word before them such as `call` for a telephone number.
 """
 

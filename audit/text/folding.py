@@ -34,7 +34,7 @@ class FoldedText(NamedTuple):
 
 
 def fold(text: str) -> FoldedText:
-    """Fold NFC and NFD, full width, look-alike letters, quotes, hyphens and white space; drop what nobody sees.
+    """Fold NFC and NFD, full width, look-alike letters, quotes, hyphens and white space; drop invisible characters.
 
     Upper and lower case stay. White space becomes one space, or one line break if it has any.
     """

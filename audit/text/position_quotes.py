@@ -1,6 +1,6 @@
-"""What each group of answers states, in its own words: the sentence of every answer that takes the group's position.
+"""Each group's position in its own words: the sentence of every answer that states it.
 
-Texts in, spans out. Nothing is worded anew: a position is named by a sentence that stands in one of its answers.
+Texts in, spans out. Nothing is rephrased: a position is named by a sentence from one of its answers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ ASIDE = re.compile(
 MIN_WORDS = 2
 LONG = 45
 DISTINCT_WORDS = 4
-# What a sentence gains: the group's own quantity and what the dispute is about outweigh the rest
+# Weights of a sentence's features: the group's own quantity and the subject of the dispute outweigh the rest
 QUANTITY_WEIGHT, ASPECT_WEIGHT, QUESTION_WEIGHT, CITED_WEIGHT = 2.0, 2.0, 1.0, 2.0
-# Once more for a quantity that is at issue: another may be what a group happens to say beside the dispute
+# An additional weight for a quantity that is at issue: others may be unrelated to the dispute
 AT_ISSUE_WEIGHT = 2.0
 NEGATION_WEIGHT, OPENING_WEIGHT, FIRST_WEIGHT, LONG_COST = 0.6, 0.4, 0.15, 0.4
 CLASH_WEIGHT = 3.0
@@ -59,7 +59,7 @@ class AnswerGroup:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What makes a sentence of one group telling: its stems' shares inside less outside, and what the judge speaks of."""
+    """What distinguishes a group's sentences: the share of stems inside minus outside the group, and the judge's words."""
 
     group: AnswerGroup
     margins: dict[str, float]
@@ -127,10 +127,10 @@ def _is_at_issue(place: int, groups: Sequence[AnswerGroup], amounts: Sequence[Qu
 
 
 def most_typical(quotes: Sequence[str], scores: Sequence[float]) -> int:
-    """The place of the quote that says best what all of them say: a good score, and like the others; then the shortest."""
+    """The index of the most representative quote: a good score, and similar to the others; then the shortest."""
     words = [frozenset(stems(quote)) for quote in quotes]
     likeness = [sum(similarity(own, other) for other in words) / len(words) for own in words]
-    # The best-scored alone may be an odd one; the most similar alone may be what all say before they differ
+    # The best-scored quote may be atypical, and the most similar one may be a statement on which all groups agree
     return max(
         range(len(quotes)), key=lambda place: (round(scores[place] + LIKENESS_WEIGHT * likeness[place], 6), -len(quotes[place]))
     )
@@ -160,7 +160,7 @@ def yes_or_no(answers: Sequence[str]) -> str | None:
 
 
 def _last_question(text: str) -> str:
-    # Patients tell about themselves first
+    # Patients describe themselves first
     sentences = [text[start:end] for start, end in sentence_spans(text) if text[start:end].endswith("?")]
     return sentences[-1] if sentences else text
 

@@ -1,7 +1,7 @@
 """Changes that leave the sense of a text alone, or only add to it: other words, another order, one sentence more, padding.
 
-Each rule returns the edit, or None where it cannot be made safely. The rules read form and not meaning, so they leave out every
-sentence that could lean on the one before it.
+Each rule returns the edit, or None where it cannot be made safely. The rules read form and not meaning, so they skip every
+sentence that could depend on the one before it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _cased(word: str, first: str) -> str:
 
 # -- sentences ---------------------------------------------------------------------------------------------------------
 
-# A sentence with one of these may speak of the one before it
+# A sentence with one of these may refer to the one before it
 _LEANS = (
     r"this|these|those|they|them|their|it|its|such|he|she|his|her|him|former|latter|other|others|another|also|however|therefore|"
     r"then|next|first|second|third|last|finally|instead|following|below|above|previous|earlier|later|both|same|so|but|and|or|"
@@ -70,9 +70,9 @@ _LEANS = (
 )
 LEANS = re.compile(rf"\b(?:{_LEANS})\b")
 OPENING = re.compile(rf"\A\W*(?:\w+\W+){{0,2}}?(?:{_LEANS})\b")
-# "Here is what we recommend" says nothing by itself
+# "Here is what we recommend" has no meaning by itself
 POINTS_ELSEWHERE = re.compile(r"\b(?:this|following|what)\b", re.IGNORECASE)
-# Where a text comes from, and where to read on, are nothing that a patient would miss
+# A patient would not miss the source of a text or pointers to further reading
 SOURCE = re.compile(r"\b(?:nih|websites?|web sites?|more information|learn more|see the|read more|contact|sources?|click)\b")
 # "Lipids are fatty materials" explains a word and tells the patient nothing to do or to expect
 EXPLAINS = re.compile(
@@ -120,7 +120,7 @@ def sentence_added(text: str, question: str, choose: random.Random) -> TextEdit 
     """The text as it is, after a text that lacks one of its sentences: the added sentence is surely compatible with the rest.
 
     The sentence is not what answers the question. It has at least MIN_DETAIL_WORDS words with a sense of their own, most of which
-    are nowhere else in the text, and nothing leans on it. None where there is no such sentence.
+    are nowhere else in the text, and nothing depends on it. None where there is no such sentence.
     """
     found = list(statements(text))
     kept = _answering(found, question)

@@ -55,7 +55,8 @@ def build_taxonomy(
 
     counts   phrase, as the release has it -> how often it occurs there
     encoder  called once, with every distinct plain phrase (see `audit.themes.taxonomy`)
-    groups   phrase -> a subject that people know, such as the topic of its questions: parents are those, unless they tell little
+    groups   phrase -> a subject that people know, such as the topic of its questions: parents are those, unless they are
+    uninformative
     namer    names themes and parents; without one they are called by what their phrases share, or by one of these
     earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
 
@@ -95,7 +96,7 @@ def _labels(
     if len(vectors) < MIN_PHRASES:
         return np.full(len(vectors), NO_THEME, dtype=np.int64)
     labels = METHODS[options.method](vectors, options, progress)
-    # A model knows that two phrases mean the same without a word in common; without one, nothing else is evidence.
+    # A model recognises synonyms without shared words; without a model, shared words are the only evidence.
     return sharing_a_phrase(list(written), labels) if encoder.name == LEXICAL else labels
 
 

@@ -28,7 +28,7 @@ class Draft:
     """Plain phrases with their vectors and theme numbers, and a parent number per theme (-1: none).
 
     written  plain phrase -> the phrases, as the release has them, that have this plain form
-    given    the names of the parents by number, where they were given and not made
+    given    the names of the parents by number, if they were given and not generated
     """
 
     written: Mapping[str, Sequence[str]]
@@ -127,7 +127,7 @@ class Draft:
     def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
         members = np.flatnonzero(self.labels == theme)
         similar = self.vectors[members] @ self.vectors[rows].T
-        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself tells nothing about new phrases
+        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself says nothing about new phrases
         return np.asarray(1 - similar.max(axis=1))
 
 
@@ -166,7 +166,7 @@ def kept_ids(groups: Sequence[Sequence[str]], earlier: Mapping[str, Sequence[str
     heirs: dict[str, tuple[int, int]] = {}
     for number, counter in enumerate(shared):
         for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:1]:
-            # Of equal claims the first group wins, so that the same build gives the same ids.
+            # The first group wins a tie, so the same build gives the same ids.
             heirs[name] = max(heirs.get(name, (0, 0)), (count, -number))
     inherited = {-number: name for name, (_, number) in heirs.items()}
     taken = set(inherited.values())

@@ -1,4 +1,4 @@
-"""Names of themes: the words that set a theme apart, a phrase quoted from it, and the name that a language model gives."""
+"""Names of themes: its distinctive words, a phrase quoted from it, and the name that a language model gives."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NEAR_DUPLICATE = 0.75
 
 @dataclass(frozen=True)
 class Card:
-    """What a namer sees of one theme: its terms, its medoid, its exemplars, what its phrases share, and, for a parent, the names
-    below it.
+    """The data a namer gets about one theme: its terms, its medoid, its exemplars, what its phrases share, and, for a parent, the
+    names below it.
     """
 
     terms: tuple[str, ...]
@@ -48,7 +48,7 @@ Namer = Callable[[Sequence[Card]], Sequence[str | None]]
 
 
 def plain_name(card: Card) -> str:
-    """What its phrases share, else a phrase of its own, quoted; a list of words ("time, tests, medicine") says nothing."""
+    """The words its phrases share, else a quoted phrase of its own; a list of words ("time, tests, medicine") says nothing."""
     if card.shared or len(card.children) < MIN_CHILDREN:
         return card.shared or card.medoid
     return f"{card.medoid}, and {len(card.children) - 1:,} more"

@@ -51,9 +51,9 @@ def phrase_stems(phrase: str) -> frozenset[str]:
 
 
 def sharing_a_phrase(plain: Sequence[str], labels: Labels) -> Labels:
-    """The same themes without what only letters hold together, for phrases that were compared by their words alone.
+    """The themes without phrases that only share letters, for phrases that were compared by their words alone.
 
-    A phrase that has no word of what most of its theme share is taken out of it, and a theme that shares nothing is dissolved:
+    A phrase without any of the words that most of its theme share is removed, and a theme that shares nothing is dissolved:
     by letters, "length of remissions" is close to "transmission of infections".
     """
     kept = labels.copy()
@@ -61,7 +61,7 @@ def sharing_a_phrase(plain: Sequence[str], labels: Labels) -> Labels:
         rows = [row for row, label in enumerate(labels) if label == theme]
         stems = phrase_stems(shared_phrase([plain[row] for row in rows]))
         outside = [row for row in rows if not stems & phrase_stems(plain[row])]
-        # One phrase that is left alone is no theme either.
+        # A single remaining phrase is not a theme either.
         kept[rows if len(outside) > len(rows) - MIN_WORDS else outside] = NO_THEME
     return renumbered(kept)
 
@@ -91,7 +91,7 @@ def _names_something(shared: Sequence[tuple[int, _Word]], words: Sequence[_Word]
 
 
 def _up_to_a_gap(shared: Sequence[tuple[int, _Word]]) -> Sequence[tuple[int, _Word]]:
-    """The words up to the first gap after which enough is known of what the phrase is about: more gaps would make it a riddle."""
+    """The words up to the first gap after which the subject is clear: more gaps would make the name unreadable."""
     meanings = 0
     for number, (place, word) in enumerate(shared):
         if number and place > shared[number - 1][0] + 1 and meanings >= MIN_WORDS:

@@ -1,6 +1,6 @@
 """The stored taxonomy: themes.json, and next to it the map as parquet. Written once, checked whenever it is read.
 
-Its topics are compared as plain phrases: without the words that any of them could have.
+Its topics are compared as plain phrases: without boilerplate words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Positions as a release has them, and the label of every pair as the positions of its two answers give it."""
+"""Records of positions for a release, and the label of every pair from the positions of its two answers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class PositionVerdicts:
         return {
             "question_id": item.question_id,
             "aspect": aspect or None,
-            # A handbook's own words: what readers see is never a model's sentence
+            # The handbook's own words: readers never see a model's sentence
             "statement": quotes[most_typical(quotes, [0.0] * len(quotes))],
             "value": values.most_common(1)[0][0] if values else None,
             "holders": [
@@ -100,7 +100,7 @@ class PositionVerdicts:
         if reasons := [one.reason for one in readings if one and one.reason]:
             return Verdict(None, parse=Parse.NONE, reason=f"{NOT_READ}: {reasons[0]}")
         if not all(one and one.statements for one in readings):
-            # Only invented quotes are no silence: the model had something to say and gave no evidence
+            # Invented quotes do not mean absence: the model reported statements but gave no evidence
             if any(one and one.invented and not one.statements for one in readings):
                 return Verdict(None, parse=Parse.NONE, reason=f"{NOT_READ}: quotes not in the answer")
             return Verdict(Label.ABSENT, reasoning="At least one of the answers states nothing on the question.")
@@ -151,7 +151,7 @@ def _significance(aspect: MergedAspect) -> Significance | None:
 
 
 def _with_usage(records: list[tuple[Record, bool]], reading: QuestionReading) -> Iterator[Record]:
-    """The records, with the question's tokens and seconds shared among the pairs that came of them: they add up to the total."""
+    """The records, with the question's tokens and seconds divided among its pairs, so they add up to the total."""
     judged = sum(by_model for _, by_model in records)
     totals, place = usage_record(reading.replies), 0
     for record, by_model in records:

@@ -19,7 +19,7 @@ MIN_SHARED = 2
 
 @dataclass(frozen=True)
 class SharedAspect:
-    """A thing that handbooks state in so many words that likeness of words does not find it.
+    """An aspect that handbooks state in so many ways that word similarity does not find it.
 
     low, high   its amounts are between these, in the base unit of the dimension
     words       the statement, its leads or its heading have one of these
@@ -112,7 +112,7 @@ def _same_words(first: Claim, second: Claim, weights: Mapping[str, float]) -> bo
     headings = first.passage.in_heading, second.passage.in_heading
     if not (_have_counterparts(*headings) and _have_counterparts(*reversed(headings))):
         return False
-    # The thing may be named in the heading alone: "Take it twice a day" below Tacrolimus and below Prednisone
+    # The subject may be named only in the heading: "Take it twice a day" below Tacrolimus and below Prednisone
     return a.heading <= (b.heading | b.stems) or b.heading <= (a.heading | a.stems)
 
 

@@ -1,4 +1,4 @@
-"""A model asked about pairs of statements of one handbook: which calls that needs, and how the replies are read."""
+"""Judging pairs of statements of one handbook by a model: the required calls, and the parsing of replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules say of a pair of claims of one handbook: a disagreement where they are certain, and nothing else."""
+"""Rules for pairs of claims of one handbook: they report a disagreement only if they are certain."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from audit.judging.within.likeness import aspect_of
 from audit.text.tokens import content_words, plain_text
 from audit.vocabulary import ABSTAINED, Label, Significance
 
-CANNOT_TELL = f"{ABSTAINED}: the words do not tell whether both are about one thing, in one case"
+CANNOT_TELL = f"{ABSTAINED}: the words do not show whether both are about the same thing in the same case"
 MAX_SUBJECT_WORDS, MAX_QUOTE = 4, 160
 
 
 def judge_pair(candidates: Candidates, pair: CandidatePair) -> Verdict:
-    """DIVERGENT for two amounts, CONTRADICTORY for leave against a ban; unscored where the rules cannot tell.
+    """DIVERGENT for two amounts, CONTRADICTORY for leave against a ban; unscored if the rules cannot decide.
 
     On passages of one handbook the rules never say CONSISTENT or COMPLEMENTARY: what is alike in words may be about another case.
     """

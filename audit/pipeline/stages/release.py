@@ -69,7 +69,7 @@ class JudgeStage(TaskByTask):
 
 
 def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
-    """What happened to the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
+    """The outcome of the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
     unscored = summary.unscored.total()
     return {
         "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
@@ -82,7 +82,7 @@ THEMES_CODE = ("themes", "embedding")
 
 @dataclass
 class ThemesStage(TaskByTask):
-    """One task: what the answers differ on, as named themes, stored in the release."""
+    """One task: the divergence topics as named themes, stored in the release."""
 
     name = "themes"
 

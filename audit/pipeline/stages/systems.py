@@ -43,13 +43,13 @@ MARKS_CODE = ("judging", "text", "pipeline/stages/sourced_systems.py", "pipeline
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
 SOURCE_TABLES = ("sources", "routes")
-# A file that never exists: the stage before has to say first what there is
+# A file that never exists: the stage before must first produce its list
 UNKNOWN = Path("not known yet")
 
 
 @dataclass(frozen=True)
 class SystemRun:
-    """What asking one system brought: its record of systems.jsonl, its answers, their counts, and routes to sources."""
+    """The result of asking one system: its record of systems.jsonl, its answers, their counts, and routes to sources."""
 
     system: Record
     answers: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Each handbook compared with itself: what it states in several ways, and what was compared for that, into the release."""
+"""Compares each handbook with itself: disagreements and counts of compared statements, written into the release."""
 
 from __future__ import annotations
 
