@@ -1,4 +1,4 @@
-"""Schemes: what a study asks about an item, and which words answer it.
+"""Schemes: the question that a study asks about an item, and the possible answers.
 
 Everything else is the same for every scheme: sampling, assignments, blinding, keyboard, packets, adjudication, seals.
 """

@@ -79,7 +79,7 @@ class StratifiedTable:
 
     @property
     def with_half_an_item(self) -> StratifiedTable:
-        """The table of a sample with half an item more: the second rater labels it as usual, the first may say anything."""
+        """The table of a sample with half an item more: the second rater labels it as usual, the first may give any label."""
         cells = self.cells.sum(axis=0)
         columns = cells.sum(axis=0) / max(cells.sum(), 1)
         return StratifiedTable.unweighted(cells + columns / len(cells) / 2)
@@ -147,7 +147,7 @@ class Comparison:
 
     @property
     def of_judge(self) -> bool:
-        """Whether the judge is measured by the first rater."""
+        """Whether the first rater is the reference standard for the judge."""
         return self.second == JUDGE
 
     @property
@@ -177,7 +177,7 @@ class Comparison:
 
 
 class ReferenceStandard(NamedTuple):
-    """What the judge is measured by: a name, label codes, and the items that were rated for it."""
+    """A reference standard for the judge: a name, label codes, and the items that were rated for it."""
 
     name: str
     codes: Codes
@@ -240,7 +240,7 @@ def _significance_comparisons(ratings: Ratings) -> Iterator[Comparison]:
 
 
 def judge_errors(ratings: Ratings) -> pd.DataFrame:
-    """The items that the judge labelled otherwise than people did, by kind of error.
+    """The items that the judge labelled differently from people, by kind of error.
 
     One row per kind, most frequent first within each reference standard:
         by             str, whose label is right: majority, gold or an annotator

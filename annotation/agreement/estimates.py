@@ -79,7 +79,7 @@ def estimate_measure(
     n = round(measure.n(table.cells.sum(axis=0)))
     if not table.items:
         return undefined(measure.name, label, n, empty_reason)
-    # An undefined figure is 0 / 0 here; its note explains it, so a warning would only alarm.
+    # An undefined figure is 0 / 0 here; its note explains it, so a warning would only confuse.
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(measure.formula(table.table))
         if math.isnan(value):
@@ -127,7 +127,7 @@ def _cautious_trials(measure: Measure, table: StratifiedTable, n: int) -> float:
 
 
 def _flagged_where_skewed(estimate: Estimate, table: StratifiedTable) -> Estimate:
-    """Few items of which nearly all have one label: no interval of a weighted coefficient is then right often enough."""
+    """Few items, nearly all with one label: no interval of a weighted coefficient then has sufficient coverage."""
     cells = table.table
     most = float(np.minimum(cells.sum(axis=0), cells.sum(axis=1)).max()) / max(table.items, 1)
     if estimate.note or most < SKEWED or estimate.n >= MIN_SKEWED_ITEMS:
@@ -136,7 +136,7 @@ def _flagged_where_skewed(estimate: Estimate, table: StratifiedTable) -> Estimat
 
 
 def _with_strata_interval(estimate: Estimate, measure: Measure, table: StratifiedTable) -> Estimate:
-    """Where most pairs of a rare label can hide in a large stratum, the spread of the table does not show it; its strata do."""
+    """If most pairs of a rare label can hide in a large stratum, the strata show the spread but the table does not."""
     assert measure.misses is not None
     anywhere = np.broadcast_to(table.possible[:, None, :], table.cells.shape).astype(float)
     label = measure.label_index

@@ -1,4 +1,4 @@
-"""How far two annotators mark the same sentences as what their labels rest on."""
+"""Overlap of the sentences that two annotators mark as the basis of their labels."""
 
 from __future__ import annotations
 

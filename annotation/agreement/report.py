@@ -144,7 +144,7 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None, in_pla
     unrated = [] if design is None else [name for name, n in zip(design.strata, table.rated, strict=True) if n == 0]
     for measure, label in _measures(comparison, in_play):
         if unrated:
-            # A stratum without a rating can be anything, and no weight of the others makes up for it.
+            # A stratum without a rating can have any labels, and no weighting of the others compensates for it.
             estimate = undefined(measure.name, label, table.items, f"no item of stratum {', '.join(unrated)} is rated yet")
         else:
             estimate = estimate_measure(measure, table, label, raters, comparison.empty_reason)
@@ -152,7 +152,7 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None, in_pla
 
 
 def _with_exact_precision(figures: pd.DataFrame) -> pd.DataFrame:
-    """A precision that is known exactly for the run has no spread in the sample either: the run has no other such items."""
+    """A precision known exactly for the run has no spread in the sample either: the run has no other such items."""
     keys = ["about", "first", "second", "label"]
     known = figures.loc[figures["note"] == EXACT, keys]
     exact = (figures["name"] == PRECISION) & pd.MultiIndex.from_frame(figures[keys]).isin(pd.MultiIndex.from_frame(known))

@@ -58,7 +58,7 @@ TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARI
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
-    """The options of a command about a labels file or a study."""
+    """The options shared by commands on a labels file or a study."""
     parser.epilog = LABELS_FILE_COLUMNS
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--labels", type=Path, metavar="FILE", help="CSV, TSV or JSON file of labels; its columns are below")
@@ -111,7 +111,7 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _report(ratings: Ratings, repeats: pd.DataFrame | None, in_play: str) -> AgreementReport:
-    # Nothing judges a preference, and a file in long format may have no judge: then only annotators are compared.
+    # Preferences have no judge, and neither may a file in long format: then only annotators are compared.
     judged = ratings.scheme is PAIRS and bool((ratings.labels[JUDGE] != MISSING).any())
     if not judged:
         return report_without_judge(ratings, repeats)
@@ -142,7 +142,7 @@ def _source_name(arguments: argparse.Namespace) -> str:
 def _comparator(
     arguments: argparse.Namespace, settings: Settings, ratings: Ratings, file: LabelsFile | None
 ) -> Comparator | None:
-    """What the judge is compared with: the baseline judge on the texts at hand, or a column of the labels file."""
+    """The comparator of the judge: the baseline judge on the available texts, or a column of the labels file."""
     if ratings.scheme is not PAIRS:
         return None
     if file is None:

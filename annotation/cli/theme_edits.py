@@ -1,4 +1,4 @@
-"""`audit themes history | replay`: what people changed about the themes of a run, and the same on another taxonomy."""
+"""`audit themes history | replay`: people's edits of the themes of a run, and replaying them on another taxonomy."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit])
 
 
 def curated_themes(run: Run, built: Taxonomy, settings: Settings) -> CurationPart | None:
-    """What people changed about a run's themes, if anybody changed anything."""
+    """People's edits of a run's themes, if there are any."""
     if not settings.studies and not (settings.data_dir / "studies.db").is_file():
         return None  # opening the label store would create it
     edits = list_edits(open_label_store(settings.studies_url), run.digest)

@@ -1,4 +1,4 @@
-"""The access log: who signed in, failed to, changed an account or took data out. Entries are only ever added.
+"""The access log: who signed in, failed to, changed an account or took data out. It is append-only.
 
 The database refuses to change an entry, and to remove one unless the removal was logged first (`prune_log`). No entry has a
 password, a token, or a name that belongs to no account: people type passwords into the wrong field.

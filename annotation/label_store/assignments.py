@@ -1,9 +1,9 @@
-"""What an annotator labels: assignments of items, each with the annotator's own order and own sides of the two answers.
+"""Assignments of items to annotators, each with the annotator's own order and own sides of the two answers.
 
 With as many annotators as an item gets ratings, every item is assigned when the study is created. With more, each study item has
 that many unassigned slots, and an annotator who asks for work claims one, never two of an item.
 
-Nothing here reads anybody else's rating, and these tables have no verdict to read.
+Nothing here reads other annotators' ratings, and these tables contain no verdicts.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
     unrated = of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
     assignment_id = tx.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
     if assignment_id is None:
-        lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
+        lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see the slots claimed before
         assignment_id = next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
     if assignment_id is None:
         return None
@@ -141,7 +141,7 @@ def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int
         state = state_for_annotator(tx, study_id, annotator)
         if state is not StudyState.LABELLING or not annotators_share_items(tx, study_id):
             return []
-        # Under the lock, so that two annotators do not share out the same slots.
+        # Under the lock, so two annotators do not claim the same slots.
         lock_study_head(tx, ratings, study_id)
         unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
         own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()

@@ -92,7 +92,7 @@ def _lock_head(tx: Connection, table: Table, owner: str) -> Entry | None:
 
 
 def study_ledger_faults(con: Connection, study_id: str) -> list[str]:
-    """What is wrong with the ledgers of a study, one sentence per fault; an empty list when every entry is unchanged.
+    """The faults in the ledgers of a study, one sentence each; an empty list if every entry is unchanged.
 
     It detects an entry that was changed, removed, added or moved, a missing head, and an assignment that does not point to its
     last rating or names somebody else. A ledger that was rewritten completely, head included, is detected by `head_faults`.
@@ -122,7 +122,7 @@ def _head_faults(con: Connection, table: Table, study_id: str, entries: int, las
 
 
 def verify_edits(store: LabelStore, run: str) -> list[str]:
-    """What is wrong with the theme edits of a run, as for a study; a run without edits has no faults."""
+    """The faults in the theme edits of a run, as for a study; a run without edits has none."""
     with store.read() as con:
         # The ledger of a run begins with its first edit; a missing head is a fault only after that.
         started = con.execute(select(theme_heads).where(*_head_condition(theme_edits, run))).first()

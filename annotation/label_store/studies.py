@@ -36,7 +36,7 @@ class ItemKind(StrEnum):
 
 STUDY_STATES = tuple(StudyState)
 RATINGS_PER_ITEM = 2
-"""Where a study does not ask for more."""
+"""The default number of ratings per item."""
 MAX_RATINGS_PER_ITEM = 5
 
 
@@ -99,7 +99,7 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
 
 
 def neutral_titles(newest_first: Sequence[Study]) -> dict[str, str]:
-    """What annotators see in place of a title: a title such as "Is DIVERGENT overused?" says what is expected of them.
+    """The neutral title shown to annotators: a real title such as "Is DIVERGENT overused?" would bias them.
 
     newest_first  all studies, as `list_studies` gives them, because they are numbered in the order of their creation
     """
@@ -192,7 +192,7 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, now: date
     """
     if expected is StudyState.CLOSED:
         raise StudyError(f"Study '{study_id}' is closed. Nothing was changed. Draw a new sample to collect more ratings.")
-    lock_study_head(tx, ratings, study_id)  # a rating submitted now is stored before the move, or refused after it
+    lock_study_head(tx, ratings, study_id)  # a rating submitted now is stored before the move or rejected after it
     if not incomplete:
         _refuse_if_unrated(tx, study_id, expected)
     following = STUDY_STATES[STUDY_STATES.index(expected) + 1]

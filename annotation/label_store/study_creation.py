@@ -161,7 +161,7 @@ def _everybody_rates_all(new: NewStudy) -> bool:
 def _ordered_rows(
     new: NewStudy, annotator: str, letter: str, calibration: bool, own_items: Sequence[NewItem]
 ) -> Iterable[dict[str, Any]]:
-    # crc32 instead of hash(), which Python salts anew in every process.
+    # crc32 instead of hash(), which Python salts differently in every process.
     rng = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
     for position, item in enumerate(randomised_order(own_items, rng), start=1):
         yield _assignment_row(new, item, letter, annotator, position)

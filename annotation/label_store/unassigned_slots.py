@@ -24,7 +24,7 @@ def of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElem
 
 @dataclass(frozen=True)
 class _UnassignedSlot:
-    """An unassigned slot as one annotator meets it.
+    """An unassigned slot from one annotator's point of view.
 
     repeat_of     the item that its item silently repeats
     met_at        the annotator's position of that item; None where they do not have it

@@ -1,10 +1,10 @@
-"""How often each annotator errs, and what the true labels then are, from three or more ratings of each item.
+"""Error rates of annotators and probable true labels, from three or more ratings of each item.
 
 A majority takes every annotator to be equally right. Dawid and Skene (1979), J. R. Stat. Soc. C 28, estimate from the ratings
 alone with which probability each annotator gives which label to an item of which true label, and from these the probability of
 each true label of each item, alternately until neither changes (expectation maximisation). Annotators are taken to err
-independently: what they misread together it cannot see either (`annotation.prevalence.shared_errors`). A check beside the
-corrected shares, not the headline: its interval takes the probabilities as labels, without the error of the estimates.
+independently: the model cannot detect items that all of them misread (`annotation.prevalence.shared_errors`). It is a check on
+the corrected shares, not the headline figure: its interval takes the probabilities as labels, without the error of the estimates.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from annotation.ratings.table import Ratings
 from audit.vocabulary import LABELS
 
 MIN_ANNOTATORS = 3
-"""With two raters of an item nothing tells whose error a difference is."""
+"""With two raters of an item it is unknown which of them made an error."""
 ROUNDS, TOLERANCE = 500, 1e-8
 
 
 class TrueLabels(NamedTuple):
-    """What the ratings say of the true labels.
+    """The model's estimates of the true labels.
 
     probability  (items, labels), of each true label; NaN for an item without a rating
     confusion    (annotators, labels, labels): P(label given | true label)

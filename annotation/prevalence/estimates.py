@@ -19,9 +19,9 @@ Strata that a second criterion divides (`label/organ`) are put together by the j
 (`annotation.ratings.design.SampleDesign.by_verdict`).
 
 For strata made of the judge's labels the items weighted back without regard to strata ("people alone"), PPI++ (arXiv:2311.01453)
-and the inverted confusion matrix (Rogan and Gladen 1978) give the same value to the last digit. They are therefore no checks of
-the method, only of the arithmetic, and stand in the tests (tests/annotation/prevalence/test_identities.py). What does differ is a
-plain random sample of as many items, without the judge; its expected interval is shown beside the corrected one.
+and the inverted confusion matrix (Rogan and Gladen 1978) give the same value to the last digit. They therefore check only the
+arithmetic, not the method, and are in the tests (tests/annotation/prevalence/test_identities.py). A different design is a plain
+random sample of as many items, without the judge; its expected interval is shown beside the corrected one.
 """
 
 from __future__ import annotations

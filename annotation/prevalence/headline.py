@@ -1,4 +1,4 @@
-"""The disagreement rate of a run (R_div), corrected for the judge's errors: the figure that a reader meets first."""
+"""The disagreement rate of a run (R_div), corrected for the judge's errors: the headline figure."""
 
 from __future__ import annotations
 

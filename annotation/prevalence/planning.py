@@ -1,4 +1,4 @@
-"""How many ratings are enough: where to rate more, until the interval of a corrected share is narrow enough.
+"""Sample-size planning: which strata need more ratings until the interval of a corrected share is narrow enough.
 
 A plan can be carried out: a further study of the same run leaves out the pairs of earlier ones (`SamplePlan.after`), and their
 ratings are estimated together (`annotation.studies.earlier_studies`). What a plan assumes of a label that no item has shown yet

@@ -1,4 +1,4 @@
-"""The corrected shares in sentences of plain text: each figure with its interval, beside what the judge says."""
+"""The corrected shares in sentences of plain text: each figure with its interval, next to the judge's own figure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rate_sentence(rate: CorrectedRate) -> str:
 
 
 def saving_sentence(shares: pd.DataFrame, label: str = DISAGREES) -> str:
-    """What the judge's labels save: the random sample that would be as precise; "" where nothing is estimated.
+    """The gain from the judge's labels: the size of an equally precise random sample; "" if nothing is estimated.
 
     shares  as `annotation.prevalence.estimates.prevalence` returns them
     """

@@ -1,6 +1,6 @@
 """Sensitivity: what the corrected shares would be if annotators are wrong together on some of the items.
 
-What counts as true is what annotators agree on. Where all of them misread the same item, no figure computed from their labels can
+Labels on which annotators agree count as true. Where all of them misread the same item, no figure computed from their labels can
 show it: with 5 % of such errors the interval of CONSISTENT contained the true share in 44 % of simulated studies. Assumed here:
 a share of all items, whatever their true label, has the label next to it on the scale (either of the two, equally often). The
 observed shares are then those of a known matrix, whose inverse gives the true ones (Rogan and Gladen 1978, Am. J. Epidemiol.

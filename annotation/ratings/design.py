@@ -1,4 +1,4 @@
-"""The design of a stratified sample: its strata, how many pairs of the run each has, and so what one item represents."""
+"""The design of a stratified sample: its strata, the number of pairs of the run in each, and so the weight of an item."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def majority(ratings: Ratings) -> Codes:
 
 
 def reference_standard(ratings: Ratings) -> str:
-    """What the judge is measured by: gold as soon as a dispute is decided, the majority before; never both at once."""
+    """The reference standard for the judge: gold once a dispute is decided, the majority before; never a mixture."""
     return GOLD if gold_standard(ratings).adjudicated.any() else MAJORITY
 
 

@@ -29,7 +29,7 @@ columns of a labels file with one row per item and annotator (long format), such
   significance, seconds, order                   of that rating
   judge, gold, design_weight, stratum, ...       as above, the same in all rows of an item
 Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are."""
-"""What the command line says of a labels file."""
+"""Help text of the command line on labels files."""
 
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 TABS = (".tsv", ".tab")

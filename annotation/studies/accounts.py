@@ -171,7 +171,7 @@ def change_password(
     with store.begin() as tx:
         user = _existing(tx, username)
         account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=None)
-        # Whoever changes a password may have lost the old one to somebody who is signed in with it.
+        # The old password may be known to somebody who is signed in with it, so their sessions must end.
         account_rows.end_sessions(tx, user.username, now)
         log_event(tx, Event.PASSWORD_CHANGED, actor, now, user.username)
 

@@ -1,4 +1,4 @@
-"""The calibration round: how far the annotators agree, whether that is enough to begin, and the items that they talk through.
+"""The calibration round: the annotators' agreement, whether it suffices to start, and the items to discuss.
 
 For PIs, without the judge: annotators sit beside the PI when the differing items are read.
 """

@@ -1,4 +1,4 @@
-"""Further tables of a study: how the judge fails, for whom, the disagreement of parts of the run, errors that people share."""
+"""Further tables of a study: the judge's errors by kind and group, disagreement of parts of the run, shared annotator errors."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Draws a head-to-head study from a run: questions that two answering systems both answered, spread over the types of question.
 
-Refusals are answers too, and the rubric says how to compare them. What could not be read is counted and not drawn.
+Refusals are answers too, and the rubric says how to compare them. Unreadable replies are counted and not drawn.
 """
 
 from __future__ import annotations

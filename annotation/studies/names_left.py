@@ -1,4 +1,4 @@
-"""Names of institutions that masking left in a study's answers: they tell an annotator whose handbook an answer is from."""
+"""Names of institutions that remain after masking: they reveal to an annotator whose handbook an answer is from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SYSTEM_NAMES = "select system_id, name, model from systems order by system"
 
 
 def masker_of_run(con: Connection, listed: Sequence[str] = ()) -> Masker:
-    """What masks the names of a run's handbooks and institutions, of its answering systems and their models, and those listed."""
+    """The masker for the names of a run's handbooks and institutions, of its answering systems and their models, and those
+    listed.
+    """
     handbooks = (dict(zip(NAME_COLUMNS, row, strict=True)) for row in rows(con, NAMES))
     return masker_of(handbooks, [name for row in rows(con, SYSTEM_NAMES) for name in row if name], listed)
 
@@ -39,7 +41,7 @@ def names_left_in_study(store: LabelStore, study: Study, run: Run) -> dict[str, 
 
 
 def names_left_text(names_left: Mapping[str, list[str]], *, names_shown: bool) -> str:
-    """What is left of names in the answers, in words for the principal investigator; "" where names are shown."""
+    """The names that remain in the answers, in words for the principal investigator; "" if names are shown."""
     if names_shown:
         return ""
     if not names_left:

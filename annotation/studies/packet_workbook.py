@@ -29,7 +29,7 @@ RUBRIC_WIDTHS = {"A": 60, "B": 90}
 HOW_TO_FILL = (
     "Fill in the yellow columns of the sheet 'packet'. Each has a menu of the allowed words; the other columns are locked.",
     "To show what a label rests on, copy whole sentences of an answer into its column 'marked', one a line. It may stay empty.",
-    "Do not merge cells, and do not move texts between rows: the file would be refused as a whole.",
+    "Do not merge cells, and do not move texts between rows: the entire file would be rejected.",
     "An item that you leave empty stays open. Save the file as .xlsx and send it back.",
 )
 

@@ -135,7 +135,7 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
 
 
 def _differs(choice: Choice, rated: Choice | None, *, marks: bool) -> bool:
-    """Whether a rating is another than the stored one; its sentences count only where the packet has columns for them."""
+    """Whether a rating differs from the stored one; its sentences count only where the packet has columns for them."""
     return choice != rated or (marks and rated is not None and choice.rationale != rated.rationale)
 
 
@@ -153,13 +153,13 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
 
 
 def _header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
-    """What is wrong with the column names; empty where nothing is."""
+    """The fault in the column names; empty if there is none."""
     if missing := [column for column in columns if column not in header and not column.startswith("marked_")]:
         return f"column '{missing[0]}' is missing"
     if len(set(header)) != len(header):
         return "a column name appears twice"
     foreign = [column for column in header if column and column not in columns]
-    # What somebody wrote into a column of their own would otherwise be lost without a word.
+    # Text in an annotator's own column would otherwise be lost silently.
     return f"column '{foreign[0][:40]}' is not one of a packet" if foreign else ""
 
 

@@ -75,7 +75,7 @@ def password_matches(hasher: PasswordHasher, hashed: str | None, password: str) 
 
 @cache
 def _unmatchable_hash(hasher: PasswordHasher) -> str:
-    """A hash that no password matches, so that an unknown name takes as long to refuse as a known one."""
+    """A hash that no password matches, so an unknown name takes as long to reject as a known one."""
     return hasher.hash(secrets.token_urlsafe(32))
 
 

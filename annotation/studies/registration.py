@@ -1,7 +1,7 @@
 """Registration of a study before it opens: its primary figure, the threshold, and what is expected, sealed with the sample.
 
 It is part of the sample's plan, which the ledger of the study seals when the study is created, so a later change is found
-(`audit study verify`). `annotation.studies.registered_outcome` sets the result beside it.
+(`audit study verify`). `annotation.studies.registered_outcome` compares the result with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PRIMARY_FIGURES = {
 
 @dataclass(frozen=True)
 class Registration:
-    """What was laid down before a study opened.
+    """The registration made before a study opened.
 
     primary    a key of PRIMARY_FIGURES
     at_least   the threshold that the figure is expected to reach, in [-1, 1]
@@ -36,7 +36,7 @@ class Registration:
     statement: str = ""
 
     def faults(self) -> dict[str, bool]:
-        """Sentence -> whether it is so: what makes the registration unusable."""
+        """Fault -> whether it applies: reasons that make the registration unusable."""
         allowed = ", ".join(PRIMARY_FIGURES)
         return {
             f"'{self.primary}' is not a primary figure (allowed: {allowed})": self.primary not in PRIMARY_FIGURES,

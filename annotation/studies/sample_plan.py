@@ -1,4 +1,4 @@
-"""What a study's sample is to contain: the plan, and how many items it takes from each stratum."""
+"""The plan of a study's sample, and the number of items from each stratum."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bo
     """Raise StudyError where a number of a plan is not possible, or another fault was found.
 
     items         how many are requested, by whatever the plan counts them
-    faults_found  sentence -> whether it is so
+    faults_found  fault -> whether it applies
     """
     unusable = next((name for name in plan.masked_words if sum(map(str.isalnum, name)) < 2), "")
     checks = {
@@ -162,7 +162,7 @@ def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
 
 
 def _with_calibration(strata: Sequence[StratumPlan], wanted: int) -> list[StratumPlan]:
-    """Deal out calibration items label by label, one at a time, from the pairs that the study leaves over."""
+    """Allocate calibration items label by label, one at a time, from the pairs that the study does not use."""
     dealt = [0] * len(strata)
     while sum(dealt) < wanted:
         available = [i for i, stratum in enumerate(strata) if stratum.study + dealt[i] < stratum.available]

@@ -98,14 +98,14 @@ class DrawnSample:
     masking: MaskingPreview | None = field(default=None, compare=False)
 
     def not_drawn_text(self) -> str:
-        """How much of the run is in no stratum, and why, in words."""
+        """The part of the run that is in no stratum, with the reason, in words."""
         unscored, pairs = f"{self.origin.unscored:,}", f"{self.origin.pairs:,}"
         if "systems" in self.origin.plan:
             return f"{unscored} of {pairs} comparisons lack an answer that could be read, and are in no stratum."
         return f"{unscored} of {pairs} pairs have no verdict and are in no stratum."
 
     def names_left_text(self) -> str:
-        """What is left of names in the answers, in words for the principal investigator; "" where names are shown."""
+        """The names that remain in the answers, in words for the principal investigator; "" if names are shown."""
         return names_left_text(self.names_left, names_shown=bool(self.origin.plan["names_shown"]))
 
 

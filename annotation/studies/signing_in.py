@@ -1,4 +1,4 @@
-"""Signing in by password: guessing is slowed where it happens, and nobody else is kept out by it.
+"""Signing in by password: guessing is slowed down without locking out anybody else.
 
 Wrong passwords are counted three ways: for an account from one address, for an account from all addresses, and from an address
 for all accounts. Of each count some are free; after that every attempt waits, twice as long each time. Somebody who signed in
@@ -100,7 +100,7 @@ def change_one_time_password(
 
 
 def _check_unchanged(tx: Transaction, user: UserRow) -> None:
-    """Raise SignInError where the account was disabled or got another password since `user` was read."""
+    """Raise SignInError if the account was disabled or its password changed since `user` was read."""
     current = account_rows.locked_user(tx, user.username)
     if current is None or (current.password_hash, current.disabled_at) != (user.password_hash, user.disabled_at):
         raise SignInError("Your account was changed while you signed in. Sign in again.")
@@ -149,7 +149,7 @@ def _refusal(user: UserRow | None, matches: bool, now: datetime) -> str:
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 of an IPv6 address; any other text as it is."""
+    """The unit counted as one address: an IPv4 address, or the /64 of an IPv6 address; any other text unchanged."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

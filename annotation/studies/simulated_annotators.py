@@ -1,4 +1,4 @@
-"""Simulated annotators for the demo: they read its known truth with errors, so that a newcomer sees studies with data."""
+"""Simulated annotators for the demo: they report its known truth with errors, so a new user sees studies with data."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ DEMO_STUDIES = {
 Truth = tuple[Label, str]
 """The true label of a pair, and how much disagreements on its question tend to matter: low, medium or high."""
 Relation = Callable[[str, str, str], Truth]
-"""(question id, handbook id, handbook id) -> what is true of the pair."""
+"""(question id, handbook id, handbook id) -> the truth about the pair."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
 
 
 def _true_relation(run: Run, settings: Settings) -> Relation:
-    """What is true of a pair, from the file that the demo writes next to its release."""
+    """The truth about pairs, from the file that the demo writes next to its release."""
     manifest = run.manifest
     path = settings.releases_dir / f"demo-{manifest.get('scale')}-{manifest.get('seed')}" / "truth.jsonl"
     if not run.synthetic or not path.is_file():

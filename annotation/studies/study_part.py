@@ -1,4 +1,4 @@
-"""The part that a study adds to an export: of a study of pairs its validation of the judge, head-to-head who was preferred."""
+"""The part that a study adds to an export: for pairs the validation of the judge, for a head-to-head study the preferences."""
 
 from __future__ import annotations
 

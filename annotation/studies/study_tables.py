@@ -39,7 +39,7 @@ CODEBOOK: dict[str, str] = {
     "significance": "clinical significance low, medium, high; only with DIVERGENT and CONTRADICTORY",
     "unsure": "true: the annotator flagged the item as unsure",
     "comment": "the annotator's comment; text that a spreadsheet could run as a formula begins with an apostrophe",
-    "rationale_a": "sentences of answer a that the annotator marked as what the label rests on, one a line; empty: none marked",
+    "rationale_a": "sentences of answer a that the annotator marked as the basis of the label, one per line; empty: none marked",
     "rationale_b": "the same for answer b",
     "seconds": "from showing the item to submitting it, by the server's clock; empty: rated offline",
     "revision": "1: the first rating; n: revised n - 1 times; earlier revisions stay in the store",

@@ -89,12 +89,12 @@ class ValidationData:
 
     @property
     def reference(self) -> str:
-        """What the judge is measured by: gold as soon as a dispute is decided, the majority before."""
+        """The reference standard for the judge: gold once a dispute is decided, the majority before."""
         return reference_standard(self.ratings)
 
     @property
     def flow(self) -> StudyFlow:
-        """What became of the items."""
+        """The flow of the items."""
         return study_flow(self.ratings, self.rows)
 
     def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:

@@ -1,4 +1,4 @@
-"""A theme edit: what somebody changed about a taxonomy, when and why."""
+"""A theme edit: a change of a taxonomy, with its author, time and reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of theme edits: who may edit, checks before an edit is written to the ledger, and the history for people to keep.
+"""The record of theme edits: permissions, checks before an edit is written to the ledger, and the history for download.
 
 The history is a table, JSON lines that can be replayed, and a part of an export.
 """
@@ -194,7 +194,7 @@ def _edit_from_line(line: str, number: int) -> ThemeEdit:
 
 
 def curation_part(edits: Sequence[ThemeEdit], curated: CuratedTaxonomy) -> CurationPart | None:
-    """What curation adds to an export: the curated themes and the history; None without effective edits.
+    """The part of an export on curation: the curated themes and the history; None without effective edits.
 
     curated  the result of replaying the edits (annotation.theme_edits.replay.apply_edits)
     """

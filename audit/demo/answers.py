@@ -53,7 +53,7 @@ def drawn_styles(world: World) -> Iterator[list[int]]:
 
 def _draws(world: World) -> Iterator[tuple[list[int], list[list[float]]]]:
     """For each question the styles by center, and two random numbers for each handbook."""
-    # Each part of a release has a stream of its own, so that a change of one leaves the others as they are.
+    # Each part of a release has its own random stream, so changing one does not affect the others.
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for _ in world.questions:

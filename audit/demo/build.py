@@ -202,7 +202,7 @@ def draw_earlier(config: WorldConfig) -> EarlierRun:
     """Draw the weaker run on the world of a config. It has its own random stream, so the main run does not change."""
     world = draw_world(config)
     full = simulate_labels(world)
-    # Independent of what the answer says: a loss that depended on content would bias every comparison of the two runs.
+    # Independent of the answer's content: a loss that depended on it would bias every comparison of the two runs.
     lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < MISSED_SHARE)
     first, second = world.pairs
     is_missed = lost[:, first] | lost[:, second]

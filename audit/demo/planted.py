@@ -33,9 +33,9 @@ OVERLOOKED = Label.CONSISTENT
 
 @dataclass(frozen=True)
 class PlantedNoise:
-    """How the simulated judge meets planted changes; all rates are our choice, as none are published.
+    """How the simulated judge reacts to planted changes; all rates are our choice, as none are published.
 
-    right     kind -> the chance that its label is as it must be: sensitivity or specificity
+    right     kind -> the chance that its label is right: sensitivity or specificity
     lenient   where it misses a denial, the chance that it calls the pair DIVERGENT and not CONSISTENT
     unscored  chance of no readable verdict after the change
 
@@ -69,7 +69,7 @@ def planted_records(world: World, labels: Labels, judge: str, noise: PlantedNois
 
 
 def planted_truth(noise: PlantedNoise = PlantedNoise()) -> dict[str, object]:
-    """What is true of the simulated judge: by kind, the chance that its label is as it must be."""
+    """The true rates of the simulated judge: by kind, the chance that its label is right."""
     return {"right": {kind.value: rate for kind, rate in noise.right.items()}, "denial_called_divergent": noise.lenient}
 
 

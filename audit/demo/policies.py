@@ -1,4 +1,4 @@
-"""What the fictional handbooks can say and patients ask about it: the policies of audit/demo/handbook and their questions."""
+"""The policies that fictional handbooks can state, from audit/demo/handbook, and patients' questions about them."""
 
 from __future__ import annotations
 

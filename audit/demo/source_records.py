@@ -34,7 +34,7 @@ def with_sources(tables: Tables, sources: SourceWorld) -> dict[str, Iterator[Rec
 
 
 def source_truth(sources: SourceWorld) -> Record:
-    """What is true of the routing systems.
+    """The true values of the routing systems.
 
     rates      system_id -> expected PrimaryAcc, Top2Hit and CrossEv@5
     questions  question_id -> required sources, the primary one first

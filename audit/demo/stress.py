@@ -1,4 +1,4 @@
-"""Stress tests of a simulated model whose curves are known, beside two readers whose curves follow from what they do.
+"""Stress tests of a simulated model with known curves, and of two readers whose curves can be derived.
 
 The model's replies are drawn at fixed rates, by the share of signal (in robustness: of right documents), so that every measure of
 it has a known expected value (`expected`). All rates are our choice. Documents are sections of the demo's handbooks.
@@ -46,7 +46,7 @@ SHARES: Mapping[StressTest, tuple[int, ...]] = {
 
 @dataclass(frozen=True)
 class StressRates:
-    """At what rates the simulated model replies.
+    """The rates at which the simulated model replies.
 
     insufficient   percent of signal -> share of replies that say that the documents do not suffice
     right          percent of signal -> share of right options among the others
@@ -200,7 +200,7 @@ def _instance(
 
 
 def model_reply(instance: StressInstance, rng: np.random.Generator) -> StressReply:
-    """What the simulated model replies: drawn at the rates of `RATES`."""
+    """The replies of the simulated model, drawn at the rates of `RATES`."""
     rates, robust = RATES[instance.test], instance.test == StressTest.ROBUSTNESS
     share = instance.signal_share if instance.documents else 0
     if rng.random() < UNREAD_SHARE:

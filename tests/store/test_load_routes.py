@@ -122,7 +122,7 @@ BAD: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("routes", one_route(routes=[routed_source("Long", 1, 2, authority=-1)]), "out_of_range", "'authority' is -1, but must be"),
     (
         "routes", one_route(routes=[routed_source("Long", 0.5, 3), routed_source("Dense", 0.4, 2)]), "shares_do_not_sum",
-        "the shares of its 2 sources add up to 0.9, but must make 1.",
+        "the shares of its 2 sources add up to 0.9, but must add up to 1.",
     ),
     (
         "routes", one_route(routes=[routed_source("Long", 0.5, 3), routed_source("Long", 0.5, 2)]), "duplicate_source",
