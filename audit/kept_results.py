@@ -278,7 +278,7 @@ def _content(value: object) -> str:
 @cache
 def _code() -> str:
     """A fingerprint of the code that computes the figures."""
-    package, found = Path(__file__).parent, hashlib.sha256()
+    package, digest = Path(__file__).parent, hashlib.sha256()
     for path in sorted(path for name in COUNTING for path in (package / name).rglob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -27,7 +27,7 @@ def preview_notice(manifest: Mapping[str, Any], other: Mapping[str, Any] | None 
     other  the manifest of a run that it is compared with: the notice then covers both
     """
     manifests = (manifest, *([other] if other else []))
-    done = [words for entry, words in WHAT_RULES_DID.items() if any(_by_rules(each.get(entry)) for each in manifests)]
+    done = [words for entry, words in WHAT_RULES_DID.items() if any(_by_rules(one.get(entry)) for one in manifests)]
     return f"{', '.join(done).capitalize()}: {VERDICT}" if done else ""
 
 

@@ -169,8 +169,8 @@ class Comparison:
     def _possible_labels(self, stratum: Codes, strata: int) -> Mask:
         """The judge has labelled the whole run, so a stratum drawn by its label has no other. People may give any label."""
         used = np.zeros((strata, len(self.order)), dtype=bool)
-        given = self.columns != MISSING
-        used[stratum[given], self.columns[given]] = True
+        is_labelled = self.columns != MISSING
+        used[stratum[is_labelled], self.columns[is_labelled]] = True
         # Known only where one label fills a stratum; a stratum by organ or by another criterion may have any verdict.
         drawn_by_label = self.of_judge & (used.sum(axis=1, keepdims=True) == 1)
         return np.where(drawn_by_label, used, True)
@@ -191,13 +191,13 @@ def comparisons(ratings: Ratings) -> list[Comparison]:
 
 def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:
     """The majority, gold where there is one, and each annotator."""
-    given = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
+    is_labelled = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
     # Items without a majority count as rated, so that the pairs they stand for are not attributed to the other items.
-    rated_twice = given.sum(axis=0) >= 2
+    rated_twice = is_labelled.sum(axis=0) >= 2
     yield ReferenceStandard(MAJORITY, majority(ratings), rated_twice)
     if GOLD in ratings.labels:
         yield ReferenceStandard(GOLD, gold_standard(ratings).codes, rated_twice | (ratings.labels[GOLD] != MISSING))
-    for rater, rated in zip(ratings.annotators, given, strict=True):
+    for rater, rated in zip(ratings.annotators, is_labelled, strict=True):
         yield ReferenceStandard(rater, ratings.labels[rater], rated)
 
 

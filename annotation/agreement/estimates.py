@@ -165,8 +165,8 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     would add; then there is no interval, and the note says why.
     """
     # A label without a reference item leaves the mean to the other labels, whatever it would add.
-    given = table.cells.sum(axis=(0, 2))
-    never = [part.label_index for part in measure.parts if not given[part.label_index]]
+    uses = table.cells.sum(axis=(0, 2))
+    never = [part.label_index for part in measure.parts if not uses[part.label_index]]
     if never:
         names = ", ".join(LABELS[index] for index in never)
         reason = f"no interval: {first} never gave {names}, so the mean covers the other labels only"

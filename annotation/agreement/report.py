@@ -120,11 +120,11 @@ def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) 
 
 def item_counts(ratings: Ratings) -> dict[str, int]:
     """Items: in all, rated by each annotator, by one only, by two or more without a majority, without a readable verdict."""
-    given = {annotator: ratings.labels[annotator] != MISSING for annotator in ratings.annotators}
-    raters = np.sum(list(given.values()), axis=0)
+    is_labelled = {annotator: ratings.labels[annotator] != MISSING for annotator in ratings.annotators}
+    raters = np.sum(list(is_labelled.values()), axis=0)
     return {
         "items": len(ratings.items),
-        **{annotator: int(rated.sum()) for annotator, rated in given.items()},
+        **{annotator: int(rated.sum()) for annotator, rated in is_labelled.items()},
         RATED_ONCE: int((raters == 1).sum()),
         f"without a {MAJORITY}": int(((raters >= 2) & (majority(ratings) == MISSING)).sum()),
         WITHOUT_VERDICT: int((ratings.labels[JUDGE] == MISSING).sum()),
@@ -184,9 +184,9 @@ def _scope(design: SampleDesign | None) -> str:
 def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[Row]:
     """How often each rater gave each label, of the items to which they gave one."""
     settled = gold_standard(ratings).codes
-    for rater, given in ratings.labels.items():
+    for rater, given_codes in ratings.labels.items():
         # Adjudicators decide disputes only; without the items on which people agree, gold would consist of disputes.
-        codes = settled if rater == GOLD else given
+        codes = settled if rater == GOLD else given_codes
         rated = codes != MISSING
         marked = codes[:, None] == np.arange(len(ratings.scheme.words))
         for index, label in enumerate(ratings.scheme.words):

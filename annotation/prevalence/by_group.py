@@ -115,9 +115,9 @@ class _Sample:
         spread, chance = np.nansum(self.items * (self.disagreeing - share) ** 2, axis=0), share * (1 - share)
         with np.errstate(invalid="ignore", divide="ignore"):
             size = n - (self.items**2).sum(axis=0) / n
-            found, error = (spread - (groups - 1) * chance) / size, chance * np.sqrt(2 * (groups - 1)) / size
+            variance, error = (spread - (groups - 1) * chance) / size, chance * np.sqrt(2 * (groups - 1)) / size
         several = groups > 1
-        return np.where(several, np.maximum(np.nan_to_num(found), 0), 0.0), np.where(several, np.nan_to_num(error), 0.0)
+        return np.where(several, np.maximum(np.nan_to_num(variance), 0), 0.0), np.where(several, np.nan_to_num(error), 0.0)
 
 
 def _sample(ratings: Ratings, groups: pd.DataFrame, names: list[str], human: str) -> _Sample:

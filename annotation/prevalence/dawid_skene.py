@@ -35,8 +35,8 @@ class TrueLabels(NamedTuple):
 
 def can_tell_annotators_apart(ratings: Ratings) -> bool:
     """Whether enough annotators rated each item for this model."""
-    given = np.array([ratings.labels[annotator] != MISSING for annotator in ratings.annotators])
-    return bool((given.sum(axis=0) >= MIN_ANNOTATORS).any())
+    is_labelled = np.array([ratings.labels[annotator] != MISSING for annotator in ratings.annotators])
+    return bool((is_labelled.sum(axis=0) >= MIN_ANNOTATORS).any())
 
 
 def true_labels(ratings: Ratings) -> TrueLabels:
@@ -50,17 +50,17 @@ def dawid_skene(codes: Codes, size: int, pseudo_items: float = 1.0) -> TrueLabel
     pseudo_items  added to every row of every confusion matrix, spread evenly, so that what was never seen is not impossible;
                   0 is the original
     """
-    given = (codes[:, :, None] == np.arange(size)).astype(float)  # (annotators, items, labels)
-    rated = given.any(axis=(0, 2))
-    votes = given[:, rated].sum(axis=0)
+    is_given = (codes[:, :, None] == np.arange(size)).astype(float)  # (annotators, items, labels)
+    rated = is_given.any(axis=(0, 2))
+    votes = is_given[:, rated].sum(axis=0)
     probability = votes / votes.sum(axis=1, keepdims=True)
     confusion = np.zeros((len(codes), size, size))
     for _ in range(ROUNDS):
         shares = probability.mean(axis=0)
-        counts = np.einsum("it,ril->rtl", probability, given[:, rated]) + pseudo_items / size
+        counts = np.einsum("it,ril->rtl", probability, is_given[:, rated]) + pseudo_items / size
         confusion = counts / np.maximum(counts.sum(axis=2, keepdims=True), np.finfo(float).tiny)
         with np.errstate(divide="ignore"):
-            logs = np.log(shares) + np.einsum("ril,rtl->it", given[:, rated], np.maximum(np.log(confusion), -1e3))
+            logs = np.log(shares) + np.einsum("ril,rtl->it", is_given[:, rated], np.maximum(np.log(confusion), -1e3))
         updated = np.exp(logs - logs.max(axis=1, keepdims=True))
         updated /= updated.sum(axis=1, keepdims=True)
         moved, probability = np.abs(updated - probability).max(), updated

@@ -150,9 +150,9 @@ def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
         )
     if human != GOLD:
         return _one_label(ratings.labels[human])
-    standard, given = gold_standard(ratings), votes(ratings)
+    standard, vote_counts = gold_standard(ratings), votes(ratings)
     # Open disputes are split between their labels: dropping them would drop the difficult items.
-    split = given / np.maximum(given.sum(axis=1, keepdims=True), 1)
+    split = vote_counts / np.maximum(vote_counts.sum(axis=1, keepdims=True), 1)
     return np.where(standard.disputed[:, None], split, _one_label(standard.codes))
 
 

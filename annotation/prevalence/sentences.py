@@ -66,12 +66,12 @@ def annotator_errors_sentence(ratings: Ratings) -> str:
     """How often each annotator seems to give the true label; "" with fewer than three ratings of an item."""
     if not can_tell_annotators_apart(ratings):
         return ""
-    found = true_labels(ratings)
-    shares = np.nanmean(found.probability, axis=0)
-    right = [float(shares @ np.diag(confusion)) for confusion in found.confusion]
+    model = true_labels(ratings)
+    shares = np.nanmean(model.probability, axis=0)
+    right = [float(shares @ np.diag(confusion)) for confusion in model.confusion]
     names = (f"{rater_name(annotator)} {percent(share, 0)}" for annotator, share in zip(ratings.annotators, right, strict=True))
-    given = ", ".join(names)
-    return f"By the model of Dawid and Skene, which weighs annotators by their errors, the true label is given by {given}."
+    listed = ", ".join(names)
+    return f"By the model of Dawid and Skene, which weighs annotators by their errors, the true label is given by {listed}."
 
 
 def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:

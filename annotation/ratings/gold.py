@@ -67,10 +67,10 @@ def votes(ratings: Ratings) -> Floats:
 
 def majority(ratings: Ratings) -> Codes:
     """The label that more than half of an item's annotators gave, at least two of them; else MISSING."""
-    given = votes(ratings)
-    total = given.sum(axis=1)
+    counts = votes(ratings)
+    total = counts.sum(axis=1)
     # Strictly more than half: argmax alone would settle a tie in favour of the label that is declared first.
-    return np.where((total >= 2) & (2 * given.max(axis=1) > total), given.argmax(axis=1), MISSING)
+    return np.where((total >= 2) & (2 * counts.max(axis=1) > total), counts.argmax(axis=1), MISSING)
 
 
 def reference_standard(ratings: Ratings) -> str:

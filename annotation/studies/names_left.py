@@ -30,7 +30,7 @@ def words_left(answers: Iterable[tuple[str, str, str]], masker: Masker) -> dict[
     answers  (item id, first answer, second answer)
     """
     words = {item_id: masker.words_left(f"{first}\n{second}") for item_id, first, second in answers}
-    return {item_id: found for item_id, found in words.items() if found}
+    return {item_id: left for item_id, left in words.items() if left}
 
 
 def names_left_in_study(store: LabelStore, study: Study, run: Run) -> dict[str, list[str]]:

@@ -196,13 +196,13 @@ def _new_rating(
 def _marked_sentences(
     row: dict[str, str], scheme: Scheme, task: LabellingTask, fault: Callable[[str, str], None]
 ) -> tuple[MarkedSentence, ...]:
-    found: list[MarkedSentence] = []
+    marked: list[MarkedSentence] = []
     for side, (column, answer) in enumerate(zip(MARKED_COLUMNS[scheme.name], (task.first, task.second), strict=True)):
         try:
-            found += sentences_of_lines(row.get(column, ""), answer, side)
+            marked += sentences_of_lines(row.get(column, ""), answer, side)
         except StudyError as error:
             fault(column, str(error))
-    return tuple(sorted(found))
+    return tuple(sorted(marked))
 
 
 def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, str], None]) -> Choice | None:

@@ -154,11 +154,11 @@ def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
     total = sum(sizes)
     exact = [min(wanted, total) * size / total for size in sizes]
     # The sum of the floors may exceed the number wanted, because each stratum gets at least two.
-    given = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]
+    allocated = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]
     for index in sorted(range(len(sizes)), key=lambda i: math.floor(exact[i]) - exact[i]):
-        if sum(given) < min(wanted, total) and given[index] < sizes[index]:
-            given[index] += 1
-    return given
+        if sum(allocated) < min(wanted, total) and allocated[index] < sizes[index]:
+            allocated[index] += 1
+    return allocated
 
 
 def _with_calibration(strata: Sequence[StratumPlan], wanted: int) -> list[StratumPlan]:

@@ -38,11 +38,11 @@ ESTIMANDS = (
 
 def study_plan_table(data: ValidationData) -> Table:
     """The registration, the estimands, their populations and the methods."""
-    found = [*_sample(data), *_raters(data), *_registered(data)]
-    found += [("Estimands", item, statement) for item, statement in ESTIMANDS]
-    found += list(_estimation(data))
+    statements = [*_sample(data), *_raters(data), *_registered(data)]
+    statements += [("Estimands", item, statement) for item, statement in ESTIMANDS]
+    statements += list(_estimation(data))
     return data.table(
-        "study_analysis_plan", STUDY_PLAN, pd.DataFrame(found, columns=[column.name for column in STUDY_PLAN.columns])
+        "study_analysis_plan", STUDY_PLAN, pd.DataFrame(statements, columns=[column.name for column in STUDY_PLAN.columns])
     )
 
 

@@ -56,8 +56,8 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
     small_text = {"minsize": 12, "mode": "hide"}
     # A click on the legend would hide a label, and the bars would no longer add up to all pairs.
     # From the left edge of the figure, so that on a phone it needs three rows and not six, which would be cut.
-    place = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
-    legend = {"orientation": "h", **place, "itemclick": False, "itemdoubleclick": False}
+    position = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    legend = {"orientation": "h", **position, "itemclick": False, "itemdoubleclick": False}
     margin = {"l": 8, "r": 8, "t": 8, "b": 84}
     return styled(figure, 290, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
 

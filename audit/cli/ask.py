@@ -56,9 +56,9 @@ def ask_options(parser: argparse.ArgumentParser) -> None:
     defaults = CrossSourceSettings()
     parser.epilog = ABOUT
     parser.add_argument("question", help="the question, in the language of the handbooks")
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote, or one document")
-    place.add_argument("--run", metavar="RUN", help="id or key of a run with texts (default: the newest complete run)")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote, or one document")
+    source.add_argument("--run", metavar="RUN", help="id or key of a run with texts (default: the newest complete run)")
     parser.add_argument("--organ", help="ask only the handbooks of this organ and general ones (default: all)")
     parser.add_argument("--source-by", choices=GROUPINGS, default=GROUPINGS[0], help="what a source is (default: %(default)s)")
     parser.add_argument(
@@ -109,17 +109,17 @@ def ask(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _documents(arguments: argparse.Namespace, settings: Settings) -> list[Document]:
     if arguments.documents:
-        documents, place = list(read_documents(arguments.documents)), str(arguments.documents)
+        documents, source = list(read_documents(arguments.documents)), str(arguments.documents)
     else:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:
-            documents, place = list(run_documents(con)), f"run {run.key}"
+            documents, source = list(run_documents(con)), f"run {run.key}"
     if not documents:
-        raise AuditError(f"{place} has no texts of handbooks. {NOTHING} Name a folder of them with --documents.")
+        raise AuditError(f"{source} has no texts of handbooks. {NOTHING} Name a folder of them with --documents.")
     chosen = [document for document in documents if arguments.organ is None or concerns(arguments.organ, document.organ)]
     if not chosen:
         organs = ", ".join(sorted({document.organ for document in documents}))
-        raise AuditError(f"No handbook of {place} has the organ '{arguments.organ}'; organs: {organs}. {NOTHING}")
+        raise AuditError(f"No handbook of {source} has the organ '{arguments.organ}'; organs: {organs}. {NOTHING}")
     return chosen
 
 

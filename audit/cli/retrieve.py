@@ -233,9 +233,9 @@ def _measures_text(values: Mapping[str, float]) -> str:
 def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
         asked = {name: getattr(arguments, name) for name in (*TUNABLE, "fusion", "expansion")}
-        given = {name: value for name, value in asked.items() if value is not None}
+        options = {name: value for name, value in asked.items() if value is not None}
         hybrid = HybridSettings(**dict(map(_hybrid_setting, arguments.hybrid)))
-        return RetrievalSettings(**{**PRESETS.get(arguments.preset, {}), "hybrid": hybrid, **given})
+        return RetrievalSettings(**{**PRESETS.get(arguments.preset, {}), "hybrid": hybrid, **options})
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 

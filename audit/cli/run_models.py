@@ -91,13 +91,13 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
 def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, list[Verdicts]]:
     """The verdicts of the config's judge on pairs of statements of one handbook."""
     if context.config.judge.judge == BASELINE:
-        return NAME, [{pair: judge_pair(found, pair) for pair in found.pairs} for _, found in handbooks]
+        return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
     settings = settings_for(context, context.config.judge)
     task = within_task(context, model_of(settings, None), handbooks)
     path = context.workspace.journal(WITHIN, digest_of(task.plan()))
     with Journal(path, task.plan()) as journal:
         ask_all(settings, task, journal)
-        return task.model, [task.verdicts(handbook, found, journal.latest) for handbook, found in handbooks]
+        return task.model, [task.verdicts(handbook, candidates, journal.latest) for handbook, candidates in handbooks]
 
 
 def within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> WithinTask:

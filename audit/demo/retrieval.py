@@ -184,15 +184,15 @@ def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, 
     short = library.size(handbook) <= SHORT
     is_found = int(searches.rank["hero"][question, handbook]) < GIVEN
     mode = "full_document" if short else "passages" if is_found or cited is None else "full_document_fallback"
-    given = _given(searches, question, handbook, mode, known=cited is not None)
+    passages = _given(searches, question, handbook, mode, known=cited is not None)
     record: Record = {"strategy": "hero", "mode": mode, **({"reason": FALLBACK} if mode.endswith("fallback") else {})}
-    record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
+    record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(passages, 1)]
     if cited is not None:
         own = section_id(int(library.position[library.world.questions[question].policy, handbook]))
         start, end = cited
-        record["citations"] = [{"passage": given.index(own) + 1, "section_id": own, "known": True, "start": start, "end": end}]
+        record["citations"] = [{"passage": passages.index(own) + 1, "section_id": own, "known": True, "start": start, "end": end}]
         if searches.chance[question, handbook] < CITES_NOTHING:
-            record["citations"].append({"passage": len(given) + 1, "known": False})
+            record["citations"].append({"passage": len(passages) + 1, "known": False})
         if library.world.config.traces and mode != "full_document":
             record |= _trace(searches, question, handbook)
     return record

@@ -133,9 +133,9 @@ class SourceWorld:
 
     def ranking(self, row: int, number: int) -> list[int]:
         """The centers as a system ranks them for a question, best first: those of its evidence, then the others."""
-        given = [self.center_of[book] for book in self.books(row, number)]
-        others = (self.center_of[book] for book in self._others(number, set(given)))
-        return [*given, *others]
+        centers = [self.center_of[book] for book in self.books(row, number)]
+        others = (self.center_of[book] for book in self._others(number, set(centers)))
+        return [*centers, *others]
 
     def books(self, row: int, number: int) -> list[int]:
         """The handbooks of different centers that the evidence is from, in the order of their first passage."""
@@ -181,7 +181,7 @@ class SourceWorld:
         """What a handbook brings for a question, best first: the section that answers it where it was found, then others."""
         needed = self.systems.required(number)
         names = self.systems.searches.ranked("bm25", number, book, GIVEN, known=False)
-        found = book in needed and (book != needed[0] or bool(self.routes.finds[row, number]))
-        gold = [GivenPassage(book, self.systems.section_of(number, book), True)] if found else []
+        is_found = book in needed and (book != needed[0] or bool(self.routes.finds[row, number]))
+        gold = [GivenPassage(book, self.systems.section_of(number, book), True)] if is_found else []
         own = self.systems.section_of(number, book) if book in needed else None
         return gold + [GivenPassage(book, name, False) for name in names if name != own]

@@ -167,7 +167,7 @@ def context(
     sound = round(SIZE * share / 100)
     others = question.noise if test != StressTest.ROBUSTNESS else [altered(one, question.policy, rng) for one in question.signal]
     shown = [*question.signal[:sound], *others[sound:]]
-    return tuple(shown[place] for place in rng.permutation(SIZE).tolist())
+    return tuple(shown[index] for index in rng.permutation(SIZE).tolist())
 
 
 def altered(document: StressDocument, policy: Policy, rng: np.random.Generator) -> StressDocument:

@@ -70,8 +70,8 @@ class SystemWorld:
         # Drawn given the answer and not before it, so that what is true of the answers stays arithmetic
         composite = composites(self.scores.true[SYSTEMS.index(RETRIEVAL)])
         burden = HARD_TO_FIND * (self.scores.difficulty + 1 - composite / composite.max()) + (1 - HARD_TO_FIND) * chance
-        place = (burden.argsort().argsort() + 0.5) / len(burden)
-        return np.where([source is None for source in self.source], GIVEN, np.searchsorted(HIT_RATES["bm25"], place))
+        quantile = (burden.argsort().argsort() + 0.5) / len(burden)
+        return np.where([source is None for source in self.source], GIVEN, np.searchsorted(HIT_RATES["bm25"], quantile))
 
     def required(self, number: int) -> list[int]:
         """The handbooks that a whole answer needs: that of the reference answer, and one for each other position.

@@ -161,12 +161,12 @@ def _measures(systems: SystemWorld) -> Iterator[Record]:
     for number, question_id in _questions(systems):
         if systems.gold(number):
             rank = int(systems.rank[number]) + 1
-            found = rank <= GIVEN
+            is_found = rank <= GIVEN
             gold = len(systems.gold(number))
-            best = sum(1 / np.log2(place + 1) for place in range(1, gold + 1))
+            best = sum(1 / np.log2(rank_of_gold + 1) for rank_of_gold in range(1, gold + 1))
             values = {
-                "p_at_5": found / GIVEN, "recall_at_5": found / gold, "ndcg": found / np.log2(rank + 1) / best,
-                "mrr": found / rank,
+                "p_at_5": is_found / GIVEN, "recall_at_5": is_found / gold, "ndcg": is_found / np.log2(rank + 1) / best,
+                "mrr": is_found / rank,
             }  # fmt: skip
             for measure, value in values.items():
                 yield {"question_id": question_id, "system_id": RETRIEVAL.id, "measure": measure, "value": round(float(value), 6)}

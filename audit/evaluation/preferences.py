@@ -37,8 +37,8 @@ def oriented(comparisons: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     `preference` and `shown_first`, and `longer` where there is such a column, are swapped accordingly. Other columns are
     unchanged.
     """
-    place = {system: number for number, system in enumerate(order)}
-    swapped = comparisons["system_a"].map(place) > comparisons["system_b"].map(place)
+    rank = {system: number for number, system in enumerate(order)}
+    swapped = comparisons["system_a"].map(rank) > comparisons["system_b"].map(rank)
     result = comparisons.copy()
     result["system_a"] = comparisons["system_b"].where(swapped, comparisons["system_a"])
     result["system_b"] = comparisons["system_a"].where(swapped, comparisons["system_b"])

@@ -64,9 +64,9 @@ def bleu_scorer() -> ReferenceScorer:
     def score(answers: Sequence[str], references: Sequence[str]) -> Floats:
         values = []
         for answer, reference in zip(answers, references, strict=True):
-            given, wanted = tokens(answer), [tokens(reference)]
+            candidate, wanted = tokens(answer), [tokens(reference)]
             weights = [(1 / order,) * order for order in BLEU_ORDERS.values()]
-            values.append([bleu.sentence_bleu(wanted, given, weight, smoothing) for weight in weights])
+            values.append([bleu.sentence_bleu(wanted, candidate, weight, smoothing) for weight in weights])
         return _table(values, len(BLEU_ORDERS))
 
     return ReferenceScorer(tuple(BLEU_ORDERS), f"nltk {version('nltk')}, lower case, Punkt without training, method1", score)

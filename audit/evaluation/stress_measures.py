@@ -64,6 +64,6 @@ def token_f1(answer: str, expected: str) -> float:
 
     Source: Rajpurkar et al. (2016), SQuAD, section 6.1.
     """
-    given, wanted = normal_answer(answer).split(), normal_answer(expected).split()
-    common = (Counter(given) & Counter(wanted)).total()
-    return 2 * common / (len(given) + len(wanted)) if common else 0.0
+    answered, wanted = normal_answer(answer).split(), normal_answer(expected).split()
+    common = (Counter(answered) & Counter(wanted)).total()
+    return 2 * common / (len(answered) + len(wanted)) if common else 0.0

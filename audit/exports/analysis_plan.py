@@ -41,10 +41,10 @@ INTERVALS = (
 
 def analysis_plan(context: ExportContext) -> Table:
     """Data, exclusions, estimands, definitions, intervals and versions behind the tables that were made before this one."""
-    found = [*_data(context), *_exclusions(context), *_estimands(context), *_definitions(context)]
-    found += [("Intervals", item, context.fill(statement)) for item, statement in INTERVALS]
-    found += [("Versions", name, number) for name, number in library_versions()]
-    frame = pd.DataFrame(found, columns=[column.name for column in PLAN.columns])
+    statements = [*_data(context), *_exclusions(context), *_estimands(context), *_definitions(context)]
+    statements += [("Intervals", item, context.fill(statement)) for item, statement in INTERVALS]
+    statements += [("Versions", name, number) for name, number in library_versions()]
+    frame = pd.DataFrame(statements, columns=[column.name for column in PLAN.columns])
     return table_of("analysis_plan", PLAN, frame, context.run, f"{len(frame):,} statements")
 
 

@@ -174,8 +174,10 @@ def handbooks(context: ExportContext) -> Table:
 def within_handbook(context: ExportContext) -> Table:
     """Every place in which a handbook disagrees with itself."""
     _, compared = _compared_within(context)
-    found = context.frame("within_handbook")["number"].nunique()
-    return context.table("within_handbook", context.fill(f"disagreements: {found:,}; {{handbooks}} compared: {len(compared):,}"))
+    disagreements = context.frame("within_handbook")["number"].nunique()
+    return context.table(
+        "within_handbook", context.fill(f"disagreements: {disagreements:,}; {{handbooks}} compared: {len(compared):,}")
+    )
 
 
 def within_handbook_counts(context: ExportContext) -> Table:

@@ -52,11 +52,11 @@ def share_left(cost: StageCost, replies: Sequence[Reply]) -> float:
     An answer that the check finds absent takes its pairs with it: of pairs of two unchecked answers, the square of the share
     that is addressed is left.
     """
-    found = [finding.addressed for finding in map(read_presence, replies) if finding.addressed is not None]
-    if cost.stage != ABSENCE or not found:
+    findings = [finding.addressed for finding in map(read_presence, replies) if finding.addressed is not None]
+    if cost.stage != ABSENCE or not findings:
         return 1.0
     unchecked = cost.calls / (cost.calls + cost.done)
-    addressed = 1 - unchecked + unchecked * sum(found) / len(found)
+    addressed = 1 - unchecked + unchecked * sum(findings) / len(findings)
     return addressed**2
 
 

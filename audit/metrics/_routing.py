@@ -117,10 +117,10 @@ def routing_values(con: Connection, organ: str | None = None, densest: str | Non
 def measures_of(one: RoutedQuestion, densest: str | None, authoritative: Collection[str]) -> dict[str, float]:
     """The measures of `audit.evaluation.routing_measures` of one question, also without ir_measures."""
     ranked = list(dict.fromkeys(passage for _, passage in one.evidence[:CUT]))
-    found = len(set(ranked) & set(one.gold)) / len(one.gold) if one.gold else float("nan")
+    recall = len(set(ranked) & set(one.gold)) / len(one.gold) if one.gold else float("nan")
     own = source_measures(one, densest, authoritative)
     ordered = ndcg_at(ranked, set(one.gold), CUT)
-    own |= {"EvRecall@5": found, "EvNDCG@5": float("nan") if ordered is None else ordered}
+    own |= {"EvRecall@5": recall, "EvNDCG@5": float("nan") if ordered is None else ordered}
     return {name: own[name] for name in MEASURES}
 
 

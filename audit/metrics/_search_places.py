@@ -110,7 +110,7 @@ def places_in_pairs(con: Connection, filters: Filters, pairs: tuple[PairKey, ...
 
 def _places(con: Connection, sql: str, parameters: dict[str, object]) -> dict[PairKey, tuple[SearchPlace, ...]]:
     places: dict[PairKey, dict[str, SearchPlace]] = {}
-    for question_id, a, b, place, texts, handbook_ids, text in rows(con, sql, parameters):
+    for question_id, a, b, kind, texts, handbook_ids, text in rows(con, sql, parameters):
         by_place = places.setdefault((question_id, a or "", b or ""), {})
-        by_place[place] = SearchPlace(place, text, texts, tuple(handbook_ids or ()))
-    return {key: tuple(by_place[place] for place in PLACES if place in by_place) for key, by_place in places.items()}
+        by_place[kind] = SearchPlace(kind, text, texts, tuple(handbook_ids or ()))
+    return {key: tuple(by_place[kind] for kind in PLACES if kind in by_place) for key, by_place in places.items()}

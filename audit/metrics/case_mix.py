@@ -124,15 +124,15 @@ def center_case_mix(con: Connection) -> pd.DataFrame:
 def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
     names, counts = frame(con, named), frame(con, counted)
     own, totals = _by_group(counts, names["name"])
-    found = case_mix(*own, *totals)
+    result = case_mix(*own, *totals)
     table = names.drop(columns="name").assign(
-        present=own[1].sum(axis=1).astype(int), disagreeing=found.observed.astype(int), expected=found.expected
+        present=own[1].sum(axis=1).astype(int), disagreeing=result.observed.astype(int), expected=result.expected
     )
     table["r_div"] = table["disagreeing"] / table["present"].replace(0, np.nan)
-    table = with_interval(table.assign(ratio=found.ratio), "ratio", *found.interval)
-    table = with_interval(table.assign(shrunken=found.shrunken), "shrunken", *found.shrunken_interval)
-    table = with_interval(table.assign(rank=found.rank), "rank", *found.rank_interval)
-    return table.assign(p=found.p, flag=_flags(found), dispersion=found.dispersion)
+    table = with_interval(table.assign(ratio=result.ratio), "ratio", *result.interval)
+    table = with_interval(table.assign(shrunken=result.shrunken), "shrunken", *result.shrunken_interval)
+    table = with_interval(table.assign(rank=result.rank), "rank", *result.rank_interval)
+    return table.assign(p=result.p, flag=_flags(result), dispersion=result.dispersion)
 
 
 def _by_group(counts: pd.DataFrame, names: pd.Series) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
@@ -146,6 +146,6 @@ def _by_group(counts: pd.DataFrame, names: pd.Series) -> tuple[tuple[Floats, Flo
     return (events, trials), (all_events, all_trials)
 
 
-def _flags(found: CaseMix) -> np.ndarray:
-    side = np.where(found.ratio > 1, MORE, FEWER)
-    return np.where(found.flagged, side, NOT_FLAGGED)
+def _flags(result: CaseMix) -> np.ndarray:
+    side = np.where(result.ratio > 1, MORE, FEWER)
+    return np.where(result.flagged, side, NOT_FLAGGED)

@@ -85,8 +85,11 @@ def _correlations(system: dict[str, Any], table: pd.DataFrame) -> Iterator[dict[
     for outcome in [COMPOSITE, *outcomes]:
         for measure in RETRIEVAL:
             if outcome in table and measure in table and len(both := table[[measure, outcome]].dropna()):
-                found, quality = both[measure].to_numpy(dtype=float), both[outcome].to_numpy(dtype=float)
-                coefficients = (*correlation_interval(spearman, found, quality), *correlation_interval(pearson, found, quality))
+                retrieved, quality = both[measure].to_numpy(dtype=float), both[outcome].to_numpy(dtype=float)
+                coefficients = (
+                    *correlation_interval(spearman, retrieved, quality),
+                    *correlation_interval(pearson, retrieved, quality),
+                )
                 numbers = dict(zip(COLUMNS[5:], coefficients, strict=True))
                 yield {**system, "outcome": outcome, "measure": measure, "questions": len(both), **numbers}
 

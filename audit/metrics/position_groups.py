@@ -150,7 +150,7 @@ def _kept_apart(answering: pd.DataFrame, labels: Labels, groups: Numbers, disput
 
 def _within_first(handbooks: list[str], groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int, Dispute]]:
     """The disputes of answering handbooks by index, those inside a group first; limited in number to bound the time."""
-    places = {handbook_id: place for place, handbook_id in enumerate(handbooks)}
+    places = {handbook_id: index for index, handbook_id in enumerate(handbooks)}
     known = [(places[one.a], places[one.b], one) for one in disputes if one.a in places and one.b in places]
     return sorted(known, key=lambda entry: groups[entry[0]] != groups[entry[1]])[:MAX_DISPUTES]
 

@@ -174,12 +174,12 @@ def positions_by_rules_of(con: Connection, question_id: str, groups: pd.DataFram
 
 def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
     """Positions from rows of `STORED`."""
-    found: dict[int, Position] = {}
+    positions: dict[int, Position] = {}
     for number, aspect, statement, value, method, handbook_id, quote, lead, start, end in stored:
         holder = Holder(handbook_id, quote, start, end, lead or "")
-        before = found[number].holders if number in found else ()
-        found[number] = Position(aspect or "", statement, value, (*before, holder), method)
-    return tuple(sorted(found.values(), key=lambda position: -len(position.holders)))
+        before = positions[number].holders if number in positions else ()
+        positions[number] = Position(aspect or "", statement, value, (*before, holder), method)
+    return tuple(sorted(positions.values(), key=lambda position: -len(position.holders)))
 
 
 def positions_by_rules(
@@ -203,11 +203,11 @@ def positions_by_rules(
         holders[most_typical([holder.quote for holder, _ in holders], [score for _, score in holders])][0] for holders in held
     ]
     values = _values(parts, groups, [holder.quote for holder in typical])
-    found = [
+    positions = [
         Position(aspect, f"{best.lead} {best.quote}".strip(), value, tuple(holder for holder, _ in holders))
         for best, value, holders in zip(typical, values, held, strict=True)
     ]
-    return tuple(sorted(found, key=lambda position: -len(position.holders)))
+    return tuple(sorted(positions, key=lambda position: -len(position.holders)))
 
 
 def _on_the_dispute(held: list[ScoredHolders], groups: list[AnswerGroup], disputing: set[str]) -> list[ScoredHolders]:

@@ -85,12 +85,12 @@ def source_shares(con: Connection, by: str = "all", organ: str | None = None) ->
 def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """One entry per routed question and source; NaN where a share does not apply."""
     for ids, one in routed_questions(con, organ):
-        given = [source for source, _ in one.evidence[:CUT]]
+        cited_sources = [source for source, _ in one.evidence[:CUT]]
         for source in (known["source_id"] for known in sources):
             yield {
                 **ids, "source_id": source, "first": float(source in one.ranking[:1]),
-                "evidence": given.count(source) / len(given) if given else np.nan,
-                "covered": float(source in given) if source in one.required else np.nan,
+                "evidence": cited_sources.count(source) / len(cited_sources) if cited_sources else np.nan,
+                "covered": float(source in cited_sources) if source in one.required else np.nan,
             }  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def _with_intervals(totals: pd.DataFrame, by_question: pd.DataFrame) -> pd.DataF
         ends.update((key, (tables.shape[1], *between)) for (key, _), *between in zip(groups, low, high, strict=True))
     rows = [ends[key] for key in totals.index]
     return totals.assign(**{
-        name: [row[place] for row in rows] for place, name in enumerate(("questions", "value_low", "value_high"))
+        name: [row[index] for row in rows] for index, name in enumerate(("questions", "value_low", "value_high"))
     })  # fmt: skip
 
 

@@ -114,14 +114,14 @@ class EarlierTables:
     replies: dict[tuple[str, str], Any]
 
 
-def earlier_tables(given: StressInput, max_bytes: int) -> EarlierTables:
+def earlier_tables(stress_input: StressInput, max_bytes: int) -> EarlierTables:
     """The tables that are written again. Adds questions.jsonl to a release without questions.
 
     Raises ReleaseError where a table is in another file or cannot be read in full: writing it again would lose some.
     """
-    folder = given.folder
+    folder = stress_input.folder
     if not any(folder.glob("questions*")):
-        write_table(folder, QUESTIONS_FILE, "questions", _questions(given.instances))
+        write_table(folder, QUESTIONS_FILE, "questions", _questions(stress_input.instances))
     layout = release_layout(folder)
     systems = records_to_keep(layout, "system", SYSTEMS_FILE, system, max_bytes)
     replies = records_to_keep(layout, "stress_reply", REPLIES_FILE, stress_reply, max_bytes)
@@ -131,7 +131,7 @@ def earlier_tables(given: StressInput, max_bytes: int) -> EarlierTables:
     )
 
 
-def write_replies(given: StressInput, earlier: EarlierTables, systems: Sequence[Record], replies: Iterable[Record]) -> int:
+def write_replies(stress_input: StressInput, earlier: EarlierTables, systems: Sequence[Record], replies: Iterable[Record]) -> int:
     """Write systems and their replies into the release, in the place of earlier ones to the same instances.
 
     Replies of other systems, and to other instances, stay. Returns how many replies the release has. Raises AuditError where a
@@ -141,11 +141,12 @@ def write_replies(given: StressInput, earlier: EarlierTables, systems: Sequence[
     known = earlier.systems | {record["system_id"]: record for record in systems}
     try:
         # Replies name systems, so the systems come first: a release that is killed in between can be loaded
-        write_table(given.folder, SYSTEMS_FILE, "systems", known.values())
-        return write_table(given.folder, REPLIES_FILE, "stress_replies", (earlier.replies | new).values())
+        write_table(stress_input.folder, SYSTEMS_FILE, "systems", known.values())
+        return write_table(stress_input.folder, REPLIES_FILE, "stress_replies", (earlier.replies | new).values())
     except OSError as error:
         raise AuditError(
-            f"{given.folder / REPLIES_FILE} cannot be written ({describe_error(error)}). The file is unchanged, and all replies "
+            f"{stress_input.folder / REPLIES_FILE} cannot be written ({describe_error(error)}). The file is unchanged, and "
+            f"all replies "
             "of a model are stored. Run this again with --parse-again where the folder can be written."
         ) from error
 

@@ -49,10 +49,10 @@ class _Release:
         for record in self.records("question", question):
             self.questions.setdefault(record["question_id"], record["question"])
         for record in self.records("section", section):
-            place = record["handbook_id"], record["section_id"]
-            if place not in self.sections:
-                self.places.setdefault(place[1], []).append(place)
-                self.sections[place] = record["text"]
+            key = record["handbook_id"], record["section_id"]
+            if key not in self.sections:
+                self.places.setdefault(key[1], []).append(key)
+                self.sections[key] = record["text"]
         for record in self.records("reference", reference):
             self.gold.setdefault(record["question_id"], record["gold_sections"])
             if record["answers"]:
@@ -116,7 +116,7 @@ def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion
     if release.layout.parts["answer"]:
         return
     for question_id, gold in release.references.items():
-        cited = [place for name in release.gold[question_id] for place in _places(release, name)]
+        cited = [key for name in release.gold[question_id] for key in _places(release, name)]
         documents = tuple(_documents(release, cited, question_id))
         if documents and question_id in release.questions:
             yield StressQuestion(question_id, release.questions[question_id], gold, {}, documents, dataset)
@@ -125,8 +125,8 @@ def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion
 
 
 def _gold_in(release: _Release, question_id: str, handbook: str) -> list[Section]:
-    places = [place for name in release.gold.get(question_id, ()) for place in _places(release, name)]
-    return [place for place in places if place[0] == handbook]
+    places = [key for name in release.gold.get(question_id, ()) for key in _places(release, name)]
+    return [key for key in places if key[0] == handbook]
 
 
 def _places(release: _Release, name: str) -> list[Section]:
@@ -146,15 +146,15 @@ def _cited(record: Mapping[str, Any], handbook: str) -> list[Section]:
 
 def _documents(release: _Release, places: list[Section], own_id: str) -> Iterator[SignalDocument]:
     texts: set[str] = set()
-    for place in dict.fromkeys(places):
-        text = _beginning(release.sections.get(place, ""))
+    for key in dict.fromkeys(places):
+        text = _beginning(release.sections.get(key, ""))
         if not text:
-            release.report.add("section without text", f"'{own_id}': section '{'/'.join(place)}' has no text. It was dropped.")
+            release.report.add("section without text", f"'{own_id}': section '{'/'.join(key)}' has no text. It was dropped.")
         elif same_text(text) in texts:
-            release.report.add("duplicate document", f"'{own_id}': section '{'/'.join(place)}' repeats another. It was dropped.")
+            release.report.add("duplicate document", f"'{own_id}': section '{'/'.join(key)}' repeats another. It was dropped.")
         else:
             texts.add(same_text(text))
-            yield SignalDocument("/".join(place), text)
+            yield SignalDocument("/".join(key), text)
 
 
 def _beginning(text: str) -> str:

@@ -158,7 +158,7 @@ def _passage(record: Record, number: int, sections: Mapping[str, AnswerSection])
     )  # fmt: skip
 
 
-def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[SupportedText, ...], dict[int, bool]]:
+def _supported(answered: Side, record: Record, numbers: set[int]) -> tuple[tuple[SupportedText, ...], dict[int, bool]]:
     """The parts of the answer that cite passages, and every number that it cites with whether that passage was given.
 
     A citation may state which part of the answer it supports; otherwise the marks in the text do.
@@ -169,13 +169,13 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
     for citation in objects(record.get("citations")):
         number, start, end = (int_or_none(citation.get(name)) for name in ("passage", "start", "end"))
         if number is not None:
-            cites[number] = number in given and citation.get("known") is not False
+            cites[number] = number in numbers and citation.get("known") is not False
             if start is not None and end is not None and 0 <= start < end <= len(text):
                 parts.append((start, end, (number,)))
-    if answered.state == PRESENT and given:
+    if answered.state == PRESENT and numbers:
         marks = cited_spans(text)
         # A citation in the record takes precedence over a mark in the text.
-        cites = {number: number in given for mark in marks for number in mark.numbers} | cites
+        cites = {number: number in numbers for mark in marks for number in mark.numbers} | cites
         parts = parts or [(mark.start, mark.end, mark.numbers) for mark in marks]
     # Where two citations overlap, the text is marked once: by the one that begins first.
     parts.sort()

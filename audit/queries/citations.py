@@ -69,8 +69,8 @@ def citations(con: Connection, question_id: str) -> dict[str, tuple[Citation, ..
     """
     cited = rows(con, CITED, {"question": question_number(con, question_id)})
     records = {int(number): json.loads(record) for _, number, record in cited}
-    found = _citations(con, {number: record for number, record in records.items() if isinstance(record, dict)})
-    return {str(name): found[number] for name, number, _ in cited if found.get(number)}
+    by_handbook = _citations(con, {number: record for number, record in records.items() if isinstance(record, dict)})
+    return {str(name): by_handbook[number] for name, number, _ in cited if by_handbook.get(number)}
 
 
 def located(con: Connection, cited: Mapping[str, Sequence[Record]]) -> dict[str, tuple[Citation, ...]]:
@@ -79,8 +79,8 @@ def located(con: Connection, cited: Mapping[str, Sequence[Record]]) -> dict[str,
     Citations of texts that the run does not have are left out. Raises NotInRunError when it has no such handbook.
     """
     numbers = {handbook_id: handbook_number(con, handbook_id) for handbook_id in cited}
-    found = _citations(con, {number: {"citations": list(cited[name])} for name, number in numbers.items()})
-    return {handbook_id: found[number] for handbook_id, number in numbers.items()}
+    by_handbook = _citations(con, {number: {"citations": list(cited[name])} for name, number in numbers.items()})
+    return {handbook_id: by_handbook[number] for handbook_id, number in numbers.items()}
 
 
 def source_file(con: Connection, handbook_id: str) -> SourceFile:
@@ -116,7 +116,9 @@ def _citations(con: Connection, records: Mapping[int, Record]) -> dict[int, tupl
     named = {(handbook, section_id) for handbook, cited in places.items() for _, section_id, *_ in cited if section_id}
     sections = _sections(con, named)
     return {
-        handbook: tuple(_citation(place, section) for place in cited if (section := sections.get((handbook, place[1] or ""))))
+        handbook: tuple(
+            _citation(position, section) for position in cited if (section := sections.get((handbook, position[1] or "")))
+        )
         for handbook, cited in places.items()
     }
 
@@ -125,11 +127,11 @@ def _places(record: Record) -> list[Place]:
     passages = {int_or_none(passage.get("passage")): passage for passage in objects(record.get("passages"))}
     known = [citation for citation in objects(record.get("citations")) if citation.get("known") is not False]
     places = (_place(citation, passages.get(int_or_none(citation.get("passage")), {})) for citation in known)
-    return [place for place in dict.fromkeys(places) if place[0] is not None]
+    return [position for position in dict.fromkeys(places) if position[0] is not None]
 
 
-def _citation(place: Place, section: Section) -> Citation:
-    number, _, start, end, passage_start = place
+def _citation(position: Place, section: Section) -> Citation:
+    number, _, start, end, passage_start = position
     assert number is not None  # `_places` omits citations without a position
     inside = start is not None and end is not None and (0 <= start < end <= len(section.text) or start == end == 0)
     page = _page(section, passage_start if not inside else start if start != end else None)

@@ -68,8 +68,8 @@ class PlantedItem:
 
 def start_pairs(con: Connection, seed: int = 1, most: int = MOST_PAIRS) -> list[StartPair]:
     """Pairs of two answers with the run's label, at most `most` of each label, drawn at random by the seed."""
-    found = rows(con, START_PAIRS, {"seed": str(seed), "most": most})
-    return [StartPair(*(*fields, Label(label))) for *fields, label in found]
+    records = rows(con, START_PAIRS, {"seed": str(seed), "most": most})
+    return [StartPair(*(*fields, Label(label))) for *fields, label in records]
 
 
 def planted_item(con: Connection, item_id: str) -> list[PlantedItem]:

@@ -33,8 +33,8 @@ def run_documents(con: Connection) -> tuple[Document, ...]:
 
 def has_texts(con: Connection) -> bool:
     """Whether the run has the text of at least one handbook."""
-    ((found,),) = rows(con, "select count(*) > 0 from sections")
-    return bool(found)
+    ((has_any,),) = rows(con, "select count(*) > 0 from sections")
+    return bool(has_any)
 
 
 def handbooks_with_texts(con: Connection) -> pd.DataFrame:

@@ -154,22 +154,22 @@ def stress_item_list(
 
 def stress_item(con: Connection, instance_id: str) -> StressItemView:
     """One instance with every system that took stress tests. Raises NotInRunError when the run has no such instance."""
-    found = rows(con, INSTANCE, {"id": instance_id})
-    if not found:
+    instances = rows(con, INSTANCE, {"id": instance_id})
+    if not instances:
         known = tuple(name for (name,) in rows(con, "select instance_id from stress_instances order by instance"))
         raise NotInRunError(
             f"Instance '{instance_id}' is not in this run.{nearest(instance_id, known)} It has {len(known):,} instances of "
             "stress tests. Nothing is shown. Pick one of them."
         )
-    ((number, name, test, question_id, text, options, gold, share, size, dataset, seed),) = found
+    ((number, name, test, question_id, text, options, gold, share, size, dataset, seed),) = instances
     instance = {"instance": number}
     documents = tuple(_document(fields) for _, *fields in rows(con, DOCUMENTS, instance))
     letters = json.loads(options) if options else {}
     calls, answers = rows(con, CALLS, instance), rows(con, SUB_ANSWERS, instance)
     replies = tuple(
         _reply(
-            fields, gold, bool(letters), {place: call for own, place, call in calls if own == system},
-            {place: (answer, score) for own, place, answer, score in answers if own == system},
+            fields, gold, bool(letters), {document: call for own, document, call in calls if own == system},
+            {document: (answer, score) for own, document, answer, score in answers if own == system},
         )
         for system, *fields in rows(con, REPLIES, instance)
     )  # fmt: skip

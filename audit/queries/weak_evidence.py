@@ -42,5 +42,5 @@ where list_contains($questions, question_id) and not absent and len(kinds) > 0
 
 def weak_answers(con: Connection, question_ids: Sequence[str]) -> dict[tuple[str, str], tuple[str, ...]]:
     """(question id, handbook id) -> kinds of weak evidence (keys of WEAKNESSES); answers without any are left out."""
-    found = rows(con, OF_QUESTIONS, {"questions": list(question_ids)})
-    return {(question_id, handbook_id): tuple(kinds) for question_id, handbook_id, kinds in found}
+    records = rows(con, OF_QUESTIONS, {"questions": list(question_ids)})
+    return {(question_id, handbook_id): tuple(kinds) for question_id, handbook_id, kinds in records}

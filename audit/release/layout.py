@@ -186,7 +186,7 @@ class Layout:
                 yield from paths
 
 
-def find_layout(root: Path, given: Path) -> Layout:
+def find_layout(root: Path, source: Path) -> Layout:
     """The release in `root`; unknown files are ignored. `given` is the path shown in errors, such as an archive.
 
     Raises ReleaseError when there are no handbooks, no questions or no pairs; a release of answering systems needs only systems
@@ -196,7 +196,7 @@ def find_layout(root: Path, given: Path) -> Layout:
     required = _required_parts(parts)
     if missing := [PARTS[kind][0] for kind in required if not parts[kind]]:
         raise ReleaseError(
-            f"{given}: this is not a release: it has no {' and no '.join(missing)}. Nothing was loaded. "
+            f"{source}: this is not a release: it has no {' and no '.join(missing)}. Nothing was loaded. "
             f"Expected in one folder: {', '.join(PARTS[kind][0] for kind in required)}, "
             f"each a file ending in {', '.join(FORMATS)} or a folder of them."
         )

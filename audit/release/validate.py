@@ -57,11 +57,11 @@ def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
     """A manifest under the format's own names, with its unknown fields; values too large for a page are truncated or left out."""
     kept: dict[str, Any] = {}
     left = MAX_MANIFEST
-    for name, whole in (canonical(record, "manifest") | dict(record)).items():
-        value = whole[:MAX_MANIFEST_TEXT] if isinstance(whole, str) else whole
+    for name, full in (canonical(record, "manifest") | dict(record)).items():
+        value = full[:MAX_MANIFEST_TEXT] if isinstance(full, str) else full
         length = len(AS_JSON({name: value}))
-        if value != whole:
-            repairs.append(f"field '{name[:80]}' has {len(whole):,} characters; its first {MAX_MANIFEST_TEXT:,} were loaded.")
+        if value != full:
+            repairs.append(f"field '{name[:80]}' has {len(full):,} characters; its first {MAX_MANIFEST_TEXT:,} were loaded.")
         if length <= left:
             kept[name], left = value, left - length
         else:

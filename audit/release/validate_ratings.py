@@ -47,14 +47,16 @@ def _raters(record: Mapping[Any, Any], raw: Mapping[str, Any], repairs: Repairs)
     columns = {str(name).strip().lower(): value for name, value in record.items()}
     labels = {match[1]: value for name, value in columns.items() if (match := RATER.fullmatch(name))}
     # An unknown word rejects the record: dropping it as a missing label would favour the other raters
-    given = {rater: _label(value, f"annotator_{rater}") for rater, value in labels.items()} | {GOLD: _label(raw.get(GOLD), GOLD)}
+    labels_by_rater = {rater: _label(value, f"annotator_{rater}") for rater, value in labels.items()} | {
+        GOLD: _label(raw.get(GOLD), GOLD)
+    }
     return [
         {
             "rater": rater, "label": label,
             "significance": optional(_significance, columns, f"significance_{rater}", repairs),
             "comment": (optional(text, columns, f"comment_{rater}", repairs) or "").strip() or None,
         }
-        for rater, label in given.items() if label is not None
+        for rater, label in labels_by_rater.items() if label is not None
     ]  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def route(record: Any, repairs: Repairs) -> dict[str, Any]:
     if not (routes or passages or trace):
         raise Reject("empty_route", "it has neither routes nor evidence nor a trace, so nothing shows what was routed.")
     _check_routes(routes)
-    ranked = [passage | {"rank": passage["rank"] or place} for place, passage in enumerate(passages, 1)]
+    ranked = [passage | {"rank": passage["rank"] or index} for index, passage in enumerate(passages, 1)]
     _check_unique([passage["rank"] for passage in ranked], "rank", "of the evidence")
     return {
         "question_id": required_text(raw, "question_id"), "system_id": required_text(raw, "system_id"), "routes": routes,

@@ -113,7 +113,7 @@ def evidence(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 def _ranked(passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The passages, each with a rank: its own, or its place in the list."""
-    return [passage | {"rank": passage["rank"] or place} for place, passage in enumerate(passages, 1)]
+    return [passage | {"rank": passage["rank"] or index} for index, passage in enumerate(passages, 1)]
 
 
 def _objects(

@@ -198,7 +198,7 @@ def most_relevant_and_unlike(index: HandbookIndex, ranked: Ranking, statistics: 
         gain = relevance - (1 - settings.mmr_lambda) * cosines[:, taken].max(axis=1)
         gain[taken] = -np.inf
         taken.append(int(np.argmax(gain)))
-    return {rows[place]: ranked[rows[place]] for place in taken}
+    return {rows[choice]: ranked[rows[choice]] for choice in taken}
 
 
 def _cosines(index: HandbookIndex, rows: Sequence[int], statistics: TermStatistics) -> NDArray[np.float64]:

@@ -116,7 +116,7 @@ def _cell(page: SourcePage, letters: Letters, cell: str, height: float) -> list[
         starts = _places(page.text, letters, wanted)
         places = [_with_marks(page.text, letters.positions[start : start + len(wanted)]) for start in starts]
         if places:
-            return min(places, key=lambda place: abs((_middle(page, place) or FAR) - height))
+            return min(places, key=lambda position: abs((_middle(page, position) or FAR) - height))
     return []
 
 
@@ -133,8 +133,10 @@ def _nearly(page: SourcePage, letters: Letters, statement: str) -> list[int]:
     longest: list[int] = max(pieces, key=len, default=[])
     height = _middle(page, longest)
     near = [piece for piece in pieces if height is not None and abs((_middle(page, piece) or FAR) - height) < NEAR]
-    found = sum(map(len, near))
-    return [character for piece in near for character in piece] if found >= max(MIN_FOUND * len(wanted), MIN_PIECE) else []
+    letters_found = sum(map(len, near))
+    return (
+        [character for piece in near for character in piece] if letters_found >= max(MIN_FOUND * len(wanted), MIN_PIECE) else []
+    )
 
 
 def _pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[int]]:
@@ -146,7 +148,7 @@ def _pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[in
             start += 1
             continue
         places = _all_places(letters, wanted[start : start + length])
-        piece = min(places, key=lambda place: abs((_middle(page, place) or FAR) - (height or 0.0)))
+        piece = min(places, key=lambda position: abs((_middle(page, position) or FAR) - (height or 0.0)))
         height = _middle(page, piece)
         yield piece
         start += length

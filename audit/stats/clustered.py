@@ -182,6 +182,6 @@ def _cluster_products(code: Ints, group: Ints, groups: int, event: Bools, of_all
         total = events.sum(axis=1)
         crossed[1:] = events.T @ total, np.full(groups, total @ total)
         seen[1] = np.full(groups, np.count_nonzero(total))
-    both, across, whole = crossed
-    table = np.moveaxis(np.array([[both, across], [across, whole]], dtype=float), -1, 0)
+    both, across, totals = crossed
+    table = np.moveaxis(np.array([[both, across], [across, totals]], dtype=float), -1, 0)
     return table, np.column_stack(seen).astype(float)

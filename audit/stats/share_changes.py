@@ -72,10 +72,10 @@ def _squared_changes(code: Ints, adds: Floats, second: Bools, group: Ints, share
     adds, second, group = np.tile(adds, times), np.tile(second, times), np.tile(group, times)
     own = csr_array((adds, (cluster, group)), (len(clusters), shares.shape[1]))
     # Pairs of the whole run contribute through the denominator
-    whole = np.stack([np.bincount(cluster, np.where(second == of, adds, 0), len(clusters)) for of in (False, True)])
-    crossed = np.stack([own.T @ one for one in whole])
+    totals = np.stack([np.bincount(cluster, np.where(second == of, adds, 0), len(clusters)) for of in (False, True)])
+    crossed = np.stack([own.T @ one for one in totals])
     squares = np.asarray(own.multiply(own).sum(axis=0)).ravel()
-    return np.asarray(squares - 2 * (shares * crossed).sum(axis=0) + np.einsum("rg,rs,sg->g", shares, whole @ whole.T, shares))
+    return np.asarray(squares - 2 * (shares * crossed).sum(axis=0) + np.einsum("rg,rs,sg->g", shares, totals @ totals.T, shares))
 
 
 def _squared_sums(code: Ints, marked: Bools) -> float:

@@ -24,10 +24,10 @@ def load_positions(con: Connection, reader: RecordReader, state: LoadState) -> N
     not in the answer. Without answers in the release quotes cannot be checked: that is noted, and they have no position in the
     text.
     """
-    found = list(_usable(con, reader, state))
-    if found:
-        append(con, "positions", {name: [record[name] for record in found] for name in COLUMNS})
-        holders = list(chain.from_iterable(record["holders"] for record in found))
+    records = list(_usable(con, reader, state))
+    if records:
+        append(con, "positions", {name: [record[name] for record in records] for name in COLUMNS})
+        holders = list(chain.from_iterable(record["holders"] for record in records))
         append(con, "position_holders", {name: [holder[name] for holder in holders] for name in HOLDER_COLUMNS})
 
 

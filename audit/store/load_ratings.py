@@ -39,8 +39,8 @@ def load_ratings(con: Connection, reader: RecordReader, state: LoadState) -> Non
     usable = list(_usable(con, reader, state))
     numbered = [record | {"item": number} for number, record in enumerate(usable)]
     append(con, "rated_pairs", {name: [record[name] for record in numbered] for name in PAIR_COLUMNS})
-    given = [{**rating, "item": record["item"]} for record in numbered for rating in record["raters"]]
-    append(con, "ratings", {name: [rating[name] for rating in given] for name in RATING_COLUMNS})
+    ratings = [{**rating, "item": record["item"]} for record in numbered for rating in record["raters"]]
+    append(con, "ratings", {name: [rating[name] for rating in ratings] for name in RATING_COLUMNS})
 
 
 def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:

@@ -19,10 +19,10 @@ Inconsistency = dict[str, Any]
 def load_within(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill `self_comparisons`, `inconsistencies` and `inconsistency_places`; after handbooks, questions and sections."""
     append_records(con, "self_comparisons", COUNT_COLUMNS, _counts(reader, state))
-    found = list(_inconsistencies(reader, state))
-    if found:
-        append(con, "inconsistencies", {name: [record[name] for record in found] for name in COLUMNS})
-        places = [_numbered(record, place) for record in found for place in range(len(record["places"]))]
+    records = list(_inconsistencies(reader, state))
+    if records:
+        append(con, "inconsistencies", {name: [record[name] for record in records] for name in COLUMNS})
+        places = [_numbered(record, place) for record in records for place in range(len(record["places"]))]
         append(con, "inconsistency_places", {name: [record[name] for record in places] for name in PLACE_COLUMNS})
 
 

@@ -140,11 +140,11 @@ def _with_institution(text: str, start: int, end: int) -> Span:
     return before.start() if before else start, after.end() if after else end
 
 
-def _merged(found: list[tuple[int, int, str]], text: str) -> list[tuple[int, int, str]]:
+def _merged(spans: list[tuple[int, int, str]], text: str) -> list[tuple[int, int, str]]:
     """Spans in order without overlaps; of two that meet, the marker that comes first in `found` stays."""
     rank = {HIDDEN_SOURCE: 0, HIDDEN_CONTACT: 1, HIDDEN_NAME: 2}
     merged: list[tuple[int, int, str]] = []
-    for start, end, marker in sorted(found):
+    for start, end, marker in sorted(spans):
         previous = merged[-1] if merged else (0, 0, "")
         adjacent = marker == previous[2] and BETWEEN.fullmatch(text, previous[1], max(start, previous[1]))
         if merged and (start < previous[1] or adjacent):

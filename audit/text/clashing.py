@@ -89,12 +89,12 @@ def _wanted(
 def _said_of_each(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that a reasoning has for each answer: those after its name, and those before any name."""
     first, second = names[0] - names[1], names[1] - names[0]
-    said = stems(reasoning)
-    if first.isdisjoint(said) or second.isdisjoint(said):
-        return frozenset(said), frozenset(said)
+    words = stems(reasoning)
+    if first.isdisjoint(words) or second.isdisjoint(words):
+        return frozenset(words), frozenset(words)
     own: tuple[set[str], set[str]] = (set(), set())
     sides: tuple[int, ...] = (0, 1)
-    for stem in said:
+    for stem in words:
         sides = (0,) if stem in first else (1,) if stem in second else sides
         for side in sides:
             own[side].add(stem)

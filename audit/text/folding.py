@@ -40,13 +40,13 @@ def fold(text: str) -> FoldedText:
     """
     characters: list[str] = []
     origins: list[int] = []
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         for folded in _fold_character(character):
             if folded.isspace() and characters and characters[-1].isspace():
                 characters[-1] = "\n" if "\n" in (folded, characters[-1]) else " "
             else:
                 characters.append(folded)
-                origins.append(place)
+                origins.append(index)
     return FoldedText("".join(characters), tuple(origins))
 
 

@@ -109,9 +109,9 @@ def _folded(text: str) -> tuple[str, Sequence[int]]:
         return text.lower(), range(len(text))
     characters: list[str] = []
     origins: list[int] = []
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         for letter in unicodedata.normalize("NFD", character.lower()):
             if unicodedata.category(letter) != ACCENT:
                 characters.append(letter)
-                origins.append(place)
+                origins.append(index)
     return "".join(characters), origins

@@ -145,8 +145,8 @@ def groups(pairs: Iterable[Pair]) -> list[list[int]]:
     numbers = sorted({number for pair in pairs for number in pair})
     if not numbers:
         return []
-    place = {number: index for index, number in enumerate(numbers)}
-    rows, columns = zip(*((place[a], place[b]) for a, b in pairs), strict=True)
+    position = {number: index for index, number in enumerate(numbers)}
+    rows, columns = zip(*((position[a], position[b]) for a, b in pairs), strict=True)
     graph = coo_array(([1] * len(pairs), (rows, columns)), shape=(len(numbers), len(numbers)))
     connected: dict[int, list[int]] = defaultdict(list)
     for number, group in zip(numbers, connected_components(graph, directed=False)[1], strict=True):

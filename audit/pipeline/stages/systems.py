@@ -80,8 +80,8 @@ class SystemsStage(TaskByTask):
 
     def _system_task(self, options: SystemOptions) -> Task:
         context, settings = self.context, options.model_dump(mode="json", exclude={"url", "templates"})
-        found = self._found_files(options)
-        digests = [context.cache.digest(path) for path in (*found, *(source.document for source in context.present if found))]
+        files = self._found_files(options)
+        digests = [context.cache.digest(path) for path in (*files, *(source.document for source in context.present if files))]
         inputs = {
             "system": settings, "model": context.settings.judge_model,
             "code": code_digest(*CODE, *(MARKS_CODE if options.asks_sources else ())),
@@ -239,18 +239,18 @@ def system_questions(context: RunContext, options: SystemOptions) -> list[System
     queries = [Query.of(question) for question in context.questions()]
     if not options.retrieves:
         return [SystemQuestion(query) for query in queries]
-    found = _found(context)
-    return [SystemQuestion(query, best_passages(found.get(query.question_id, ()), options.passages)) for query in queries]
+    retrieved = _found(context)
+    return [SystemQuestion(query, best_passages(retrieved.get(query.question_id, ()), options.passages)) for query in queries]
 
 
 def _found(context: RunContext) -> dict[str, list[Found]]:
     """Question -> what was retrieved for it, handbook by handbook."""
     documents: list[Document] = [read_document(source.document) for source in context.present]
     organs = {question["question_id"]: Query.of(question) for question in context.questions()}
-    found: dict[str, list[Found]] = {}
+    retrieved: dict[str, list[Found]] = {}
     for document in documents:
         for record in read_lines(context.workspace.retrieval(document.handbook_id)):
             query = organs.get(record["question_id"])
             if query and meets(query, document):
-                found.setdefault(query.question_id, []).append((document, record["retrieval"]))
-    return found
+                retrieved.setdefault(query.question_id, []).append((document, record["retrieval"]))
+    return retrieved

@@ -55,8 +55,10 @@ def write_comparison(
 ) -> tuple[int, list[Record]]:
     """Write the two files of FILES to `paths`; returns how many disagreements there are, and the counts of each handbook."""
     compared = list(zip(handbooks, verdicts, strict=True))
-    findings = (record for (handbook, found), verdict in compared for record in finding_records(handbook, judge, found, verdict))
-    counts = [count_record(handbook, judge, found, verdict) for (handbook, found), verdict in compared]
+    findings = (
+        record for (handbook, candidates), verdict in compared for record in finding_records(handbook, judge, candidates, verdict)
+    )
+    counts = [count_record(handbook, judge, candidates, verdict) for (handbook, candidates), verdict in compared]
     written = write_lines(paths[0], findings)
     write_lines(paths[1], counts)
     return written, counts

@@ -150,8 +150,8 @@ def _draw_for_rounding(sources: Sequence[_QuestionSource]) -> None:
     """
     for name, members in _by_size(sources):
         members.sort(key=lambda source: rank("rounding", source.seed, source.question.question_id))
-        for place, source in enumerate(members):
-            setattr(source, name, (place + 0.5) / len(members))
+        for index, source in enumerate(members):
+            setattr(source, name, (index + 0.5) / len(members))
 
 
 def _by_size(sources: Sequence[_QuestionSource]) -> Iterator[tuple[str, list[_QuestionSource]]]:

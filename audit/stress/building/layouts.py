@@ -38,13 +38,13 @@ def read_questions(path: Path, max_bytes: int, report: BuildReport, *, documents
 
 
 def _records(path: Path, max_bytes: int, report: BuildReport) -> Iterator[Place]:
-    whole = _whole_object(path) if path.name.removesuffix(".gz").endswith(".json") else None
-    if whole is None:
+    content = _whole_object(path) if path.name.removesuffix(".gz").endswith(".json") else None
+    if content is None:
         yield from _lines(path, max_bytes, report)
-    elif any(isinstance(value, Mapping) and "QUESTION" in value for value in whole.values()):
-        yield from _pubmedqa(whole, path)
+    elif any(isinstance(value, Mapping) and "QUESTION" in value for value in content.values()):
+        yield from _pubmedqa(content, path)
     else:
-        yield from _mirage(whole, path)
+        yield from _mirage(content, path)
 
 
 def _whole_object(path: Path) -> dict[str, Any] | None:
@@ -67,9 +67,9 @@ def _lines(path: Path, max_bytes: int, report: BuildReport) -> Iterator[Place]:
             yield where, record
 
 
-def _pubmedqa(whole: Mapping[str, Any], path: Path) -> Iterator[Place]:
+def _pubmedqa(content: Mapping[str, Any], path: Path) -> Iterator[Place]:
     """PubMedQA: PMID -> QUESTION, CONTEXTS, final_decision. LONG_ANSWER, the abstract's conclusion, is never read."""
-    for pmid, record in whole.items():
+    for pmid, record in content.items():
         contexts = record.get("CONTEXTS")
         texts = contexts if isinstance(contexts, list) else []
         yield f"{path.name}, {pmid}", {
@@ -79,9 +79,9 @@ def _pubmedqa(whole: Mapping[str, Any], path: Path) -> Iterator[Place]:
         }  # fmt: skip
 
 
-def _mirage(whole: Mapping[str, Any], path: Path) -> Iterator[Place]:
+def _mirage(benchmark: Mapping[str, Any], path: Path) -> Iterator[Place]:
     """MIRAGE: data set -> id -> question, options, answer."""
-    for dataset, questions in whole.items():
+    for dataset, questions in benchmark.items():
         for own_id, record in questions.items():
             content = record if isinstance(record, Mapping) else {}
             names = {name: content.get(name) for name in ("question", "options", "answer", "documents")}

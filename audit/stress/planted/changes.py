@@ -130,11 +130,11 @@ def _negation(start: StartPair, context: PlantingContext) -> PlantedChange | Can
 
 def _turns_round(change: Replacement, text: str) -> bool:
     """Whether a negation reverses the answer: it is in a main clause, about something the answer states only once."""
-    found = list(statements(text))
-    denied = next(statement for statement in found if statement.start <= change.start < statement.end)
+    parts = list(statements(text))
+    denied = next(statement for statement in parts if statement.start <= change.start < statement.end)
     own = set(stems(denied.text))
     said_again = any(
-        len(own & set(stems(other.text))) >= MOSTLY_THE_SAME * len(own) for other in found if other.start != denied.start
+        len(own & set(stems(other.text))) >= MOSTLY_THE_SAME * len(own) for other in parts if other.start != denied.start
     )
     leans = POINTS_ELSEWHERE.search(denied.text) or SUBORDINATE.search(text[denied.start : change.start])
     # "It is not most often used for this" leaves open that it is used
@@ -146,9 +146,9 @@ def _changes(rule: Callable[[str, int, int], Iterator[Replacement]], text: str, 
 
     Where none shares a word, the first one, which usually answers.
     """
-    asked, found = set(stems(question)), list(assertions(text))
-    shared = [len(asked & set(stems(statement.quoted))) for statement in found]
-    close = [statement for statement, number in zip(found, shared, strict=True) if number == max(shared)]
+    asked, claims = set(stems(question)), list(assertions(text))
+    shared = [len(asked & set(stems(statement.quoted))) for statement in claims]
+    close = [statement for statement, number in zip(claims, shared, strict=True) if number == max(shared)]
     for statement in close if any(shared) else close[:1]:
         yield from rule(text, statement.start, statement.end)
 

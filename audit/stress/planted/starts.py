@@ -50,14 +50,14 @@ class StartPair:
 
 def twins(pairs: Iterable[StartPair]) -> list[StartPair]:
     """Every answer of the pairs next to itself, once; the label is CONSISTENT by definition."""
-    found: dict[tuple[str, str], StartPair] = {}
+    pairs_by_answer: dict[tuple[str, str], StartPair] = {}
     for pair in pairs:
         for side in (pair, pair.swapped()):
             twin = replace(
                 side, handbook_b=side.handbook_a, answer_b=side.answer_a, center_b=side.center_a, label=Label.CONSISTENT
             )
-            found.setdefault((side.question_id, side.handbook_a), twin)
-    return list(found.values())
+            pairs_by_answer.setdefault((side.question_id, side.handbook_a), twin)
+    return list(pairs_by_answer.values())
 
 
 def spread(items: Iterable[T], seed: int, key: Callable[[T], tuple[str, ...]], by: Callable[[T], Hashable]) -> list[T]:

@@ -57,9 +57,9 @@ def _reply(
     """A reply with a choice (None: insufficient), a call on each document that the test asks for, and sub-answers."""
     form = StressReplyForm.of(instance)
     called = {number: call(one) for number, one in enumerate(instance.documents, 1)} if call and form.documents else {}
-    given = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}
+    answers = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}
     return StressReply(
-        choice, choice is None, None, called, {number: text for number, text in given.items() if text}, Parse.RULES
+        choice, choice is None, None, called, {number: text for number, text in answers.items() if text}, Parse.RULES
     )
 
 

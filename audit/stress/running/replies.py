@@ -124,7 +124,7 @@ def _numbered(
     records: list[dict[str, Any]], name: str, count: int, faults: Counter[str], read: Callable[[Any], Any]
 ) -> dict[int, Any]:
     """The entries for the numbers 1 to `count`; missing, contradictory and unknown numbers are counted."""
-    given: dict[int, Any] = {}
+    by_number: dict[int, Any] = {}
     contradicted: set[int] = set()
     for number, value in (entry for record in records for entry in _entries(record.get(name))):
         content = read(value)
@@ -132,15 +132,15 @@ def _numbered(
             faults[f"{name}: no such number"] += 1
         elif content is None:
             faults[f"{name}: not as asked for"] += 1
-        elif given.setdefault(number, content) != content:
+        elif by_number.setdefault(number, content) != content:
             contradicted.add(number)
     for number in contradicted:
-        del given[number]
-    missing = count - len(given) - len(contradicted)
+        del by_number[number]
+    missing = count - len(by_number) - len(contradicted)
     faults.update({f"{name}: given twice, differently": len(contradicted), f"{name}: missing": missing})
     for key in [key for key, times in faults.items() if not times]:
         del faults[key]
-    return given
+    return by_number
 
 
 def _entries(value: Any) -> Iterator[tuple[int | None, Any]]:
