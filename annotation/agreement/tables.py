@@ -134,7 +134,7 @@ def with_interval(frame: pd.DataFrame, column: str = "value") -> pd.DataFrame:
     return frame.rename(columns={"name": "figure", "value": column, "low": column + LOW, "high": column + HIGH})
 
 
-def by_scope(figures: pd.DataFrame) -> pd.DataFrame:
+def figures_by_scope(figures: pd.DataFrame) -> pd.DataFrame:
     """One row per figure: the values for the sample and for the run side by side, with interval ends, words and notes."""
     keys = ["about", "first", "second", "figure", "label"]
     scopes = [scope for scope in (SAMPLE, POPULATION) if scope in set(figures["scope"])]

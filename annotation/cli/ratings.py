@@ -22,7 +22,7 @@ from annotation.agreement.tables import (
     LABEL_SHARES_TABLE,
     RETEST_TABLE,
     TIMES_TABLE,
-    by_scope,
+    figures_by_scope,
     rater_name,
     with_interval,
 )
@@ -222,7 +222,7 @@ def _compared(first: str, second: str) -> str:
 
 def _figures_text(spec: TableSpec, figures: pd.DataFrame, *keys: str) -> str:
     """Figures by scope, with the columns `keys` before them; the run has a column only where there are figures of it."""
-    wide = by_scope(figures)
+    wide = figures_by_scope(figures)
     # Without weights there is no figure of the run, and a column of dashes would suggest that one was lost.
     scopes = [scope for scope in (SAMPLE, POPULATION) if scope in wide]
     words = ["word"] if spec is FIGURES_TABLE else []

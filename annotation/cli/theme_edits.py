@@ -121,7 +121,7 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     run, store = find_run(settings.store_dir, arguments.run), open_label_store(settings.studies_url)
     edits, source = _edits(arguments, settings, store, run)
     if arguments.keep_as:
-        return _keep(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
+        return _record_as_own(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
     taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
     edited = apply_edits(taxonomy, edits)
     fitting = edited.edits - len(edited.conflicts)
@@ -160,7 +160,7 @@ def _own_taxonomy(arguments: argparse.Namespace, run: Run, settings: Settings) -
     return require_taxonomy(run, settings.themes_dir)
 
 
-def _keep(
+def _record_as_own(
     arguments: argparse.Namespace, store: LabelStore, run: Run, taxonomy: Taxonomy, edits: Sequence[ThemeEdit], source: str
 ) -> int:
     """Record the edits that fit in the run's own ledger, under the account of whoever replays them.

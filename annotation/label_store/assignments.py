@@ -20,7 +20,7 @@ from annotation.label_store.rationales import MarkedSentence, rationale_from
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies
 from annotation.label_store.stored_values import to_timestamp
 from annotation.label_store.studies import StudyState, annotators_share_items, count_annotators, state_for_annotator
-from annotation.label_store.unassigned_slots import claim_unassigned, of_annotator, slot
+from annotation.label_store.unassigned_slots import annotator_assignments, claim_unassigned, slot
 from annotation.schemes import SCHEMES
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
@@ -97,7 +97,7 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
-    unrated = of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
+    unrated = annotator_assignments(study_id, annotator, calibration) & slot.current.is_(None)
     assignment_id = tx.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
     if assignment_id is None:
         lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see the slots claimed before
@@ -118,7 +118,7 @@ def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Labelli
             return []
         calibration = state is StudyState.CALIBRATION
         total = _total_tasks(con, study_id, annotator, calibration)
-        query = _task_query().where(of_annotator(study_id, annotator, calibration)).order_by(slot.position)
+        query = _task_query().where(annotator_assignments(study_id, annotator, calibration)).order_by(slot.position)
         return [_task_of(row, total) for row in con.execute(query).mappings()]
 
 
@@ -161,7 +161,7 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
     with store.begin() as tx:
         if not annotators_share_items(tx, study_id):
             return 0
-        unrated = of_annotator(study_id, annotator, False) & slot.current.is_(None)
+        unrated = annotator_assignments(study_id, annotator, False) & slot.current.is_(None)
         tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(slot.seat_id).where(unrated))))
         unassigned = {"annotator": None, "position": None, "visit": None, "opened_at": None}
         return int(tx.execute(update(assignments).where(unrated).values(**unassigned)).rowcount)
@@ -171,7 +171,7 @@ def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bo
     if not calibration and annotators_share_items(con, study_id):
         return None
     # Positions of fixed assignments run from 1 without gaps, and the last one is faster to find than a count.
-    last = con.execute(select(func.max(slot.position)).where(of_annotator(study_id, annotator, calibration))).scalar()
+    last = con.execute(select(func.max(slot.position)).where(annotator_assignments(study_id, annotator, calibration))).scalar()
     return int(last or 0)
 
 

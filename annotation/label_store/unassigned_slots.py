@@ -17,7 +17,7 @@ REPEAT_DISTANCE = 0.25
 slot = assignments.c
 
 
-def of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
+def annotator_assignments(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
     """The assignments of an annotator in one round of a study."""
     return and_(slot.study_id == study_id, slot.annotator == annotator, slot.calibration == calibration)
 
@@ -45,7 +45,7 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
     """
     if wanted < 1:
         return []
-    own = of_annotator(study_id, annotator, calibration)
+    own = annotator_assignments(study_id, annotator, calibration)
     last = tx.execute(select(func.coalesce(func.max(slot.position), 0)).where(own)).scalar_one()
     unassigned = sorted(_unassigned_slots(tx, study_id, annotator, calibration), key=lambda s: _random_rank(annotator, s))
     slots = tx.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()

@@ -104,9 +104,9 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
         once = int(standard.rated_once.sum()) if human == GOLD else 0
         why = f" ({once:,} are rated by one annotator only, which is not enough for a gold label)" if once else ""
         raise AuditError(f"No item has a label by {human}{why}. Nothing was estimated. Label some items first.")
-    n, counts = int(rated.sum()), with_disagrees(labels[rated]).sum(axis=0)
+    n, counts = int(rated.sum()), append_disagreement(labels[rated]).sum(axis=0)
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
-    judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
+    judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
     corrected = corrected_shares(design, labels)
     random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n)))
@@ -161,7 +161,7 @@ def _one_label(codes: Codes) -> Floats:
     return np.where((codes == MISSING)[:, None], np.nan, codes[:, None] == np.arange(len(LABELS)))
 
 
-def with_disagrees(shares: Floats) -> Floats:
+def append_disagreement(shares: Floats) -> Floats:
     """Shares of labels (rows, labels) with a further column for `disagrees`."""
     return np.column_stack([shares, shares[:, [label.code for label in DISAGREEING]].sum(axis=1)])
 
@@ -173,7 +173,7 @@ def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
 
 def events_by_stratum(design: SampleDesign, labels: Floats) -> Floats:
     """Rated items with each label, (labels and `disagrees`, strata)."""
-    rows = with_disagrees(np.nan_to_num(labels))
+    rows = append_disagreement(np.nan_to_num(labels))
     return np.stack([np.bincount(design.stratum, weights=row, minlength=len(design.strata)) for row in rows.T])
 
 

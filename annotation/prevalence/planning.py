@@ -14,7 +14,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from annotation.prevalence.estimates import DISAGREES, ROWS, events_by_stratum, human_labels, require_design, with_disagrees
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, events_by_stratum, human_labels, require_design
 from annotation.ratings.design import Floats
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
@@ -56,7 +56,7 @@ def sample_size_plan(ratings: Ratings, half_width: float, label: str = DISAGREES
     all_events = events_by_stratum(design, labels)[ROWS.index(label)]
     events, rated, pairs = design.by_verdict(all_events, design.count(~np.isnan(labels[:, 0])))
     rated = np.floor(rated)
-    judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0][ROWS.index(label)]
+    judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0][ROWS.index(label)]
     expected = np.minimum((events + np.nan_to_num(judge, nan=0.5)) / (rated + 1), 1.0)
     wanted = allocate(expected, rated, pairs, half_width)
     table = {"stratum": design.verdicts, "pairs": pairs, "rated": rated, "wanted": wanted, "more": wanted - rated}

@@ -95,10 +95,10 @@ def create_first_account(
 
 
 def _matches(code: str) -> bool:
-    typed, right = (_plain(text).encode() for text in (code[:64], _server.code))
+    typed, right = (_normalised_code(text).encode() for text in (code[:64], _server.code))
     # Compared even without a code, and in constant time, so the response time reveals nothing.
     return hmac.compare_digest(typed, right) and bool(right)
 
 
-def _plain(code: str) -> str:
+def _normalised_code(code: str) -> str:
     return "".join(character for character in code.casefold() if character.isalnum())

@@ -94,7 +94,7 @@ def study_flow(ratings: Ratings, table: pd.DataFrame) -> StudyFlow:
     )  # fmt: skip
 
 
-def by_seat(retest: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def by_annotator_letter(retest: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Figures by annotator, under letters instead of the names of accounts; an annotator with both seats has both letters."""
     seats = table.dropna(subset=["annotator"]).groupby("annotator")["seat"].agg(lambda own: " and ".join(sorted(set(own))))
     return retest.assign(annotator=[f"annotator {seats.get(name, '')}".strip() for name in retest["annotator"]])

@@ -16,7 +16,7 @@ from annotation.prevalence.headline import corrected_disagreement
 from annotation.ratings.design import MISSING
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import JUDGE
-from annotation.studies.flow import by_seat
+from annotation.studies.flow import by_annotator_letter
 from annotation.studies.group_tables import GROUP_TABLES
 from annotation.studies.paper_text import methods_paragraph, results_paragraph
 from annotation.studies.registered_outcome import outcome_sentence
@@ -75,7 +75,7 @@ def _outcome(data: ValidationData) -> str:
 def results(data: ValidationData) -> str:
     """A paragraph on the results."""
     rate = corrected_disagreement(data.ratings)
-    report = replace(data.report, retest=by_seat(data.report.retest, data.rows))  # no name of an account in a package
+    report = replace(data.report, retest=by_annotator_letter(data.report.retest, data.rows))  # no name of an account in a package
     return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow) + _outcome(data)
 
 

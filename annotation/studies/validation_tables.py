@@ -22,7 +22,7 @@ from annotation.agreement.tables import (
     RETEST_TABLE,
     SIGNIFICANCE_TABLE,
     TIMES_TABLE,
-    by_scope,
+    figures_by_scope,
     rater_name,
     with_interval,
 )
@@ -39,7 +39,7 @@ from annotation.studies.flow import (
     FLOW_TABLE,
     RATINGS_TABLE,
     StudyFlow,
-    by_seat,
+    by_annotator_letter,
     study_flow,
 )
 from annotation.studies.item_groups import item_groups
@@ -165,7 +165,7 @@ def significance_table(data: ValidationData) -> Table:
 
 def _compared(data: ValidationData, about: str) -> pd.DataFrame:
     figures = data.report.figures
-    wide = by_scope(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
+    wide = figures_by_scope(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
     who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
     return wide.assign(who=who)
 
@@ -177,7 +177,7 @@ def by_label_table(data: ValidationData) -> Table:
 
 def _by_label(data: ValidationData, by: str) -> Table:
     figures = data.report.figures
-    wide = by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)])
+    wide = figures_by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)])
     return data.table(_named("study_by_label", by), BY_LABEL_TABLE, wide.assign(by=wide["first"].map(rater_name)))
 
 
@@ -214,7 +214,7 @@ def calibration_table(data: ValidationData) -> Table:
 
 def repeats_reliability(data: ValidationData) -> Table:
     """Intra-rater reliability; annotators by letter."""
-    return data.table("study_repeats", RETEST_TABLE, with_interval(by_seat(data.report.retest, data.rows)))
+    return data.table("study_repeats", RETEST_TABLE, with_interval(by_annotator_letter(data.report.retest, data.rows)))
 
 
 def times_table(data: ValidationData) -> Table:

@@ -15,7 +15,7 @@ from audit.cli.dashboard import serve, serve_options
 from audit.cli.themes import build_lexical_themes
 from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
 from audit.errors import AuditError
-from audit.kept_results import keep_results
+from audit.result_cache import precompute_results
 from audit.settings import Settings
 from audit.store.load import Loaded, load_release
 
@@ -49,7 +49,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     # loaded after the earlier run, so that it is the newest and pages open with it
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
-        keep_results(loaded.run, progress=_step)
+        precompute_results(loaded.run, progress=_step)
     build_lexical_themes(loaded.run, settings)
     if earlier is not None:
         build_lexical_themes(earlier.run, settings, like=loaded.run)

@@ -39,10 +39,10 @@ def _run(words: list[str]) -> int:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command line, with its function as `function`. Raises AuditError for an unknown command."""
-    return parser(_named(words)).parse_args(words)
+    return parser(_find_command(words)).parse_args(words)
 
 
-def _named(words: Sequence[str]) -> Command | None:
+def _find_command(words: Sequence[str]) -> Command | None:
     """The command that the words begin with; None where help or the version is asked for."""
     by_name = {command.name: command for command in COMMANDS}
     names = [word for word in words[:2] if not word.startswith("-")]

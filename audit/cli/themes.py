@@ -17,10 +17,10 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_m
 from audit.embedding.vectors import Progress
 from audit.errors import AuditError, ThemesError, describe_error
 from audit.jobs.judging import Progress as JobProgress
-from audit.kept_results import keep_themes
 from audit.llm.calls import Call, Reply
 from audit.llm.runner import run_calls
 from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
+from audit.result_cache import precompute_themes
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.runs import Run, find_run
@@ -99,7 +99,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     )  # fmt: skip
     written = write_taxonomy(replace(taxonomy, built=taxonomy.built | named_by), points, out)
     if arguments.run:
-        keep_themes(find_run(settings.store_dir, arguments.run), written)
+        precompute_themes(find_run(settings.store_dir, arguments.run), written)
     return _finish(arguments, settings, written, out)
 
 
@@ -137,7 +137,7 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
             earlier=earlier,
         )  # fmt: skip
         write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
-        keep_themes(run, built[0])
+        precompute_themes(run, built[0])
 
 
 # -- input and output ----------------------------------------------------------------------------------------------------

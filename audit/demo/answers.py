@@ -35,7 +35,9 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
             if world.present[number, index]:
                 text = answer_text(world, number, index, style[book.center])
-                retrieved = retrieval_record(searches, number, index, _rests(text, _frame(book, style[book.center])))
+                retrieved = retrieval_record(
+                    searches, number, index, _rests(text, _opening_and_closing(book, style[book.center]))
+                )
                 yield ids | _present(text, policies()[question.policy], chance[index], retrieved or {})
             else:
                 retrieved = retrieval_record(searches, number, index, None) if world.config.traces else None
@@ -70,7 +72,7 @@ def answer_text(world: World, question: int, handbook: int, style: int) -> str:
     pattern = PATTERNS[style % (4 if asked.aspect == ASK else 3)]
     core = policy.says[world.value[row, handbook]] if asked.aspect == ASK else policy.guidance
     details = [policy.details[i].sentence for i in DETAIL_SETS[world.details[row, handbook]]]
-    part = {"core": _pick(core, style // 4), "guidance": _pick(policy.guidance, style // 8), **_frame(book, style)}
+    part = {"core": _pick(core, style // 4), "guidance": _pick(policy.guidance, style // 8), **_opening_and_closing(book, style)}
     before = [part[name] for name in pattern if name != "closing"]
     after = [part["closing"]] if "closing" in pattern else []
     return " ".join([*before, *(details if style // 16 % 2 else reversed(details)), *after])
@@ -80,7 +82,7 @@ def _pick(choices: tuple[str, ...] | list[str], style: int) -> str:
     return choices[style % len(choices)]
 
 
-def _frame(book: Handbook, style: int) -> dict[str, str]:
+def _opening_and_closing(book: Handbook, style: int) -> dict[str, str]:
     """The center's opening and closing sentence."""
     wording = phrases()["answer"]
     line, phone = contact(book)

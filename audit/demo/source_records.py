@@ -114,7 +114,7 @@ def _statements(sources: SourceWorld, row: int, number: int) -> tuple[str, list[
     citations: list[Record] = []
     cited = [(index, one) for index, one in enumerate(sources.evidence[row][number], 1) if one.is_gold]
     for (index, one), wrong in zip(cited, _misquotes(sources, row, number), strict=True):
-        says, start = _stated(sources, number, one.handbook)
+        says, start = _stated_sentence(sources, number, one.handbook)
         statement = f"{sources.source_ids[sources.center_of[one.handbook]]}: {says}"
         text += " " * bool(text)
         citations.append(
@@ -128,7 +128,7 @@ def _statements(sources: SourceWorld, row: int, number: int) -> tuple[str, list[
     return text, citations
 
 
-def _stated(sources: SourceWorld, number: int, book: int) -> tuple[str, int]:
+def _stated_sentence(sources: SourceWorld, number: int, book: int) -> tuple[str, int]:
     """The sentence with which a handbook answers a question, and its first character in the section."""
     asked, texts = sources.systems.world.questions[number], sources.systems.searches.library
     sentences = texts.sentences(asked.policy, book)

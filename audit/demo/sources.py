@@ -134,13 +134,13 @@ class SourceWorld:
     def ranking(self, row: int, number: int) -> list[int]:
         """The centers as a system ranks them for a question, best first: those of its evidence, then the others."""
         centers = [self.center_of[book] for book in self.books(row, number)]
-        others = (self.center_of[book] for book in self._others(number, set(centers)))
+        others = (self.center_of[book] for book in self._other_handbooks(number, set(centers)))
         return [*centers, *others]
 
     def books(self, row: int, number: int) -> list[int]:
         """The handbooks of different centers that the evidence is from, in the order of their first passage."""
         needed = self.systems.required(number)
-        others = self._others(number, {self.center_of[book] for book in needed})
+        others = self._other_handbooks(number, {self.center_of[book] for book in needed})
         if self.routes.dominated[row, number]:
             others.sort(key=lambda book: self.center_of[book] != self.densest)
         # A system that does not cover a question has nothing of the sources after the primary one
@@ -148,7 +148,7 @@ class SourceWorld:
         rank = int(self.routes.rank[row, number])
         return [*books[:rank], *needed[:1], *books[rank:]][:SOURCES_GIVEN]
 
-    def _others(self, number: int, needed: set[int]) -> list[int]:
+    def _other_handbooks(self, number: int, needed: set[int]) -> list[int]:
         """The best handbook of each center that is not needed, those that answer the question first."""
         world, texts = self.systems.world, self.systems.searches.library
         matches = np.array([book.organ == world.questions[number].organ for book in world.handbooks])

@@ -1,7 +1,7 @@
 """Stress tests of a simulated model with known curves, and of two readers whose curves can be derived.
 
 The model's replies are drawn at fixed rates, by the share of signal (in robustness: of right documents), so that every measure of
-it has a known expected value (`expected`). All rates are our choice. Documents are sections of the demo's handbooks.
+it has a known expected value (`expected_measure`). All rates are our choice. Documents are sections of the demo's handbooks.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ RATES: Mapping[StressTest, StressRates] = {
 }
 
 
-def expected(measure: StressMeasure, test: StressTest, share: int) -> float:
+def expected_measure(measure: StressMeasure, test: StressTest, share: int) -> float:
     """What a measure of the simulated model is over all questions that it could be asked; `share` in percent, 0: no documents."""
     rates, p = RATES[test], share / 100
     declined = rates.insufficient[share] if rates.insufficient else 0.0
@@ -264,7 +264,7 @@ def stress_truth() -> Record:
     """What each measure of the simulated model is expected to be: test -> percent of signal -> measure -> value in [0, 1]."""
     return {
         test.value: {
-            share: {measure.value: expected(measure, test, share) for measure in MEASURES[test]} for share in rates.right
+            share: {measure.value: expected_measure(measure, test, share) for measure in MEASURES[test]} for share in rates.right
         }
         for test, rates in RATES.items()
     }

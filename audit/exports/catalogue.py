@@ -175,12 +175,12 @@ def chapters(context: ExportContext, progress: Callable[[str], None]) -> Iterato
 
 def _chapter(section: ExportSection, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
-    tables = list(_made(section.tables, context, "table", left_out))
-    pictures = [picture for group in _made(section.pictures, context, "figure", left_out) for picture in group]
+    tables = list(_built_items(section.tables, context, "table", left_out))
+    pictures = [picture for group in _built_items(section.pictures, context, "figure", left_out) for picture in group]
     return Chapter(section.title, tables, pictures, left_out, section.depends_on_labels)
 
 
-def _made(
+def _built_items(
     makers: Iterable[Callable[[ExportContext], Made]], context: ExportContext, kind: str, left_out: dict[str, str]
 ) -> Iterator[Made]:
     for maker in makers:

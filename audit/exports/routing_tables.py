@@ -33,7 +33,7 @@ def routing_wide(context: ExportContext) -> Table:
     )
 
 
-def of_routing(metric: str, stem: str = "", **options: Any) -> TableMaker:
+def routing_table(metric: str, stem: str = "", **options: Any) -> TableMaker:
     """A metric of routing as a table; left out, with a reason, where the run has nothing for it."""
 
     def maker(context: ExportContext) -> Table:
@@ -59,8 +59,9 @@ def _routed(context: ExportContext) -> str:
 
 
 ROUTING_TABLES: tuple[TableMaker, ...] = (
-    routing_wide, of_routing("routing"), of_routing("routing", "routing_by_kind", by="kind"), of_routing("routing_differences"),
-    of_routing("source_shares"), of_routing("source_shares", "source_shares_by_kind", by="kind"),
+    routing_wide, routing_table("routing"), routing_table("routing", "routing_by_kind", by="kind"),
+    routing_table("routing_differences"), routing_table("source_shares"),
+    routing_table("source_shares", "source_shares_by_kind", by="kind"),
 )  # fmt: skip
 """Every table of several sources, in order."""
 

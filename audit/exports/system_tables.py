@@ -94,7 +94,7 @@ def measures_by_type(context: ExportContext) -> Table:
     return replace(table, title=TYPE_TABLE, printed_rows=40)
 
 
-def of_systems(metric: str, stem: str = "", title: str = "", **options: Any) -> TableMaker:
+def system_table(metric: str, stem: str = "", title: str = "", **options: Any) -> TableMaker:
     """A metric of answering systems as a table; left out, with a reason, where the run has nothing for it."""
 
     def maker(context: ExportContext) -> Table:
@@ -115,26 +115,26 @@ def _answers(context: ExportContext) -> str:
 
 COMPOSITE = "The composite of the eight criteria, from 0 to 10,"
 SYSTEM_TABLES: tuple[TableMaker, ...] = (
-    of_systems("systems"),
+    system_table("systems"),
     retrieval_of_systems,
     reference_measures,
     evidence_measures,
-    of_systems("composite", "composite_zero", f"{COMPOSITE} with 0 points for what could not be read", incomplete="zero"),
-    of_systems("composite", "composite_complete", f"{COMPOSITE} of complete evaluations"),
-    of_systems("composite", "composite_shared", f"{COMPOSITE} on what every system has", shared=True),
-    of_systems("criteria_means"),
-    of_systems("criteria_scores"),
-    of_systems("system_differences"),
+    system_table("composite", "composite_zero", f"{COMPOSITE} with 0 points for what could not be read", incomplete="zero"),
+    system_table("composite", "composite_complete", f"{COMPOSITE} of complete evaluations"),
+    system_table("composite", "composite_shared", f"{COMPOSITE} on what every system has", shared=True),
+    system_table("criteria_means"),
+    system_table("criteria_scores"),
+    system_table("system_differences"),
     measures_by_type,
-    of_systems("preferences"),
-    of_systems("bradley_terry"),
-    of_systems("preference_alignment"),
-    of_systems("preference_raters"),
-    of_systems("preference_effects"),
-    of_systems("judge_calibration"),
-    of_systems("corrected_composite"),
-    of_systems("corrected_preference"),
-    of_systems("downstream"),
-    of_systems("when_to_retrieve"),
+    system_table("preferences"),
+    system_table("bradley_terry"),
+    system_table("preference_alignment"),
+    system_table("preference_raters"),
+    system_table("preference_effects"),
+    system_table("judge_calibration"),
+    system_table("corrected_composite"),
+    system_table("corrected_preference"),
+    system_table("downstream"),
+    system_table("when_to_retrieve"),
 )
 """Every table of answering systems, in order."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.evaluation.preferences import oriented
-from audit.metrics._systems import CHOSEN, bound, composite_values
+from audit.metrics._systems import CHOSEN, composite_values, selection_parameters
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population
 from audit.vocabulary import Preference, RaterKind
@@ -46,7 +46,7 @@ def comparisons(con: Connection, question_type: str | None = None, organ: str | 
 
     question (number), system_a, system_b (ids), preference, rater, rater_kind, shown_first, longer (A, B, or None).
     """
-    return oriented(frame(con, COMPARISONS, bound(question_type, organ)), system_order(con)["system_id"].tolist())
+    return oriented(frame(con, COMPARISONS, selection_parameters(question_type, organ)), system_order(con)["system_id"].tolist())
 
 
 def of_kind(table: pd.DataFrame, rater_kind: str) -> pd.DataFrame:

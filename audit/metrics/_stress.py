@@ -104,7 +104,7 @@ UNREAD_NOTE = (
 INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
 
 
-def bound(test: str | None, size: int | None) -> dict[str, Any]:
+def selection_parameters(test: str | None, size: int | None) -> dict[str, Any]:
     """The parameters of `CHOSEN`. Raises NotInRunError for an unknown test."""
     if test is not None and test not in STRESS_TESTS:
         raise NotInRunError(
@@ -121,7 +121,7 @@ def systems_of(con: Connection) -> pd.DataFrame:
 
 def replies_of(con: Connection, test: str | None, size: int | None) -> pd.DataFrame:
     """One row per reply, in the columns of `REPLIES`; share not stated becomes -1, as a group of its own."""
-    table = frame(con, REPLIES, bound(test, size))
+    table = frame(con, REPLIES, selection_parameters(test, size))
     return table.assign(
         signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"]
     )  # fmt: skip
@@ -134,7 +134,7 @@ def trials(con: Connection, test: str | None = None, size: int | None = None) ->
     denominator (their ratio is the reply's value), unread (what was asked and could not be read).
     """
     replies = replies_of(con, test, size)
-    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, bound(test, size))]
+    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, selection_parameters(test, size))]
     return pd.concat([table[TRIAL_COLUMNS] for table in tables if len(table)] or [pd.DataFrame(columns=TRIAL_COLUMNS)])
 
 

@@ -85,7 +85,7 @@ TEXT_MEASURES = (
 COMPOSITE_NOTE = "Composite: the eight criteria together, from 0 to 10; a refusal has one too if the judge scored it."
 
 
-def bound(question_type: str | None, organ: str | None) -> dict[str, str | None]:
+def selection_parameters(question_type: str | None, organ: str | None) -> dict[str, str | None]:
     """The parameters of `CHOSEN`."""
     return {"question_type": question_type, "organ": organ}
 
@@ -100,7 +100,7 @@ def answer_values(con: Connection, question_type: str | None = None, organ: str 
 
     Reference measures and words of answers only; measures of retrieval of refusals and unread answers too.
     """
-    return frame(con, VALUES, bound(question_type, organ))
+    return frame(con, VALUES, selection_parameters(question_type, organ))
 
 
 def evaluations(
@@ -114,7 +114,7 @@ def evaluations(
     """
     require_one_of(incomplete, tuple(Incomplete), "Incomplete")
     weighted = parse_weights(weights)
-    table = frame(con, EVALUATIONS, {**bound(question_type, organ), "judge": judge})
+    table = frame(con, EVALUATIONS, {**selection_parameters(question_type, organ), "judge": judge})
     if judge is not None and table.empty:
         _require_judge(con, judge)
     scores = table[list(CRITERIA)].to_numpy(dtype=float)

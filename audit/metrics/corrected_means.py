@@ -21,7 +21,16 @@ from audit.metrics._preferences import (
     couple_names,
     of_kind,
 )
-from audit.metrics._systems import CHOSEN, COMPOSITE_NOTE, MODELS, SYSTEM, bound, composite_values, identity, systems_of
+from audit.metrics._systems import (
+    CHOSEN,
+    COMPOSITE_NOTE,
+    MODELS,
+    SYSTEM,
+    composite_values,
+    identity,
+    selection_parameters,
+    systems_of,
+)
 from audit.queries.lookup import require_one_of
 from audit.stats.prediction_powered import MIN_RATED, CorrectedMean, corrected_mean
 from audit.store.connection import Connection, frame
@@ -83,7 +92,7 @@ def corrected_composite(
     Raises AuditError for another `incomplete` or wrong weights. Source: audit.stats.prediction_powered.
     """
     judge = composite_values(con, question_type, organ, incomplete, weights)
-    rated = frame(con, RATED_BY_PEOPLE, bound(question_type, organ))
+    rated = frame(con, RATED_BY_PEOPLE, selection_parameters(question_type, organ))
     scores = rated[list(CRITERIA)].to_numpy(dtype=float)
     rated = rated.assign(value=composites(scores, weights=parse_weights(weights))).dropna(subset=["value"])
     people = rated.groupby(["question", "system"])["value"].mean()

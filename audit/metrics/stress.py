@@ -20,7 +20,7 @@ from audit.metrics._stress import (
     SUB_NOTE,
     TEST_COLUMNS,
     UNREAD_NOTE,
-    bound,
+    selection_parameters,
     systems_of,
     trials,
 )
@@ -154,4 +154,4 @@ def stress_contexts(con: Connection, test: str | None = None, size: int | None =
         share                     float in [0, 1], mean share of signal (robustness: of correct documents); NaN without documents
         smaller                   int, instances with fewer documents than asked for
     """
-    return frame(con, CONTEXTS_SQL, bound(test, size))
+    return frame(con, CONTEXTS_SQL, selection_parameters(test, size))

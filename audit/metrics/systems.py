@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._systems import ANSWERING, CHOSEN, REFERENCE_ROW, SYSTEM, bound
+from audit.metrics._systems import ANSWERING, CHOSEN, REFERENCE_ROW, SYSTEM, selection_parameters
 from audit.stats.intervals import with_wilson
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection, frame
@@ -84,9 +84,9 @@ def systems(con: Connection, question_type: str | None = None, organ: str | None
         words, words_low, words_high           float, mean, 95 % interval with questions resampled (audit.stats.means)
         words_sd, words_min, words_max         float; the standard deviation is that of a sample (n - 1)
     """
-    lengths = frame(con, LENGTHS, bound(question_type, organ))
+    lengths = frame(con, LENGTHS, selection_parameters(question_type, organ))
     reference = lengths["words"][lengths["system"].isna()]
-    table = _counts(frame(con, SQL, bound(question_type, organ)), len(reference))
+    table = _counts(frame(con, SQL, selection_parameters(question_type, organ)), len(reference))
     own = [reference if pd.isna(number) else lengths["words"][lengths["system"] == number] for number in table["system"]]
     words = pd.DataFrame([_length(texts) for texts in own], columns=list(LENGTH_COLUMNS))
     return table.drop(columns=["system", "replies"]).join(words)

@@ -12,7 +12,7 @@ from audit.evaluation.answer_features import FEATURES, answer_features
 from audit.evaluation.selective_answering import MIN_DIFFERING, RetrievalRule, learn_when_to_retrieve
 from audit.formatting import fixed
 from audit.metrics import metric
-from audit.metrics._systems import CHOSEN, COMPOSITE, bound, composite_values, system_number
+from audit.metrics._systems import CHOSEN, COMPOSITE, composite_values, selection_parameters, system_number
 from audit.queries.lookup import require_one_of
 from audit.stats.intervals import Floats
 from audit.stats.means import mean_change, mean_interval
@@ -116,7 +116,7 @@ def when_to_retrieve(
     or no question on which both are known. Raises NotInRunError for an unknown system, AuditError for another outcome,
     MissingLibraryError without scikit-learn. Source: audit.evaluation.selective_answering.
     """
-    compared = _compared(con, outcome, alone, retrieving, bound(question_type, organ))
+    compared = _compared(con, outcome, alone, retrieving, selection_parameters(question_type, organ))
     if compared is None:
         return pd.DataFrame(columns=list(COLUMNS))
     difference = compared.retrieved - compared.without
@@ -234,7 +234,7 @@ def retrieval_signals(
 
     No row where there is no rule.
     """
-    compared = _compared(con, outcome, alone, retrieving, bound(question_type, organ))
+    compared = _compared(con, outcome, alone, retrieving, selection_parameters(question_type, organ))
     if compared is None or compared.rule is None:
         return pd.DataFrame(columns=["feature", "questions", "weight", "least", "most"])
     weights = compared.rule.weights

@@ -103,7 +103,7 @@ def _from_answers(release: _Release, dataset: str) -> Iterator[StressQuestion]:
             continue
         seen.add(own_id)
         cited = _gold_in(release, question_id, handbook) or _cited(record, handbook)
-        documents = tuple(_documents(release, cited, own_id))
+        documents = tuple(_signal_documents(release, cited, own_id))
         if not documents:
             release.report.add("answer without sections", f"'{own_id}' cites no section that the release has. It was left out.")
             continue
@@ -116,8 +116,8 @@ def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion
     if release.layout.parts["answer"]:
         return
     for question_id, gold in release.references.items():
-        cited = [key for name in release.gold[question_id] for key in _places(release, name)]
-        documents = tuple(_documents(release, cited, question_id))
+        cited = [key for name in release.gold[question_id] for key in _gold_sections_named(release, name)]
+        documents = tuple(_signal_documents(release, cited, question_id))
         if documents and question_id in release.questions:
             yield StressQuestion(question_id, release.questions[question_id], gold, {}, documents, dataset)
         else:
@@ -125,11 +125,11 @@ def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion
 
 
 def _gold_in(release: _Release, question_id: str, handbook: str) -> list[Section]:
-    places = [key for name in release.gold.get(question_id, ()) for key in _places(release, name)]
+    places = [key for name in release.gold.get(question_id, ()) for key in _gold_sections_named(release, name)]
     return [key for key in places if key[0] == handbook]
 
 
-def _places(release: _Release, name: str) -> list[Section]:
+def _gold_sections_named(release: _Release, name: str) -> list[Section]:
     """The sections that a gold id means: `handbook/section`, or a section id that one handbook or several have."""
     handbook, _, section_id = name.partition("/")
     if (handbook, section_id) in release.sections:
@@ -144,7 +144,7 @@ def _cited(record: Mapping[str, Any], handbook: str) -> list[Section]:
     return [(handbook, str(one["section_id"])) for one in citations if one.get("section_id") and one.get("known") is not False]
 
 
-def _documents(release: _Release, places: list[Section], own_id: str) -> Iterator[SignalDocument]:
+def _signal_documents(release: _Release, places: list[Section], own_id: str) -> Iterator[SignalDocument]:
     texts: set[str] = set()
     for key in dict.fromkeys(places):
         text = _beginning(release.sections.get(key, ""))

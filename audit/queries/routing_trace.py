@@ -72,7 +72,7 @@ def linking_terms(view: RoutedView) -> tuple[LinkingTerm, ...]:
     return tuple(sorted(terms, key=lambda term: (-len(term.ranks), not term.is_seed, term.ranks, term.name)))
 
 
-def notes_of(view: RoutedView) -> tuple[str, ...]:
+def routing_notes(view: RoutedView) -> tuple[str, ...]:
     """Notes for the reader on how the question was routed."""
     return tuple(note for entry in shown_part(view.trace.get("notes")) if (note := text_or_none(entry)))
 

@@ -67,7 +67,7 @@ def _exact(page: SourcePage, letters: Letters, statement: str, before: str, afte
     """The characters of the place that has all letters of the statement and most of the text around it."""
     wanted = letters_of(statement).text
     context = letters_of(before[-CONTEXT:]).text, letters_of(after[:CONTEXT]).text
-    starts = list(_places(page.text, letters, wanted))
+    starts = list(_matches(page.text, letters, wanted))
     if not starts:
         return []
     best = max(starts, key=lambda start: _agreement(letters.text, start, start + len(wanted), *context))
@@ -80,7 +80,7 @@ def _with_marks(text: str, positions: Sequence[int]) -> list[int]:
     return [*positions, *(range(*closing.span()) if closing else ())]
 
 
-def _places(text: str, letters: Letters, wanted: str) -> Iterator[int]:
+def _matches(text: str, letters: Letters, wanted: str) -> Iterator[int]:
     start = letters.text.find(wanted) if wanted else -1
     while start >= 0:
         first, last = letters.positions[start], letters.positions[start + len(wanted) - 1]
@@ -113,7 +113,7 @@ def _row(page: SourcePage, letters: Letters, row: str, before: str) -> list[int]
 def _cell(page: SourcePage, letters: Letters, cell: str, height: float) -> list[int]:
     for words in (cell, cell.partition(": ")[2]):
         wanted = letters_of(words).text
-        starts = _places(page.text, letters, wanted)
+        starts = _matches(page.text, letters, wanted)
         places = [_with_marks(page.text, letters.positions[start : start + len(wanted)]) for start in starts]
         if places:
             return min(places, key=lambda position: abs((_middle(page, position) or FAR) - height))

@@ -46,7 +46,7 @@ class RatedItems:
         """Two raters, from tables of how often each two labels met: (..., K, K), the first rater's labels in the rows."""
         table = np.asarray(table)
         size = table.shape[-1]
-        return cls(_patterns_of_two(size), table.reshape(*table.shape[:-2], size * size))
+        return cls(_two_rater_patterns(size), table.reshape(*table.shape[:-2], size * size))
 
     @classmethod
     def from_codes(cls, codes: Sequence[Codes], size: int) -> RatedItems:
@@ -102,7 +102,7 @@ class RatedItems:
 
 
 @lru_cache
-def _patterns_of_two(size: int) -> Floats:
+def _two_rater_patterns(size: int) -> Floats:
     first, second = np.divmod(np.arange(size * size), size)
     return np.asarray(np.stack([first, second], axis=1)[:, :, None] == np.arange(size), dtype=float)
 

@@ -177,10 +177,10 @@ class ComparisonHead:
         patterns = {names["handbooks"]: LIST_PATTERN, names["matrix"]: MATRIX_PATTERN}
         with open_bytes(path) as file:
             raw = file.read(HEAD_BYTES)
-            texts = [_cut(raw, name, pattern) for name, pattern in patterns.items()]
+            texts = [_json_of_key(raw, name, pattern) for name, pattern in patterns.items()]
             if None in texts:
                 raw += file.read()
-                texts = [_value(raw, name, pattern) for name, pattern in patterns.items()]
+                texts = [_json_value_of_key(raw, name, pattern) for name, pattern in patterns.items()]
         handbooks, matrix = texts
         return cls.parse(json.loads(handbooks) if handbooks else None, matrix)
 
@@ -194,16 +194,16 @@ class ComparisonHead:
         return cls(names, codes, problem)
 
 
-def _cut(raw: bytes, name: str, pattern: bytes) -> str | None:
+def _json_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
     """The JSON text under the key `name`, where it matches `pattern`."""
     # A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
     match = re.search(rb'"%s"\s*:\s*(%s)' % (re.escape(name.encode()), pattern), raw)
     return match[1].decode() if match else None
 
 
-def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
-    """Like `_cut`, for a value of any form: the entire file is parsed if the pattern does not match."""
-    text = _cut(raw, name, pattern)
+def _json_value_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
+    """Like `_json_of_key`, for a value of any form: the entire file is parsed if the pattern does not match."""
+    text = _json_of_key(raw, name, pattern)
     if text is not None or f'"{name}"'.encode() not in raw:
         return text
     return json.dumps(json.loads(raw).get(name))

@@ -115,11 +115,11 @@ def _checked(reader: RecordReader, entry: Entry, instances: dict[int, _Instance]
         reader.note(line, position, REPAIRED, "unknown_option", f"{words}. It was loaded as unreadable.")
         record |= {"choice": None, "insufficient": None, "unread_reason": UNKNOWN_OPTION}
     for name in ("documents", "sub_answers"):
-        record[name] = list(_placed(reader, entry, name, instance))
+        record[name] = list(_entries_of_documents(reader, entry, name, instance))
     return record
 
 
-def _placed(reader: RecordReader, entry: Entry, name: str, instance: _Instance) -> Iterator[Record]:
+def _entries_of_documents(reader: RecordReader, entry: Entry, name: str, instance: _Instance) -> Iterator[Record]:
     """The entries about documents, with the place of each; one that cannot be about this instance is dropped with a sentence."""
     line, position, record = entry
     asked = STRESS_CALLS.get(StressTest(instance.test), ())

@@ -22,7 +22,7 @@ def load_within(con: Connection, reader: RecordReader, state: LoadState) -> None
     records = list(_inconsistencies(reader, state))
     if records:
         append(con, "inconsistencies", {name: [record[name] for record in records] for name in COLUMNS})
-        places = [_numbered(record, place) for record in records for place in range(len(record["places"]))]
+        places = [_place_row(record, place) for record in records for place in range(len(record["places"]))]
         append(con, "inconsistency_places", {name: [record[name] for record in places] for name in PLACE_COLUMNS})
 
 
@@ -69,5 +69,5 @@ def _is_inside(place: dict[str, Any], handbook: int, state: LoadState) -> bool:
     return length is not None and 0 <= start <= end <= length
 
 
-def _numbered(record: Inconsistency, place: int) -> dict[str, Any]:
+def _place_row(record: Inconsistency, place: int) -> dict[str, Any]:
     return {**record["places"][place], "number": record["number"], "place": place}

@@ -67,7 +67,7 @@ class Masker:
 
     def _spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         folded = fold(text)
-        for start, stop, marker in self._found(folded):
+        for start, stop, marker in self._masked_spans(folded):
             yield *folded.span(start, stop), marker
 
     def words_left(self, masked: str) -> list[str]:
@@ -78,7 +78,7 @@ class Masker:
         tokens = dict.fromkeys(match[0] for match in TOKEN.finditer(fold(masked).text))
         return [token for token in tokens if any(word in token.casefold() for word in self.words)]
 
-    def _found(self, folded: FoldedText) -> list[tuple[int, int, str]]:
+    def _masked_spans(self, folded: FoldedText) -> list[tuple[int, int, str]]:
         text = folded.text
         hidden = [(start, end, HIDDEN_CONTACT) for start, end in contacts(text)]
         hidden += [(start, end, HIDDEN_NAME) for start, end in self._names_in(text)]

@@ -83,10 +83,10 @@ def _wanted(
         (weight, frozenset(stems(text)) - GENERIC_STEMS - every_name)
         for weight, text in ((TOPIC_WEIGHT, topic), (QUESTION_WEIGHT, question))
     ]
-    return [[(REASON_WEIGHT, words - GENERIC_STEMS - every_name), *both] for words in _said_of_each(reasoning, names)]
+    return [[(REASON_WEIGHT, words - GENERIC_STEMS - every_name), *both] for words in _stems_by_answer(reasoning, names)]
 
 
-def _said_of_each(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
+def _stems_by_answer(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that a reasoning has for each answer: those after its name, and those before any name."""
     first, second = names[0] - names[1], names[1] - names[0]
     words = stems(reasoning)

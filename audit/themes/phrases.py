@@ -79,7 +79,7 @@ def _shared_words(words: Sequence[_Word], compared: Sequence[Sequence[_Word]]) -
             for index in range(start, start + length):
                 times[index] += 1
     shared = [(index, word) for index, word in enumerate(words) if 2 * times[index] > len(compared)]
-    return _trimmed(_up_to_a_gap(shared)) if _names_something(shared, words) else []
+    return _trimmed(_cut_at_first_gap(shared)) if _names_something(shared, words) else []
 
 
 def _names_something(shared: Sequence[tuple[int, _Word]], words: Sequence[_Word]) -> bool:
@@ -90,7 +90,7 @@ def _names_something(shared: Sequence[tuple[int, _Word]], words: Sequence[_Word]
     return len(meaning) >= MIN_WORDS
 
 
-def _up_to_a_gap(shared: Sequence[tuple[int, _Word]]) -> Sequence[tuple[int, _Word]]:
+def _cut_at_first_gap(shared: Sequence[tuple[int, _Word]]) -> Sequence[tuple[int, _Word]]:
     """The words up to the first gap after which the subject is clear: more gaps would make the name unreadable."""
     meanings = 0
     for number, (index, word) in enumerate(shared):

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from audit.corpus.documents import Document
 from audit.judging.within.claims import Claim, ComparedPassage, claims_of, passages_of
-from audit.judging.within.likeness import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
+from audit.judging.within.similarity import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
 
 # A claim is looked up by its rarest words, among the first claims with each, and compared with those that share most of them.
 # More would take time that grows with the square of the length, and find only what is alike in the words of every page.

@@ -6,7 +6,7 @@ from audit.judging.baseline import DEFAULT_RULE, PARSE, SIGNIFICANCE_RULES
 from audit.judging.corpus import Verdict
 from audit.judging.within.candidates import CandidatePair, Candidates
 from audit.judging.within.claims import Claim
-from audit.judging.within.likeness import aspect_of
+from audit.judging.within.similarity import aspect_of
 from audit.text.tokens import content_words, plain_text
 from audit.vocabulary import ABSTAINED, Label, Significance
 

@@ -239,11 +239,11 @@ def system_questions(context: RunContext, options: SystemOptions) -> list[System
     queries = [Query.of(question) for question in context.questions()]
     if not options.retrieves:
         return [SystemQuestion(query) for query in queries]
-    retrieved = _found(context)
+    retrieved = _retrieved_by_question(context)
     return [SystemQuestion(query, best_passages(retrieved.get(query.question_id, ()), options.passages)) for query in queries]
 
 
-def _found(context: RunContext) -> dict[str, list[Found]]:
+def _retrieved_by_question(context: RunContext) -> dict[str, list[Found]]:
     """Question -> what was retrieved for it, handbook by handbook."""
     documents: list[Document] = [read_document(source.document) for source in context.present]
     organs = {question["question_id"]: Query.of(question) for question in context.questions()}

@@ -60,8 +60,8 @@ def parse_reply(text: str, form: StressReplyForm, options: Mapping[str, str], *,
         return StressReply(reason=CUT if cut else NO_CHOICE)
     choices = {_choice(record["choice"], form, options) for record in records if "choice" in record}
     faults: Counter[str] = Counter()
-    calls = _numbered(records, "documents", form.documents, faults, _call_of(form))
-    sub_answers = _numbered(records, "sub_answers", form.sub_questions, faults, _short_answer)
+    calls = _entries_by_number(records, "documents", form.documents, faults, _call_of(form))
+    sub_answers = _entries_by_number(records, "sub_answers", form.sub_questions, faults, _short_answer)
     choice, insufficient, reason = _decided(choices, cut)
     return StressReply(
         choice, insufficient, clean_text(records[-1].get("reasoning"), MAX_TEXT), calls, sub_answers,
@@ -120,7 +120,7 @@ def _short_answer(value: Any) -> str | None:
     return clean_text(str(value) if number else value, MAX_SUB_ANSWER)
 
 
-def _numbered(
+def _entries_by_number(
     records: list[dict[str, Any]], name: str, count: int, faults: Counter[str], read: Callable[[Any], Any]
 ) -> dict[int, Any]:
     """The entries for the numbers 1 to `count`; missing, contradictory and unknown numbers are counted."""

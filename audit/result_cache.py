@@ -82,7 +82,7 @@ MAX_FILES = 500
 COUNTING = ("metrics", "queries", "stats", "evaluation", "text")
 
 
-def kept_or_computed(
+def cached_or_computed(
     metric: Callable[..., Any],
     con: Connection,
     store: Path,
@@ -98,7 +98,7 @@ def kept_or_computed(
     file = _file(store, metric, arguments, other)
     kept = None if file is None else _read(file)
     if kept is None and isinstance(metric, Metric) and metric.name in BY_QUESTION:
-        kept = _read_question(_of_every_question(store, metric.name), str(arguments["question_id"]))
+        kept = _read_question(_question_results_file(store, metric.name), str(arguments["question_id"]))
     if kept is not None:
         return kept
     before = time.process_time()
@@ -118,7 +118,7 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.D
         return None
 
 
-def keep_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:
+def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:
     """Compute and store the results that pages show first, for a run of at least `min_pairs` pairs; returns the files.
 
     Metrics are skipped when the run lacks their data (answers, systems) or their packages are not installed: the page explains
@@ -131,12 +131,14 @@ def keep_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str],
             return []
         # The store is already in place; a page opened in the meantime computes its own figures
         progress("Preparing the pages; the run can already be viewed")
-        kept = [_keep(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices]
-        kept += _keep_questions(con, run.path, progress)
+        kept = [
+            _compute_and_store(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices
+        ]
+        kept += _store_question_results(con, run.path, progress)
     return [file for file in kept if file is not None]
 
 
-def _keep_questions(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
+def _store_question_results(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
     """Compute and store the positions on every question."""
     asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
     progress(f"Finding who says what on {len(asked):,} questions")
@@ -146,12 +148,12 @@ def _keep_questions(con: Connection, store: Path, progress: Callable[[str], None
         # The position groups are stored by now, which halves the time to find a position
         return positions(con, question_id=question_id, groups=_read_question(files[0], question_id))
 
-    files = [_of_every_question(store, name) for name in BY_QUESTION]
+    files = [_question_results_file(store, name) for name in BY_QUESTION]
     counted = (lambda question_id: groups(con, question_id=question_id), positions_on)
-    return [file for file, count in zip(files, counted, strict=True) if _write_each(file, asked, count)]
+    return [file for file, count in zip(files, counted, strict=True) if _write_question_tables(file, asked, count)]
 
 
-def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.DataFrame]) -> bool:
+def _write_question_tables(file: Path, asked: Sequence[str], count: Callable[[str], pd.DataFrame]) -> bool:
     """Store the tables of all questions in one file; False if that is not possible."""
     # Imported here because a page only reads, and often does not even do that
     import pyarrow.parquet as pq
@@ -164,7 +166,7 @@ def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.Data
     opening = next(parts)
     schema = pa.Schema.from_pandas(opening, preserve_index=False)
     try:
-        _make_room(file.parent)
+        _prepare_folder(file.parent)
         with atomic_file(file) as draft, pq.ParquetWriter(draft, schema) as writer:
             for frame in chain([opening], parts):
                 writer.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False), GROUP_ROWS)
@@ -173,8 +175,8 @@ def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.Data
     return True
 
 
-def _of_every_question(store: Path, name: str) -> Path:
-    return _folder(store) / _stamp(store) / f"{name}-of-every-question.parquet"
+def _question_results_file(store: Path, name: str) -> Path:
+    return _folder(store) / _load_fingerprint(store) / f"{name}-of-every-question.parquet"
 
 
 def _read_question(file: Path, question_id: str) -> pd.DataFrame | None:
@@ -184,23 +186,23 @@ def _read_question(file: Path, question_id: str) -> pd.DataFrame | None:
     return None if rows_of_it is None or rows_of_it.empty else rows_of_it.drop(columns="of_question")
 
 
-def keep_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> list[Path]:
+def precompute_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> list[Path]:
     """Compute and store what the themes pages show first, once the themes of a run of at least `min_pairs` pairs are built."""
     with open_store(run.path) as con:
         if _pairs(con) < min_pairs:
             return []
         levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
-        kept = [_keep(con, run.path, METRICS["themes"], arguments) for arguments in levels]
+        kept = [_compute_and_store(con, run.path, METRICS["themes"], arguments) for arguments in levels]
     return [file for file in kept if file is not None]
 
 
-def keep_themes_of(run: Run, themes_dir: Path) -> list[Path]:
-    """Like `keep_themes`, for a loaded run that already has themes: from its release, or built earlier."""
+def precompute_loaded_themes(run: Run, themes_dir: Path) -> list[Path]:
+    """Like `precompute_themes`, for a loaded run that already has themes: from its release, or built earlier."""
     try:
         taxonomy = taxonomy_of(run, themes_dir)
     except ThemesError:  # the themes pages report what is wrong with it
         return []
-    return keep_themes(run, taxonomy) if taxonomy else []
+    return precompute_themes(run, taxonomy) if taxonomy else []
 
 
 def _pairs(con: Connection) -> int:
@@ -208,7 +210,7 @@ def _pairs(con: Connection) -> int:
     return int(pairs)
 
 
-def _keep(con: Connection, store: Path, metric: Metric[...], arguments: Arguments) -> Path | None:
+def _compute_and_store(con: Connection, store: Path, metric: Metric[...], arguments: Arguments) -> Path | None:
     file = _file(store, metric, arguments)
     try:
         frame = metric(con, **arguments)
@@ -222,7 +224,7 @@ def _write(file: Path, result: Any) -> bool:
     if not isinstance(result, pd.DataFrame):
         return False
     try:
-        _make_room(file.parent)
+        _prepare_folder(file.parent)
         if sum(1 for _ in file.parent.iterdir()) >= MAX_FILES:
             return False
         with atomic_file(file) as draft:
@@ -236,7 +238,7 @@ def _write(file: Path, result: Any) -> bool:
     return True
 
 
-def _make_room(folder: Path) -> None:
+def _prepare_folder(folder: Path) -> None:
     """Make the folder of this load and version, and delete those of others."""
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
@@ -256,18 +258,18 @@ def _file(store: Path, metric: Callable[..., Any], arguments: Arguments, other: 
     chosen = {name: value for name, value in arguments.items() if name not in metric.options or metric.options[name] != value}
     compared = [other.name, other.stat().st_mtime_ns] if other else []
     try:
-        named = json.dumps([chosen, *compared], sort_keys=True, default=_content)
+        named = json.dumps([chosen, *compared], sort_keys=True, default=_argument_fingerprint)
     except TypeError:  # filters are objects: search results are not cached
         return None
-    return _folder(store) / _stamp(store) / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
+    return _folder(store) / _load_fingerprint(store) / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
 
 
-def _stamp(store: Path) -> str:
+def _load_fingerprint(store: Path) -> str:
     """Identifies this load of the run and this version of the code."""
-    return hashlib.sha256(f"{store.stat().st_mtime_ns} {_code()}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{store.stat().st_mtime_ns} {_code_fingerprint()}".encode()).hexdigest()[:16]
 
 
-def _content(value: object) -> str:
+def _argument_fingerprint(value: object) -> str:
     """JSON stand-in for an argument that is not a text or number. Raises TypeError if there is none."""
     if isinstance(value, Taxonomy):
         # By content, because every edit of the themes creates another object
@@ -276,7 +278,7 @@ def _content(value: object) -> str:
 
 
 @cache
-def _code() -> str:
+def _code_fingerprint() -> str:
     """A fingerprint of the code that computes the figures."""
     package, digest = Path(__file__).parent, hashlib.sha256()
     for path in sorted(path for name in COUNTING for path in (package / name).rglob("*.py")):
