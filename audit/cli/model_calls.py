@@ -126,7 +126,7 @@ def ask_all(settings: Settings, task: LlmTask, journal: Journal, watch: Watch = 
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 
             def progress(tally: CallStats) -> None:
-                draw(bar, tally)
+                show_progress(bar, tally)
                 watch(cost, tally)
 
             asyncio.run(run_calls(calls, endpoints, journal.put, readable=task.readable, progress=progress, limits=limits))
@@ -175,7 +175,7 @@ def carry_out(
     return finish(summary)
 
 
-def draw(bar: Any, tally: CallStats) -> None:
+def show_progress(bar: Any, tally: CallStats) -> None:
     """Move the bar to the calls done, and show the failures so far next to it."""
     names = ("unreadable", "cut", "refused", "failed", "waiting_again")
     faults = {name.replace("_", " "): number for name in names if (number := getattr(tally, name))}

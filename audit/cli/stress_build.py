@@ -174,7 +174,7 @@ def _finish(arguments: argparse.Namespace, source: BuildSource, facts: Mapping[s
         total = write_build(arguments.out, instances, summary, about)
         ask = f"Ask a model with: audit stress run {shlex.quote(str(arguments.out))}"
         last = f"{total:,} instances: {arguments.out / INSTANCES_FILE}. {ask}"
-    lines = [_size(source), _fact_line(facts), *_table(summary), *source.report.lines(), last]
+    lines = [_size(source), _fact_line(facts), *_table(summary), *source.report.summary_lines(), last]
     result = {**about, "instances": total, "contexts": summary.records(), "left_out": source.report.record()}
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if source.report.counts else OK

@@ -173,7 +173,7 @@ def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
 
 def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: StressSummary, written: int) -> int:
     path = arguments.release / REPLIES_FILE
-    lines = [summary.sentence, *summary.lines(), *stress_input.lines()]
+    lines = [summary.sentence, *summary.summary_lines(), *stress_input.summary_lines()]
     lines += [f"{written:,} replies: {path}. Load the release with: audit load {shlex.quote(str(arguments.release))}"]
     result = {
         "asked": summary.asked, "insufficient": summary.insufficient, "unread": summary.unread, "not_asked": summary.not_asked,
@@ -181,4 +181,4 @@ def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: S
         "left_out": stress_input.sentences, "repaired": stress_input.repairs, "replies": written, "file": str(path),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
-    return FINDINGS if summary.unread or summary.faults or summary.not_asked or stress_input.lines() else OK
+    return FINDINGS if summary.unread or summary.faults or summary.not_asked or stress_input.summary_lines() else OK

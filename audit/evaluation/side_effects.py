@@ -62,7 +62,7 @@ def side_effect(comparisons: pd.DataFrame, favoured: str) -> SideEffect:
     usable = oriented(usable, sorted({*usable["system_a"], *usable["system_b"]}))
     everything = pd.Series(True, index=usable.index)
     raw = share_of(usable["question"], usable["preference"] == usable[favoured], everything)
-    cells = _cells(usable, favoured)
+    cells = _comparison_counts(usable, favoured)
     cells = cells[:, (cells.sum(axis=(0, 3)) > 0).all(axis=1) & (cells.sum(axis=(0, 2)) > 0).all(axis=1)]
     adjusted, low, high = _adjusted(cells)
     return SideEffect(
@@ -71,7 +71,7 @@ def side_effect(comparisons: pd.DataFrame, favoured: str) -> SideEffect:
     )  # fmt: skip
 
 
-def _cells(comparisons: pd.DataFrame, favoured: str) -> Floats:
+def _comparison_counts(comparisons: pd.DataFrame, favoured: str) -> Floats:
     """Comparisons by question, couple, favoured system and winner (0: the first of the couple, 1: the second)."""
     question, questions = pd.factorize(comparisons["question"])
     couple, couples = pd.factorize(comparisons["system_a"] + "\x1f" + comparisons["system_b"])

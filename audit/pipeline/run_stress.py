@@ -29,7 +29,7 @@ class StressInput:
     sentences: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """How many records were left out or repaired, and the first sentences."""
         return [*_listed("instances were left out", self.sentences), *_listed("repairs of instances", self.repairs)]
 

@@ -76,7 +76,7 @@ def questions_of_release(folder: Path, max_bytes: int, report: BuildReport) -> l
     dataset = _run_id(release.layout) or folder.name
     questions = [*_from_answers(release, dataset), *_from_references(release, dataset)]
     if not questions:
-        reasons = "; ".join(report.lines()) or "it has no answers and no reference answers"
+        reasons = "; ".join(report.summary_lines()) or "it has no answers and no reference answers"
         raise ReleaseError(f"{folder}: no question can be used ({reasons}). Nothing was written.")
     return questions
 

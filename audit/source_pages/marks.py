@@ -129,7 +129,7 @@ def _nearly(page: SourcePage, letters: Letters, statement: str) -> list[int]:
     """The pieces of a statement that are printed close to its longest one, in any order, where they are most of it."""
     # A page may have its lines in another order, or a word that the text repaired
     wanted = letters_of(statement).text
-    pieces = list(_pieces(page, letters, wanted))
+    pieces = list(_closest_pieces(page, letters, wanted))
     longest: list[int] = max(pieces, key=len, default=[])
     height = _middle(page, longest)
     near = [piece for piece in pieces if height is not None and abs((_middle(page, piece) or FAR) - height) < NEAR]
@@ -139,7 +139,7 @@ def _nearly(page: SourcePage, letters: Letters, statement: str) -> list[int]:
     )
 
 
-def _pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[int]]:
+def _closest_pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[int]]:
     """The longest stretches that the page has, from the first letter on; of equal places the one closest to the piece before."""
     start, height = 0, None
     while start + MIN_PIECE <= len(wanted):

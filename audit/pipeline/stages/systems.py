@@ -80,7 +80,7 @@ class SystemsStage(TaskByTask):
 
     def _system_task(self, options: SystemOptions) -> Task:
         context, settings = self.context, options.model_dump(mode="json", exclude={"url", "templates"})
-        files = self._found_files(options)
+        files = self._retrieved_files(options)
         digests = [context.cache.digest(path) for path in (*files, *(source.document for source in context.present if files))]
         inputs = {
             "system": settings, "model": context.settings.judge_model,
@@ -92,7 +92,7 @@ class SystemsStage(TaskByTask):
         }  # fmt: skip
         return Task(self.name, options.id, inputs, files_of(context, options))
 
-    def _found_files(self, options: SystemOptions) -> list[Path]:
+    def _retrieved_files(self, options: SystemOptions) -> list[Path]:
         """The files of what was found for a system, in the stage before."""
         if options.asks_sources:
             return [path for task in RouteStage(self.context).tasks_of(options) for path in task.outputs] or [UNKNOWN]

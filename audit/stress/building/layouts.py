@@ -32,7 +32,7 @@ def read_questions(path: Path, max_bytes: int, report: BuildReport, *, documents
     records = ((where, _with_documents(record, more)) for where, record in _records(path, max_bytes, report))
     questions = list(checked_questions(records, path.name.split(".")[0], report))
     if not questions:
-        reasons = "; ".join(report.lines()) or "the file has no record"
+        reasons = "; ".join(report.summary_lines()) or "the file has no record"
         raise QuestionsError(f"{path}: no question can be used ({reasons}). {NOTHING} data/README.md describes the layout.")
     return sorted(questions, key=lambda question: question.question_id)
 

@@ -55,7 +55,7 @@ class BuildReport:
         if len(kept) < MAX_EXAMPLES:
             kept.append(sentence)
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """A line for each reason, and below it the first cases."""
         lines = []
         for reason, count in self.counts.most_common():

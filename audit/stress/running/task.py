@@ -47,7 +47,7 @@ class StressSummary:
             f"{self.unread:,} unreadable; {self.not_asked:,} not asked."
         )
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """Why replies were unreadable, and what was wrong with calls and sub-answers, each with its count."""
         return [f"  {words}: {number:,}" for part in (self.reasons, self.faults) for words, number in part.most_common()]
 
