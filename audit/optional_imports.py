@@ -30,7 +30,7 @@ def optional(module: str, purpose: str, extra: str) -> Any:
 
 def install_hint(extra: str) -> str:
     """The sentence with the command that installs an extra: with the pinned versions where the package runs from a checkout."""
-    # Only a checkout has pyproject.toml beside the package; in a wheel's site-packages `-e .` would install something else.
+    # Only a checkout has pyproject.toml next to the package; in a wheel's site-packages `-e .` would install something else.
     if (CHECKOUT / "pyproject.toml").is_file() and (CHECKOUT / "constraints.txt").is_file():
         return f"Install it with: pip install -c constraints.txt -e '.[{extra}]'"
     return f"Install it with: pip install 'handbook-audit[{extra}]'"

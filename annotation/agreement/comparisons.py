@@ -192,7 +192,7 @@ def comparisons(ratings: Ratings) -> list[Comparison]:
 def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:
     """The majority, gold where there is one, and each annotator."""
     is_labelled = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
-    # Items without a majority count as rated, so that the pairs they stand for are not attributed to the other items.
+    # Items without a majority count as rated, so the pairs they stand for are not attributed to the other items.
     rated_twice = is_labelled.sum(axis=0) >= 2
     yield ReferenceStandard(MAJORITY, majority(ratings), rated_twice)
     if GOLD in ratings.labels:

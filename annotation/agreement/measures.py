@@ -39,7 +39,7 @@ class Measure:
     n                  table -> items in its denominator
     spread             the formula that is differentiated for the standard error: `formula`, unless the literature differs
     undefined_reason   why it can be undefined, with placeholders for the names of the two raters
-    beyond_chance      whether chance is taken out, so that the words of Landis and Koch apply
+    beyond_chance      whether chance is taken out, so the words of Landis and Koch apply
     parts              for a mean over labels, the measures it is the mean of
     misses             for a figure of one label that is hits / (hits + misses), hits being the label's own cell: tables ->
                        misses; given where hits and misses come from different strata
@@ -76,7 +76,7 @@ def two_rater_measures(size: int, ordered: bool = True) -> tuple[Measure, ...]:
 def classifier_measures(size: int, in_play: Sequence[int] = ()) -> tuple[Measure, ...]:
     """How well the second rater reproduces the labels of the first, over all labels.
 
-    in_play  the labels that the items can have, by index, where that is known; macro F1 is then their mean. Empty: all
+    in_play  the labels that the items can have, by index, if known; macro F1 is then their mean. Empty: all
     """
     labels = tuple(in_play) or tuple(range(size))
 

@@ -38,7 +38,7 @@ REFERENCE = Column.text("by", "Reference standard")
 LABEL = Column.text("label", "Label", words=HEAD_TO_HEAD.names | {word: word.lower() for word in PAIRS.words})
 FIGURE = Column.text("figure", "Figure", words=MEASURE_NAMES)
 ITEMS = Column.count("n", "n", "items")
-# Named by scope, so that a table of one scope on a page has the heading of the table of both in an export.
+# Named by scope, so a table of one scope on a page has the heading of the table of both in an export.
 VALUES = Column.decimal(SAMPLE, "Sample"), Column.decimal(POPULATION, "Run", "weighted")
 IN_WORDS = Column.text("word", "In words")
 NOTE = Column.text("note", "Note")

@@ -110,7 +110,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _write_ratings(store: LabelStore, study_id: str, out: Path) -> list[str]:
-    heads = heads_record(store, study_id)  # before the ratings are read, so that the manifest seals none that the file lacks
+    heads = heads_record(store, study_id)  # before the ratings are read, so the manifest seals none that the file lacks
     written = [
         write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study_id))}),
         write_out(

@@ -165,7 +165,7 @@ def _record_as_own(
 ) -> int:
     """Record the edits that fit in the run's own ledger, under the account of whoever replays them.
 
-    The reason of each names its source and its first author, so that nobody appears to have made what another person made.
+    The reason of each names its source and its first author, so nobody appears to have made what another person made.
     """
     person = find_account(store, arguments.keep_as)
     if person is None:

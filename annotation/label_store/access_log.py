@@ -66,7 +66,7 @@ class AccessEntry:
 def log_event(
     tx: Connection, event: Event, actor: Actor, now: datetime, detail: str = "", kept_from: datetime | None = None
 ) -> None:
-    """Add an entry in the transaction of what it reports, so that neither is there without the other."""
+    """Add an entry in the transaction of what it reports, so neither is there without the other."""
     text = storable_text(" ".join(detail.split())[:MAX_DETAIL_LENGTH])
     entry = {"at": to_timestamp(now), "account": actor.username, "address": actor.address, "event": event, "detail": text}
     tx.execute(insert(access_log).values(**entry, kept_from=None if kept_from is None else to_timestamp(kept_from)))

@@ -132,9 +132,9 @@ def restart_clock(store: LabelStore, assignment_id: str, annotator: str, now: da
 
 
 def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int) -> list[LabellingTask]:
-    """Claim unassigned slots until the annotator has `wanted` unrated tasks, so that the browser can show the next at once.
+    """Claim unassigned slots until the annotator has `wanted` unrated tasks, so the browser can show the next at once.
 
-    Nobody claims more than an even share of the unassigned slots, so that some are left for the others near the end. Returns
+    Nobody claims more than an even share of the unassigned slots, so some are left for the others near the end. Returns
     the claimed tasks; none in a study without unassigned slots. `release_assignments` returns those that were not rated.
     """
     with store.begin() as tx:

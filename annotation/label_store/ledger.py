@@ -21,7 +21,7 @@ Heads = Mapping[str, tuple[int, str]]
 STUDY_LEDGERS = (ratings, decisions, study_events)
 """The ledgers of a study; `theme_edits` is the ledger of a run."""
 LATER_COLUMNS = ("rationale",)
-"""Columns that came after entries had been written: they enter the hash where they have a value, so that old hashes hold."""
+"""Columns that came after entries had been written: they enter the hash where they have a value, so old hashes hold."""
 GENESIS_HASH = "0" * 64
 """The previous hash of a ledger's first entry."""
 
@@ -40,7 +40,7 @@ def start_study_ledgers(tx: Connection, study_id: str) -> None:
 
 
 def lock_study_head(tx: Connection, table: Table, study_id: str) -> Entry:
-    """The head of a study's ledger, locked until the transaction ends, so that entries are written one after another."""
+    """The head of a study's ledger, locked until the transaction ends, so entries are written one after another."""
     head = _lock_head(tx, table, study_id)
     if head is None:
         raise StudyError(f"There is no study '{study_id}'. Nothing was changed.")

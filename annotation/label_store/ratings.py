@@ -82,7 +82,7 @@ def submit_and_next(
 
 
 def add_rating(tx: Connection, annotator: str, rating: NewRating, now: datetime) -> Rating:
-    """`submit_rating` inside a transaction, so that a packet is stored completely or not at all."""
+    """`submit_rating` inside a transaction, so a packet is stored completely or not at all."""
     return _store_rating(tx, annotator, rating, now)[0]
 
 
@@ -107,7 +107,7 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
 
 
 def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Choice, now: datetime) -> None:
-    """Save a choice that is not submitted, so that it survives a closed browser. Drafts enter no figure.
+    """Save a choice that is not submitted, so it survives a closed browser. Drafts enter no figure.
 
     Raises StudyError when the assignment is not this annotator's or a word is not in the vocabulary.
     """

@@ -281,7 +281,7 @@ theme_edits = Table(  # append-only (triggers); an undo is another row
     Column("run", Text, primary_key=True),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
-    Column("body", Text, nullable=False),  # JSON escaped to ASCII, so that any phrase survives unchanged
+    Column("body", Text, nullable=False),  # JSON escaped to ASCII, so any phrase survives unchanged
     Column("undoes", Integer),
     Column("author", Text, ForeignKey("users.username"), nullable=False),
     Column("reason", Text, nullable=False),

@@ -133,7 +133,7 @@ def count_annotators(con: Connection, study_id: str) -> int:
 
 
 def annotators_share_items(con: Connection, study_id: str) -> bool:
-    """Whether a study has more annotators than ratings of an item, so that they claim items instead of rating all."""
+    """Whether a study has more annotators than ratings of an item, so they claim items instead of rating all."""
     wanted = con.execute(select(studies.c.ratings_per_item).where(studies.c.study_id == study_id)).scalar_one()
     return count_annotators(con, study_id) > int(wanted)
 

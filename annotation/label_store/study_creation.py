@@ -154,7 +154,7 @@ def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
 
 
 def _everybody_rates_all(new: NewStudy) -> bool:
-    """Whether nothing is left to claim, so that each annotator gets a fixed order at once."""
+    """Whether nothing is left to claim, so each annotator gets a fixed order at once."""
     return len(new.annotators) == new.ratings_per_item
 
 

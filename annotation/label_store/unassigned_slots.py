@@ -68,7 +68,7 @@ def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) 
     """The slot for the annotator's task number `position`.
 
     A silent repeat goes to an annotator who has the item it repeats, at least `distance` tasks later; earlier only where
-    nothing else is left. `_random_rank` draws repeated items early, so that there is work to do in between.
+    nothing else is left. `_random_rank` draws repeated items early, so there is work to do in between.
     """
     allowed = [candidate for candidate in unassigned if not candidate.repeat_of or candidate.met_at]
     due = (candidate for candidate in allowed if position - (candidate.met_at or -distance) >= distance)

@@ -47,7 +47,7 @@ def true_labels(ratings: Ratings) -> TrueLabels:
 def dawid_skene(codes: Codes, size: int, pseudo_items: float = 1.0) -> TrueLabels:
     """`codes` (annotators, items) of `size` labels, MISSING where not given.
 
-    pseudo_items  added to every row of every confusion matrix, spread evenly, so that what was never seen is not impossible;
+    pseudo_items  added to every row of every confusion matrix, spread evenly, so what was never seen is not impossible;
                   0 is the original
     """
     is_given = (codes[:, :, None] == np.arange(size)).astype(float)  # (annotators, items, labels)

@@ -21,7 +21,7 @@ Strata that a second criterion divides (`label/organ`) are put together by the j
 For strata made of the judge's labels the items weighted back without regard to strata ("people alone"), PPI++ (arXiv:2311.01453)
 and the inverted confusion matrix (Rogan and Gladen 1978) give the same value to the last digit. They therefore check only the
 arithmetic, not the method, and are in the tests (tests/annotation/prevalence/test_identities.py). A different design is a plain
-random sample of as many items, without the judge; its expected interval is shown beside the corrected one.
+random sample of as many items, without the judge; its expected interval is shown next to the corrected one.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
 
 
 def _one_label(codes: Codes) -> Floats:
-    """Each item's label as a share of 1, (items, labels); NaN where it has none."""
+    """Each item's label as a share of 1, (items, labels); NaN if it has none."""
     return np.where((codes == MISSING)[:, None], np.nan, codes[:, None] == np.arange(len(LABELS)))
 
 

@@ -37,7 +37,7 @@ def sample_size_plan(ratings: Ratings, half_width: float, label: str = DISAGREES
     """The ratings per stratum after which the 95 % interval of a corrected share is expected to be narrow enough.
 
     The ratings so far show how common `label` (one of the five, or `disagrees`) is in each stratum; the judge's own share of it
-    in the run is added as one more item, so that a stratum in which none occurred is not assumed to have none. Ratings go where
+    in the run is added as one more item, so a stratum in which none occurred is not assumed to have none. Ratings go where
     one narrows the interval most, until it extends `half_width` to either side on average, or everything is rated.
 
     One row per label of the judge (or stratum, where strata are not labels):

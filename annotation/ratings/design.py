@@ -27,7 +27,7 @@ STRATA_FILE = (
 FIRST_ROW = 2
 """The row of the first item in a spreadsheet: under the column names."""
 WEIGHT_TOLERANCE = 1e-3
-"""Weights are written with a few digits, so that sums of them are off by a little."""
+"""Weights are written with a few digits, so sums of them are off by a little."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ WITHOUT_GOLD = (
 class GoldStandard:
     """Gold labels of a table of ratings; every array has one value per item.
 
-    codes        the gold label, MISSING where there is none
+    codes        the gold label, MISSING if there is none
     adjudicated  a third person decided
     disputed     rated by two or more, without a majority and not decided
     rated_once   rated by one annotator only, and not decided

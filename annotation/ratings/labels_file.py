@@ -52,7 +52,7 @@ def read_labels(path: Path) -> LabelsFile:
 def _table(path: Path) -> pd.DataFrame:
     separator = "\t" if path.suffix.lower() in TABS else ","
     try:
-        # As text and none missing, so that an id 007 stays 007; spreadsheets begin a file with a byte order mark.
+        # As text and none missing, so an id 007 stays 007; spreadsheets begin a file with a byte order mark.
         return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise AuditError(

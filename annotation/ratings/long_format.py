@@ -45,7 +45,7 @@ class LabelsFile:
     """A labels file with one row per item, as `annotation.ratings.table.ratings_from` takes it.
 
     notes    what to know about how it was read, in sentences
-    repeats  labels of items that an annotator rated twice, as `retest_agreement` takes them; no rows where there are none
+    repeats  labels of items that an annotator rated twice, as `retest_agreement` takes them; no rows if there are none
     """
 
     frame: pd.DataFrame

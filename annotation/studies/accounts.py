@@ -1,6 +1,6 @@
 """Accounts, their roles, and sessions that survive a restart and expire; who changed an account is in the access log.
 
-The clock is passed in, so that a test can move it.
+The clock is passed in, so a test can move it.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ def _existing(tx: Transaction, username: str) -> UserRow:
 
 
 def _with_other_pi(tx: Transaction, username: str) -> UserRow:
-    # The PIs are locked before the account, so that two who demote each other wait and do not block each other for good.
+    # The PIs are locked before the account, so two who demote each other wait and do not block each other for good.
     investigators = account_rows.active_users_with_role(tx, Role.PI)
     user = _existing(tx, username)
     if investigators == [user.username]:

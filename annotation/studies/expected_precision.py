@@ -1,4 +1,4 @@
-"""How precise a study of this size will be, before anything is rated: for the planner beside the sample size."""
+"""How precise a study of this size will be, before anything is rated: for the planner next to the sample size."""
 
 from __future__ import annotations
 

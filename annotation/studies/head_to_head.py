@@ -26,7 +26,7 @@ DECLINED = "The system declined to answer."
 """Shown where a system refused without a text."""
 NO_TYPE = "no type"
 
-# Numbers and positions count in a fixed order of questions, so that a seed draws the same items from every copy of a run.
+# Numbers and positions count in a fixed order of questions, so a seed draws the same items from every copy of a run.
 ASKED = """
 with couples as (
     select unnest($systems_a) as id_a, unnest($systems_b) as id_b

@@ -1,4 +1,4 @@
-"""A packet as a workbook: what annotators fill in is unlocked and has menus, all else is locked, and the rubric is beside it."""
+"""A packet as a workbook: what annotators fill in is unlocked and has menus, all else is locked, and the rubric is next to it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _format_columns(sheet: Worksheet, filled: Mapping[str, Sequence[str]]) -> No
 
 
 def _format_cell(cell: Cell, unlocked: bool) -> None:
-    cell.data_type = "s"  # text, so that a spreadsheet never reads it as a formula, a number or a date
+    cell.data_type = "s"  # text, so a spreadsheet never reads it as a formula, a number or a date
     cell.number_format = "@"
     cell.alignment = Alignment(wrap_text=True, vertical="top")
     if unlocked:

@@ -9,7 +9,7 @@ password. Sessions that have begun are never looked at. Nothing counts over all 
 filled such a count would shut out everybody.
 
 The address is that of the connection, or the one that a trusted proxy reports. Behind a proxy that is not trusted everybody has
-the proxy's address, and a stranger can make an owner wait. The clock is passed in, so that a test can move it.
+the proxy's address, and a stranger can make an owner wait. The clock is passed in, so a test can move it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sign_in(
 
     Raises SignInError when they are wrong, after too many wrong ones with the time to wait, when the server is too busy to check,
     and for a disabled account; PasswordChangeError when the right password is a one-time password. An unknown name takes as long
-    and counts as much as a known one, so that nobody can find out which accounts exist.
+    and counts as much as a known one, so nobody can find out which accounts exist.
     """
     hasher = hasher or default_hasher()
     user, actor = _checked_user(store, username, password, now, hasher, address)
@@ -121,7 +121,7 @@ def _checked_user(
     number = admit_attempt(store, attempts.attempt_key(username), address, now)
     user = account_rows.find_user(store, username)
     try:
-        # The password is checked even where the account is unknown, so that both refusals take the same time.
+        # The password is checked even where the account is unknown, so both refusals take the same time.
         matches = password_matches(hasher, user.password_hash if user else None, password)
     except SignInError:
         with store.begin() as tx:
@@ -165,7 +165,7 @@ def network_of(address: str) -> str:
 
 
 def admit_attempt(store: LabelStore, key: str, address: str, now: datetime, of: str = "passwords") -> int:
-    """Record an attempt before what was typed is checked, so that parallel guesses are all counted; the attempt's number.
+    """Record an attempt before what was typed is checked, so parallel guesses are all counted; the attempt's number.
 
     key  of the account's name (`attempt_key`)
     of   what is guessed, in words

@@ -148,7 +148,7 @@ def _create_demo_study(store: LabelStore, run: Run, relation: Relation, study_id
     rows = assignment_rows(store, study_id)
     truth = {row["item_id"]: relation(row["question_id"], row["handbook_a"], row["handbook_b"]) for row in rows}
     people = {
-        # A generator for each, so that the choices of one do not depend on how many items the other has rated.
+        # A generator for each, so the choices of one do not depend on how many items the other has rated.
         name: SimulatedAnnotator(truth, np.random.default_rng([study.plan.seed, n]), {})
         for n, name in enumerate(DONE_SO_FAR)
     }

@@ -224,7 +224,7 @@ def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata
         "stratum": verdict.stratum,
         "stratum_population": stratum.population,
         "stratum_sample": stratum.sampled,
-        # Calibration items and repeats are no part of the sample, so they represent no pairs.
+        # Calibration items and repeats are not part of the sample, so they represent no pairs.
         "design_weight": stratum.weight if row["kind"] == ItemKind.STUDY else None,
     }
 

@@ -193,7 +193,7 @@ def _errors(data: ValidationData, chosen: pd.Series, by: str) -> Table:
 
 
 def gold_tables(data: ValidationData) -> Iterator[Table]:
-    """Agreement, labels, errors and baseline by gold: in tables of their own, so that no table mixes it with the majority."""
+    """Agreement, labels, errors and baseline by gold: in tables of their own, so no table mixes it with the majority."""
     rows = _compared(data, "label")
     yield data.table("study_agreement_gold", FIGURES_TABLE, rows[rows["first"] == GOLD], title="Agreement of the judge with gold")
     yield _by_label(data, GOLD)

@@ -98,7 +98,7 @@ def _completed(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> 
     names = current_names(taxonomy, edits)
     shown_names = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
     if change.kind is EditKind.SPLIT and not change.into:
-        # From the key of the click, so that sending it twice names the same theme.
+        # From the key of the click, so sending it twice names the same theme.
         change = replace(change, into=SPLIT_PREFIX + hashlib.sha256(new.key.encode()).hexdigest()[:10])
     return replace(change, shown_names=shown_names)
 

@@ -142,7 +142,7 @@ def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = n
     """The answers of a run's handbooks, computed in another process; concurrent requests wait for one of PROCESSES.
 
     step  is called in the caller's thread. Where it raises, because somebody has left the page, the process goes on by itself
-          to the end of its answer, so that the next question does not get the answer to this one
+          to the end of its answer, so the next question does not get the answer to this one
 
     Raises AuditError for an empty or too long question, a run without texts, a scope without handbooks, or a process that ends.
     """

@@ -95,7 +95,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     Every bar's `customdata` is its handbook_id.
     """
     organs = list(dict.fromkeys(cells["question_organ"]))
-    # Traces are plain dicts, so that plotly validates each of their several thousand values once and not twice.
+    # Traces are plain dicts, so plotly validates each of their several thousand values once and not twice.
     traces = [_strip(rows), _column(rows, 0.0, "all questions", handbook)]
     for i, organ in enumerate(organs):
         own = cells[cells["question_organ"] == organ]

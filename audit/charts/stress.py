@@ -61,7 +61,7 @@ def _published(published: pd.DataFrame, places: Mapping[int, float], along: str)
 
 def _curves(drawn: pd.DataFrame, places: Mapping[int, float], title: str, across: str, along: str) -> Iterator[go.Scatter]:
     names = list(dict.fromkeys(drawn["name"]))
-    # Side by side, so that the intervals of two systems do not hide each other
+    # Side by side, so the intervals of two systems do not hide each other
     step = 0.009 * max(max(places.values(), default=1) - min(places.values(), default=0), 1)
     for number, name in enumerate(names):
         own = drawn[drawn["name"] == name].sort_values(along)

@@ -79,7 +79,7 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
 
 
 def _rows(frame: pd.DataFrame, by: str, measure: str, names: list[str]) -> pd.DataFrame:
-    """The rows of one measure in the order of `names`, empty where there is none."""
+    """The rows of one measure in the order of `names`, empty if there is none."""
     return frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
 
 

@@ -107,5 +107,5 @@ def print_before_result(arguments: argparse.Namespace, text: str) -> None:
 
 
 def note(message: str) -> None:
-    """Print a note on standard error, so that it never mixes with the result that a program reads."""
+    """Print a note on standard error, so it never mixes with the result that a program reads."""
     print(printable(message), file=sys.stderr)

@@ -47,7 +47,7 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
         "logger.hideWelcomeMessage": "true",
     }
     flags = [f"--{name}={value}" for name, value in options.items()]
-    os.execv(  # noqa: S606 - the dashboard replaces this process, so that Ctrl-C and signals reach it
+    os.execv(  # noqa: S606 - the dashboard replaces this process, so Ctrl-C and signals reach it
         sys.executable, [sys.executable, str(app.parent / "pages" / "_blinded" / "serve.py"), "run", str(app), *flags]
     )
 

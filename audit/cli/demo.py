@@ -46,7 +46,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
         note(f"Writing the demo release to {path} ...")
         write_demo(path, arguments.scale, arguments.seed, _note_tenths)
-    # loaded after the earlier run, so that it is the newest and pages open with it
+    # loaded after the earlier run, so it is the newest and pages open with it
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
         precompute_results(loaded.run, progress=_step)

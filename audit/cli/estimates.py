@@ -49,7 +49,7 @@ def estimate(
 
     probe    make a few of the calls, and measure them; prints first what will be sent
     sends    what the prompts contain, and whose it is
-    context  tokens that the endpoint takes for prompt and reply together, where that is known
+    context  tokens that the endpoint takes for prompt and reply together, if known
 
     Raises AuditError when an endpoint is to be tried and cannot be used.
     """

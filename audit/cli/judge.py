@@ -131,7 +131,7 @@ def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connec
         return draw_pairs(con, size), f"{SAMPLE}:{size}"
     if name == STUDY and value:
         return load_object(STUDY_PAIRS)(value, settings), arguments.pairs
-    # With its digest, so that the manifest tells which version of the file was used
+    # With its digest, so the manifest tells which version of the file was used
     pairs, digest = read_pairs(Path(arguments.pairs))
     return pairs, f"file {Path(arguments.pairs).name} ({digest})"
 

@@ -92,7 +92,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
 def _ask_model(
     arguments: argparse.Namespace, settings: Settings, target: PlantedTarget, changes: PlantedChanges, earlier: dict[Any, Any]
 ) -> int:
-    # The journal is named after it, so that it is next to the release and not a part of it
+    # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = target.folder.with_name(f"{target.folder.name}.planted")
     prompt = load_prompts(arguments.templates)[arguments.protocol]
     task = PlantedTask(prompt, model_for(arguments, settings), changes.items)

@@ -84,7 +84,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     earlier = earlier_evaluations(folder, settings.max_object_bytes)
     if not chosen.answers:
         raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")
-    # The journal is named after it, so that it is next to the release and not a part of it
+    # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = folder.with_name(f"{folder.name}.criteria")
     task = CriteriaTask(
         load_criteria_prompt(arguments.templates), model_for(arguments, settings), chosen.answers[: arguments.limit]

@@ -124,7 +124,7 @@ def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
 def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
     """Build themes from words alone for a run that has none: needs no model, and takes half a second for the small demo.
 
-    like  a run whose themes keep their ids where the phrases are the same, so that the two can be compared
+    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
     """
     if taxonomy_of(run, settings.themes_dir) is not None:
         return

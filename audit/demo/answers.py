@@ -61,7 +61,7 @@ def _draws(world: World) -> Iterator[tuple[list[int], list[list[float]]]]:
     for _ in world.questions:
         # One draw per center and not per handbook, because its programs share their wording.
         style = rng.integers(STYLES, size=n_centers).tolist()
-        # Drawn for absent answers too, so that one more answer does not shift the random numbers of the others.
+        # Drawn for absent answers too, so one more answer does not shift the random numbers of the others.
         yield style, rng.random((len(world.handbooks), 2)).tolist()
 
 

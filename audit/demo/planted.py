@@ -56,7 +56,7 @@ class PlantedNoise:
 def planted_records(world: World, labels: Labels, judge: str, noise: PlantedNoise = PlantedNoise()) -> Iterator[Record]:
     """The records of planted.jsonl: the same changes as `audit stress judge` plants, with labels of the simulated judge.
 
-    A random stream of their own, so that the rest of a release is the same with and without them.
+    A random stream of their own, so the rest of a release is the same with and without them.
     """
     rng = np.random.default_rng([world.config.seed, 20])
     changes = plant(start_pairs(world, labels, rng), N_ITEMS, seed=world.config.seed).items

@@ -120,7 +120,7 @@ HIT_RATES: Mapping[str, tuple[float, ...]] = {
     "bm25": (0.44, 0.60, 0.69, 0.75, 0.80),
 }
 SECONDS: Mapping[str, float] = {"hero": 0.041, "fusion": 0.022, "dense": 0.017, "bm25": 0.004}
-# Chance that a strategy shares the random draw of the others, so that hard searches are hard for all.
+# Chance that a strategy shares the random draw of the others, so hard searches are hard for all.
 SHARED = 0.7
 # Passages given to the generator; a section ranked lower is found only in full-document mode.
 GIVEN = 5
@@ -244,7 +244,7 @@ def trials(searches: SimulatedSearches) -> Iterator[Record]:
     world = searches.library.world
     cells = np.argwhere(world.present)
     rng = np.random.default_rng([world.config.seed, 9])
-    # Sorted, so that the trials are in release order.
+    # Sorted, so the trials are in release order.
     for question, handbook in cells[np.sort(rng.choice(len(cells), min(N_TRIALS, len(cells)), replace=False))].tolist():
         for strategy in HIT_RATES:
             yield _trial(searches, strategy, question, handbook)

@@ -20,7 +20,7 @@ from audit.vocabulary import SystemMode
 
 # Centers in the evidence for a question, at most
 SOURCES_GIVEN = 4
-# Chance that both systems share the random draw of a question, so that questions are hard for both or for neither
+# Chance that both systems share the random draw of a question, so questions are hard for both or for neither
 SHARED = 0.6
 # Authorities, dealt to the centers in turn
 AUTHORITIES = (1.0, 0.5, 0.5, 0.25)

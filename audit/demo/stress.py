@@ -1,6 +1,6 @@
 """Stress tests of a simulated model with known curves, and of two readers whose curves can be derived.
 
-The model's replies are drawn at fixed rates, by the share of signal (in robustness: of right documents), so that every measure of
+The model's replies are drawn at fixed rates, by the share of signal (in robustness: of right documents), so every measure of
 it has a known expected value (`expected_measure`). All rates are our choice. Documents are sections of the demo's handbooks.
 """
 

@@ -67,7 +67,7 @@ class SystemWorld:
     def rank(self) -> NDArray[np.intp]:
         """Per question the rank, from 0, at which the gold section was found; GIVEN: not found, or no section is known."""
         chance = np.random.default_rng([self.world.config.seed, 13]).random(len(self.world.questions))
-        # Drawn given the answer and not before it, so that what is true of the answers stays arithmetic
+        # Drawn given the answer and not before it, so what is true of the answers stays arithmetic
         composite = composites(self.scores.true[SYSTEMS.index(RETRIEVAL)])
         burden = HARD_TO_FIND * (self.scores.difficulty + 1 - composite / composite.max()) + (1 - HARD_TO_FIND) * chance
         quantile = (burden.argsort().argsort() + 0.5) / len(burden)

@@ -157,7 +157,7 @@ def _side(margin: float, tie: float) -> Preference:
 
 
 def _measures(systems: SystemWorld) -> Iterator[Record]:
-    """The measures of retrieval. One of the sections that are gold is looked for, so that each follows from its rank."""
+    """The measures of retrieval. One of the sections that are gold is looked for, so each follows from its rank."""
     for number, question_id in _questions(systems):
         if systems.gold(number):
             rank = int(systems.rank[number]) + 1

@@ -218,7 +218,7 @@ Features = tuple[str, ...]
 
 
 def lexical_features(phrase: str) -> Features:
-    """The stems of a phrase and their character n-grams (3 to 5 letters), so that a typing error spoils a word only in part.
+    """The stems of a phrase and their character n-grams (3 to 5 letters), so a typing error spoils a word only in part.
 
     A phrase of stop words only is taken word by word.
     """

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-"""One row per text, each of length 1, so that a dot product is a cosine."""
+"""One row per text, each of length 1, so a dot product is a cosine."""
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, the number of items done, and the total."""
 

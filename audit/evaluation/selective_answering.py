@@ -99,7 +99,7 @@ class _Logistic:
 
     def _fitted(self, features: Floats, difference: Floats, penalty: float) -> Any:
         library = optional("sklearn.linear_model", "The rule for when to retrieve", "models")
-        # On a common scale, so that a penalty means the same for composites and for preferences
+        # On a common scale, so a penalty means the same for composites and for preferences
         size = np.abs(difference) / np.abs(difference).mean()
         # Hundreds of small fits: Newton's method needs a tenth of the default solver's time
         model = library.LogisticRegression(C=penalty, solver="newton-cholesky")

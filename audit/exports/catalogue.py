@@ -40,7 +40,7 @@ class ExportSection:
     about     what a run must have: pairs, answering systems, routes to sources, stress tests, or nothing specific
     compares  only if a second run is compared
     curated   only if people changed the themes
-    depends_on_labels  whether its figures depend on answers and verdicts, so that those of a preview are preliminary
+    depends_on_labels  whether its figures depend on answers and verdicts, so those of a preview are preliminary
     """
 
     title: str

@@ -79,7 +79,7 @@ class ExportContext:
 
     @property
     def themes(self) -> Taxonomy:
-        """The run's taxonomy. Raises ThemesError, with the command that builds one, where it has none."""
+        """The run's taxonomy. Raises ThemesError, with the command that builds one, if it has none."""
         if self.taxonomy is None:
             raise ThemesError(f"Run {self.run.key} has no themes yet. Build them with: audit themes build --run {self.run.key}")
         return self.taxonomy

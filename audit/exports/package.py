@@ -124,7 +124,7 @@ def _notices(request: ExportRequest) -> list[str]:
 
 
 def _paper_text(parts: Sequence[Chapter]) -> dict[str, bytes]:
-    """The paragraphs of all chapters as Markdown; no file where there are none."""
+    """The paragraphs of all chapters as Markdown; no file if there are none."""
     paragraphs = [f"## {heading}\n\n{text}\n" for part in parts for heading, text in part.paragraphs.items()]
     return {PAPER_TEXT: "\n".join(paragraphs).encode()} if paragraphs else {}
 

@@ -56,7 +56,7 @@ def published_tables(context: ExportContext, study: Mapping[str, RunFigure | str
 
 
 def published_system(model: object, mode: object) -> str | None:
-    """`model/mode` of the published system that a system of a release is; None where it is none of them."""
+    """`model/mode` of the published system that a system of a release is; None where it is not one of them."""
     words = model.lower() if isinstance(model, str) else ""
     known = next((name for name, parts in MODELS.items() if all(part in words for part in parts)), None)
     return f"{known}/{mode}" if known and mode in MODES else None

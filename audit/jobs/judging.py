@@ -60,7 +60,7 @@ select a.handbook_id, b.handbook_id from pairs
 join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
 where question = $question order by handbook_a, handbook_b
 """
-# The random order is the md5 of the seed and the pair, so that the same seed draws the same pairs on every machine.
+# The random order is the md5 of the seed and the pair, so the same seed draws the same pairs on every machine.
 RANDOM_SAMPLE = """
 select question_id, a.handbook_id, b.handbook_id
 from pairs p join questions q using (question)

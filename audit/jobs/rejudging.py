@@ -65,7 +65,7 @@ def request_of(job: Job) -> JobRequest:
 
 
 def request_judging(settings: Settings, request: JobRequest, pairs: Iterable[PairIds] = ()) -> Job:
-    """A new job; nothing is started. A single pair has a slot of its own, so that it need not wait for a long job.
+    """A new job; nothing is started. A single pair has a slot of its own, so it need not wait for a long job.
 
     pairs  the pairs of a request whose `pairs` is `file`
     """

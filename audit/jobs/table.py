@@ -129,7 +129,7 @@ class JobTable:
         """
         if state not in TRANSITIONS[job.state]:
             raise ValueError(f"a job cannot go from {job.state.name} to {state.name}")
-        # The old state is part of the condition, so that of two processes only one can move a job
+        # The old state is part of the condition, so of two processes only one can move a job
         return self._update(job.name, {**columns, "state": state.name}, "and state = ?", (job.state.name,))
 
     def update(self, job: Job, **columns: Any) -> bool:

@@ -35,7 +35,7 @@ def statement_label(question: str, one: str, other: str) -> Label | None:
 
 
 def shared_beyond(question: str, one: str, other: str) -> float:
-    """The share in [0, 1] of the shorter statement's words beyond the question that the other has; 1 where it has none."""
+    """The share in [0, 1] of the shorter statement's words beyond the question that the other has; 1 if it has none."""
     asked = _stems(question)
     first, second = _stems(one) - asked, _stems(other) - asked
     fewer = min(len(first), len(second))

@@ -27,7 +27,7 @@ class Call:
     """One request to a chat-completions endpoint.
 
     `body` is the JSON body (model, messages, response_format, temperature, max_tokens, ...). Calls with the same `group`, the
-    question's id, stay on one endpoint and in one shard, so that its prefix cache helps. `repeat` numbers deliberate repeats
+    question's id, stay on one endpoint and in one shard, so its prefix cache helps. `repeat` numbers deliberate repeats
     of the same body. `purpose` is the step of the protocol: absence, structured, label, extract.
     """
 

@@ -1,4 +1,4 @@
-"""The journal: every reply of a model, unchanged, stored before anything reads it, so that no answer is paid for twice."""
+"""The journal: every reply of a model, unchanged, stored before anything reads it, so no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Release the file, so that another process can continue."""
+        """Release the file, so another process can continue."""
         self._con.close()
         self._process_lock.close()
 

@@ -179,7 +179,7 @@ class StopRules:
         self._counts[kind] += 1
         if len(self._recent) > self._window:
             self._counts[self._recent.popleft()] -= 1
-        # A share of the full window, so that one bad call among the first ten stops nothing.
+        # A share of the full window, so one bad call among the first ten stops nothing.
         if kind == READABLE or self._counts[kind] <= self._max_share[kind] * self._window:
             return None
         return (

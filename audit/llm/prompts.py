@@ -60,7 +60,7 @@ class Prompt:
     def digest(self) -> str:
         """12 hex digits of a SHA-256 of all that changes the request: the words, the schema, the token limit, the temperature."""
         # The version in the front matter is for people: a text may change without it.
-        # Without a temperature of 0, so that journals written before it could be set are still resumed.
+        # Without a temperature of 0, so journals written before it could be set are still resumed.
         warmth = [self.temperature] if self.temperature else []
         content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema, *warmth], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:12]

@@ -25,7 +25,7 @@ left join words wa on (wa.question, wa.system) = (p.question, p.system_a)
 left join words wb on (wb.question, wb.system) = (p.question, p.system_b)
 order by question, p.system_a, p.system_b, rater_kind, rater
 """
-# Without retrieval first, so that system A is the baseline of most readers; then as the release lists them.
+# Without retrieval first, so system A is the baseline of most readers; then as the release lists them.
 ORDER = """
 select system_id, coalesce(name, system_id) as name, system::integer as system
 from systems order by mode is distinct from 'closed_book', system

@@ -91,7 +91,7 @@ def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Se
     events = pairs * numerator[denominator].to_numpy(dtype=float)
     total, event = (np.bincount(position, weights, len(questions)).astype(float) for weights in (pairs, events))
     low, high = clustered_ratio_interval(event[None, :], total[None, :])
-    # The rule of audit.stats.clustered, so that the table names the method that made the interval.
+    # The rule of audit.stats.clustered, so the table names the method that made the interval.
     unseen = event.sum() in (0, total.sum())
     return {
         "count": int(event.sum()), "of": int(total.sum()),

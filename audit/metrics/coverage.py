@@ -205,7 +205,7 @@ def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
         share                         float in [0, 1], peers_answering / peers_asked
         share_low, share_high         95 % Wilson over the peers
 
-    Rows are ranked by share_low, so that 20 of 22 peers rank above 3 of 3.
+    Rows are ranked by share_low, so 20 of 22 peers rank above 3 of 3.
     Raises NotInRunError when the handbook is unknown, and when the release came without answers.
     """
     require_answers(con, "what a handbook leaves out")

@@ -64,7 +64,7 @@ def disputed_shares(con: Connection, scope: str | None = None) -> pd.DataFrame:
     question on two topics counts in both, one without a source in none:
         grouped_by, name                 str
         questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
-        pairs_each                       float, mean pairs with a verdict of a scored question; NaN where there is none
+        pairs_each                       float, mean pairs with a verdict of a scored question; NaN if there is none
         pct_any_div, ..._low, ..._high   float in [0, 1], questions_any / questions_scored, with Wilson's 95 % interval for other
                                          questions put to these handbooks; NaN where there is no scored question
 

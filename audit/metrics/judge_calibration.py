@@ -51,7 +51,7 @@ def judge_calibration(
     con: Connection, incomplete: str = Incomplete.EXCLUDE, judge: str | None = None, question_type: str | None = None,
     organ: str | None = None, weights: str = "",
 ) -> pd.DataFrame:  # fmt: skip
-    """The composite of each system's answers beside that of the reference answers to the same questions.
+    """The composite of each system's answers next to that of the reference answers to the same questions.
 
     incomplete, weights, judge, question_type, organ    as in the metric `composite`
 

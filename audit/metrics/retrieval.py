@@ -137,7 +137,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
     sections that contain the answer (gold). hit_1 and hit_5: a gold section is first, or among the first five. mrr: the mean
     of 1 / rank of the first gold section, 0 where it is not in the list. ndcg_5: how close the first five come to the best
     possible order. given: a gold section was among what the generator was given, the first five or the whole
-    document. A section listed twice counts at its first rank. Trials without gold are in no measure: nobody knows
+    document. A section listed twice counts at its first rank. Trials without gold are in no measure: unknown
     whether they missed.
 
     `by` is 'all', 'organ' (of the question) or 'handbook'. One row per group and strategy, in the order of the release:

@@ -145,7 +145,7 @@ def _theme_rows(con: Connection, taxonomy: Taxonomy, grouped: Grouping, listed: 
 
 
 def _listed_ids(taxonomy: Taxonomy, level: str, with_pairs: set[str]) -> list[str]:
-    """Every theme that could have a pair, also where it has none; a parent only where it has topics of its own."""
+    """Every theme that could have a pair, also if it has none; a parent only where it has topics of its own."""
     if level == "parent":
         return list(dict.fromkeys(tops(taxonomy).values()))
     leaves = {theme.theme_id for theme in taxonomy.leaves}

@@ -118,7 +118,7 @@ def digest_of_path(path: Path) -> str | None:
 
 @lru_cache
 def code_digest(*places: str) -> str:
-    """The digest of the source of some packages and modules of `audit`, so that a stage whose code changed runs again.
+    """The digest of the source of some packages and modules of `audit`, so a stage whose code changed runs again.
 
     The bytes count, not a version number that an author must remember to raise. Raises LookupError for an entry without source:
     a renamed module would otherwise silently drop out of the digest.

@@ -39,7 +39,7 @@ class CitedTexts:
         return [self._text(passage) for passage in self.passages.get(key, ())]
 
     def cited_text(self, key: Key, citation: Record) -> str | None:
-        """The text of the section that a citation names, or of the passage with its number; None where there is none."""
+        """The text of the section that a citation names, or of the passage with its number; None if there is none."""
         if text := self.sections.get(_section_of(citation)):
             return text
         texts, number = self.passage_texts(key), citation.get("passage")

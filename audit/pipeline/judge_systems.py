@@ -45,7 +45,7 @@ class AnswersToScore:
 
     @property
     def left_out(self) -> str:
-        """A sentence on the answers that no judge is asked about; empty where there are none."""
+        """A sentence on the answers that no judge is asked about; empty if there are none."""
         numbers = {
             "refusals": self.refused, "answers that could not be read": self.unread,
             "records that could not be read (`audit check` names them)": self.unreadable,

@@ -99,7 +99,7 @@ def _states(parsed: Mapping[str, Any], option: PresetOption) -> bool:
 def _set(parsed: dict[str, Any], option: PresetOption) -> None:
     table = parsed
     for name in option.section:
-        # Copies, so that the parsed config stays as it was
+        # Copies, so the parsed config stays as it was
         table[name] = dict(table.get(name, {}))
         table = table[name]
     table[option.name] = option.value

@@ -59,7 +59,7 @@ class InstanceFilter:
 def read_instances(folder: Path, max_bytes: int) -> StressInput:
     """The instances of the release in `folder`. Of two with one id the first counts; bad ones get a sentence.
 
-    Raises ReleaseError where it has none that can be used.
+    Raises ReleaseError if it has none that can be used.
     """
     path = folder / INSTANCES_FILE
     if not path.is_file():

@@ -111,7 +111,7 @@ def _gold_name(section: Key, gold: frozenset[str]) -> str:
 def write_measures(records: SystemRecords, values: Values) -> int:
     """Write measures.jsonl with `values` and the earlier measures, and return how many records it has.
 
-    A new value of a measure replaces all earlier values of that measure and system, so that none of an answer that has
+    A new value of a measure replaces all earlier values of that measure and system, so none of an answer that has
     changed stays. Where the manifest declares a count of measures, it is corrected. Raises OSError.
     """
     replaced = {(system, measure) for _, system, measure in values}

@@ -22,7 +22,7 @@ class SystemAnswer:
     """What a system answered to one question. `text` is None where it refused or where nothing could be read.
 
     refused   None where nothing could be read
-    evidence  ids of the sections of its passages, best first; () where the release brings none
+    evidence  ids of the sections of its passages, best first; () if the release has none
     """
 
     text: str | None

@@ -22,7 +22,7 @@ class TextQuality:
 
 
 def text_quality(context: RunContext) -> TextQuality:
-    """The quality of the handbooks that were not left out; the report on those from files is kept beside their documents."""
+    """The quality of the handbooks that were not left out; the report on those from files is kept next to their documents."""
     qualities: list[Quality] = []
     sketches: list[Sketch] = []
     notes: list[str] = []

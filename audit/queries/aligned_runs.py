@@ -21,7 +21,7 @@ STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
 STATE_WORDS = {state: state.lower() for state in STATES}
 
 # A run may list two handbooks the other way round: `least` and `greatest` put them in the order of the first run.
-# The join is a full one, so that a pair that only one of the runs has is counted as such.
+# The join is a full one, so a pair that only one of the runs has is counted as such.
 ALIGNED = """
 same_ids as (
     select mine.handbook as own, theirs.handbook as their

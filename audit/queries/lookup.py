@@ -43,7 +43,7 @@ def _number_of(numbers: dict[Any, int], record_id: str, kind: str) -> int:
 
 
 def require_answers(con: Connection, wanted: str) -> None:
-    """Raise NotInRunError when the release came without answers, so that an unknown count is never shown as zero."""
+    """Raise NotInRunError when the release came without answers, so an unknown count is never shown as zero."""
     ((run_id, has_answers),) = rows(con, "select run_id, has_answers from run")
     if not has_answers:
         raise NotInRunError(

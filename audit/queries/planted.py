@@ -10,7 +10,7 @@ from audit.vocabulary import Label
 
 # Enough of each label for as many changes as anybody would read, few enough for memory at any size of run
 MOST_PAIRS = 2_000
-# The random order is the md5 of the seed and the pair, so that the same seed draws the same pairs on every machine.
+# The random order is the md5 of the seed and the pair, so the same seed draws the same pairs on every machine.
 START_PAIRS = """
 with present as (
     select question, handbook, answer from answers where absent is not true and length(trim(answer)) > 0

@@ -102,7 +102,7 @@ class RoutedQuestionView:
 
 
 def stored_sources(con: Connection) -> tuple[StoredSource, ...]:
-    """The sources of the run, in release order; () where it has none."""
+    """The sources of the run, in release order; () if it has none."""
     return tuple(
         StoredSource(source_id, authority, description, tuple(handbooks))
         for source_id, authority, description, handbooks in rows(con, SOURCES)

@@ -53,7 +53,7 @@ def routed_question_list(con: Connection) -> pd.DataFrame:
     """The questions that a system routed, those that need several sources and that systems routed wrongly first.
 
     question_id, text, organ, question_type (str; None: not stated), systems (int, that routed it), required (int, sources that it
-    needs; 0: nobody knows), missed (int, systems whose first source is not the primary one).
+    needs; 0: unknown), missed (int, systems whose first source is not the primary one).
     """
     return frame(con, QUESTIONS)
 

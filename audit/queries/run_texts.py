@@ -20,7 +20,7 @@ ASKABLE = "select handbook_id, organ, center from handbooks where handbook in (s
 
 
 def run_documents(con: Connection) -> tuple[Document, ...]:
-    """The handbooks whose texts the run has, in release order; () where the release brings none."""
+    """The handbooks whose texts the run has, in release order; () if the release has none."""
     sections: dict[int, list[Section]] = defaultdict(list)
     for handbook, section_id, heading, text, above, pages, page_starts, url in rows(con, SECTIONS):
         starts = tuple((page, start) for page, start in page_starts)

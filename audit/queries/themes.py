@@ -75,7 +75,7 @@ def map_points(run: Run, themes_dir: Path) -> pd.DataFrame:
 
 
 def release_taxonomy(con: Connection, run: Run) -> Taxonomy | None:
-    """The taxonomy in the release itself, None where it has none."""
+    """The taxonomy in the release itself, None if it has none."""
     built = rows(con, "select built from taxonomy")
     if not built:
         return None

@@ -202,7 +202,7 @@ def most_relevant_and_unlike(index: HandbookIndex, ranked: Ranking, statistics: 
 
 
 def _cosines(index: HandbookIndex, rows: Sequence[int], statistics: TermStatistics) -> NDArray[np.float64]:
-    """The cosine of each of these chunks with each other: of their vectors, or of their words where there are none."""
+    """The cosine of each of these chunks with each other: of their vectors, or of their words if there are none."""
     if index.vectors is not None:
         vectors = index.vectors[list(rows)].astype(np.float64)
         return np.asarray(vectors @ vectors.T)

@@ -2,7 +2,7 @@
 
 PDFs come from strangers and PDFium is a C library, so it runs where a crash, an endless loop or a gigabyte of memory harms
 nobody. The request is a JSON object (path, digest, page, max_side, max_characters, cpu_s, memory_bytes), the answer a line of
-JSON and after it the picture. Nothing of this project is imported, so that the process starts fast.
+JSON and after it the picture. Nothing of this project is imported, so the process starts fast.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bootstrap resampling, for figures without an interval in closed form: kappas, rank correlations, means, changes between runs.
 
-Questions, or whatever the units of a figure are, are drawn with replacement. There are REPLICATES draws, seeded, so that the same
+Questions, or whatever the units of a figure are, are drawn with replacement. There are REPLICATES draws, seeded, so the same
 run always shows the same interval. Shares of pairs, and their changes, have intervals in closed form (audit.stats.clustered,
 audit.stats.share_changes). A replicate with less than MIN_KEPT of the denominator is discarded.
 """
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from audit.stats.intervals import Floats, Ints
 
 REPLICATES = 1000
-# Fixed, so that the same run always shows the same interval.
+# Fixed, so the same run always shows the same interval.
 SEED = 2007
 # On fewer questions most draws miss an event or its opposite; with no event at all every draw gives zero, and the interval
 # has no width.

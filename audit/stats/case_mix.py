@@ -92,7 +92,7 @@ def _dispersion(events: Floats, expected: Floats) -> float:
 
 
 def _prior_shape(observed: Floats, expected: Floats, dispersion: float) -> float:
-    """The shape of the gamma prior of mean 1 that the ratios' spread beyond chance implies; infinite where there is none."""
+    """The shape of the gamma prior of mean 1 that the ratios' spread beyond chance implies; infinite if there is none."""
     known = expected > 0
     if known.sum() < 2:
         return np.inf

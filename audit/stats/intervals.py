@@ -182,7 +182,7 @@ def _infinite_population_n(rated: Floats, population: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Scale:
-    """Maps a figure to the share behind it and back, so that Wilson's interval can be taken where it is valid.
+    """Maps a figure to the share behind it and back, so Wilson's interval can be taken where it is valid.
 
     For a chance-corrected figure the share is the observed agreement at the present chance agreement; for F1 it is
     the Jaccard index of the label.

@@ -18,7 +18,7 @@ Outcomes = frozenset[int]
 """A set of outcomes of a pair: label codes 0 to 4, UNSCORED, PRESCREENED."""
 
 UNSCORED, PRESCREENED, NOT_ASKED = 5, 6, 255
-"""Outcomes that are not verdicts, beside the label codes 0 to 4. A block contains NOT_ASKED where there is no pair."""
+"""Outcomes that are not verdicts, next to the label codes 0 to 4. A block contains NOT_ASKED where there is no pair."""
 
 ALL = frozenset((*range(len(LABELS)), UNSCORED, PRESCREENED))
 JUDGED = frozenset(range(len(LABELS)))
@@ -135,7 +135,7 @@ class Pairs:
             cells = (last - first) * len(used)
             if last - first > 1 and (cells > MAX_CELLS or cells > MAX_CELLS_PER_PAIR * (pairs.stop - pairs.start)):
                 middle = (first + last) // 2
-                # The first half is taken next, so that blocks keep the order of the questions.
+                # The first half is taken next, so blocks keep the order of the questions.
                 waiting += [(middle, last), (first, middle)]
             else:
                 yield self._block(first, last, pairs, used)

@@ -83,7 +83,7 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
 
 def check_release(path: Path, settings: Settings, progress: Progress = lambda _: None) -> Loaded:
     """The load report of the release at `path`, without storing the run."""
-    # Loaded into a store that is deleted at once, so that the report is the one that loading would give.
+    # Loaded into a store that is deleted at once, so the report is the one that loading would give.
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         return load_release(path, replace(settings, data_dir=Path(scratch)), progress=progress)
 
@@ -93,7 +93,7 @@ def _replacing(target: Path) -> Iterator[Path]:
     """Yields a temporary file that replaces `target` when the block succeeds and is deleted otherwise."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target.parent)
-    # With the process id, so that a later load can tell whether this one still runs
+    # With the process id, so a later load can tell whether this one still runs
     temporary = target.with_name(f"{target.stem}.{os.getpid()}.building")
     try:
         yield temporary

@@ -34,7 +34,7 @@ class Run:
     has_systems  it has answering systems
     has_routes   at least one of them routed questions to sources
     has_stress   it has stress tests of systems
-    ratings_digest  of the ratings of its pairs that the release brings; "" where it brings none
+    ratings_digest  of the ratings of its pairs that the release has; "" if it has none
     """
 
     run_id: str

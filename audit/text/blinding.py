@@ -2,7 +2,7 @@
 
 For studies, their packets, and the judge's blind check.
 
-Names are compared as sequences of folded words without what stands between them, so that `Mayo Clinic`, `mayo-clinic`,
+Names are compared as sequences of folded words without what stands between them, so `Mayo Clinic`, `mayo-clinic`,
 `MAYO` + line break + `CLINIC` and `MayoClinic` are one name, and `U.C.S.F.` is `UCSF`.
 """
 
@@ -160,7 +160,7 @@ def _merged(spans: list[tuple[int, int, str]], text: str) -> list[tuple[int, int
 def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = (), listed: Iterable[str] = ()) -> Masker:
     """The masker for all names of these handbooks and answering systems.
 
-    handbooks  their records: center, and where known handbook_id, organ, phase, title, url and aliases (a list)
+    handbooks  their records: center, and if known handbook_id, organ, phase, title, url and aliases (a list)
     systems    ids and names of systems, and names of their models
     listed     further names listed by a user, masked in any spelling
 

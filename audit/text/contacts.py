@@ -30,7 +30,7 @@ DATE = re.compile(r"\(?(?:\d{1,2}([-./ ])\d{1,2}\1(?:19|20)\d{2}|(?:19|20)\d{2}(
 EMAIL = re.compile(
     r"(?<![\w.+%-])[\w.+%-]+(?:@[\w-]+(?:\.[\w-]+)+| ?[\[(]at[\])] ?[\w-]+(?: ?(?:\.|[\[(]dot[\])]) ?[\w-]+)+)|(?<!\w)@\w{3,}"
 )
-# "daily.no alcohol" has lost a space and is no address, so that the rarer endings need a path or another label before them
+# "daily.no alcohol" has lost a space and is no address, so the rarer endings need a path or another label before them
 HOST = r"(?<![\w@.-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+"
 PATH = r"(?![\w-])(?::\d+)?(?:[/?#][^\s<>\"]*)?"
 WEB = re.compile(

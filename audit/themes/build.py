@@ -78,7 +78,7 @@ def build_taxonomy(
 
 
 def _resolved(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> ThemeBuildOptions:
-    """The options with every choice made, so that the artefact shows what was used."""
+    """The options with every choice made, so the artefact shows what was used."""
     if not counts:
         raise ThemesError(
             "There are no phrases to group into themes. Nothing was built. Choose a run whose pairs have divergence topics."
@@ -143,7 +143,7 @@ def summary(points: pd.DataFrame, themes: Sequence[Theme]) -> dict[str, Any]:
 
 
 def _provenance(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> dict[str, Any]:
-    """How the taxonomy was built; without a date, so that the same build gives the same bytes."""
+    """How the taxonomy was built; without a date, so the same build gives the same bytes."""
     digest = hashlib.sha256(json.dumps(sorted(counts.items()), ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     libraries = {
         *BASE,

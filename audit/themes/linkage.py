@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from audit.embedding.vectors import Progress, Vectors, no_progress
 
 BLOCK = 1024
-# Lower than any cosine, so that a cluster is never its own nearest.
+# Lower than any cosine, so a cluster is never its own nearest.
 SELF_SIMILARITY = -2.0
 Labels = NDArray[np.int64]
-"""One theme number per phrase; NO_THEME where it has none."""
+"""One theme number per phrase; NO_THEME if it has none."""
 NO_THEME = -1
 
 

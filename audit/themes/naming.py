@@ -44,7 +44,7 @@ class Card:
 
 
 Namer = Callable[[Sequence[Card]], Sequence[str | None]]
-"""Names for all cards at once, so that a model may be asked in parallel; None for a card it cannot name."""
+"""Names for all cards at once, so a model may be asked in parallel; None for a card it cannot name."""
 
 
 def plain_name(card: Card) -> str:

@@ -23,7 +23,7 @@ REPLY_TOKENS = 330
 
 @dataclass(frozen=True)
 class AnswerToScore:
-    """One answer that is judged, with its question and the question's first reference answer (None where it has none).
+    """One answer that is judged, with its question and the question's first reference answer (None if it has none).
 
     `system_id` is `audit.evaluation.criteria.REFERENCE` where the reference answer itself is judged.
     """

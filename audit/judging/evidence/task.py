@@ -50,7 +50,7 @@ class CitedStatement:
 class AnswerWithEvidence:
     """One answer that is judged by its evidence.
 
-    passages   texts of the evidence, best first; () where the release brings none
+    passages   texts of the evidence, best first; () if the release has none
     reference  the first reference answer; None: the question has none
     """
 
@@ -131,7 +131,7 @@ def load_evidence_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 class EvidenceTask:
     """The answers to judge as calls, one for each measure that is asked of an answer; a task for `audit.llm`.
 
-    The answers are in the order of questions. No call needs the reply to another, so that all are one stage.
+    The answers are in the order of questions. No call needs the reply to another, so all are one stage.
     """
 
     prompts: dict[str, Prompt]

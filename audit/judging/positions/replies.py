@@ -123,7 +123,7 @@ def read_merge(reply: Reply, count: int) -> MergeReading:
 
 
 def _list_in(reply: Reply, name: str) -> tuple[list[Any] | None, str | None]:
-    """The list under `name` in the last object that has one; None and the reason where there is none."""
+    """The list under `name` in the last object that has one; None and the reason if there is none."""
     if reason := unreadable_reason(reply):
         return None, reason
     objects = [match.value for match in json_objects(without_thinking(reply.text or ""))]

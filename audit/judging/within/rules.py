@@ -37,7 +37,7 @@ def subject_of(first: Claim, second: Claim) -> str:
         return aspect.name
     shared, text = first.passage.stems & second.passage.stems, first.passage.quoted
     plain = plain_text(text)
-    # Reversed, so that of two forms of a word the first in the text is kept.
+    # Reversed, so of two forms of a word the first in the text is kept.
     words = {word.stem: plain[word.start : word.end] for word in reversed(content_words(text)) if word.stem in shared}
     return " ".join([*reversed(words.values())][:MAX_SUBJECT_WORDS]) or first.passage.section.heading
 

@@ -117,7 +117,7 @@ def _same_words(first: Claim, second: Claim, weights: Mapping[str, float]) -> bo
 
 
 def _same_object(first: Claim, second: Claim) -> bool:
-    """Whether two temperatures are of one kind (a body's, a shelf's), and two directions about one act and object."""
+    """Whether two temperatures are of the same kind (a body's, a shelf's), and two directions about one act and object."""
     a, b = first.passage.quoted, second.passage.quoted
     if first.amount and second.amount:
         return first.kind != TEMPERATURE or kinds_of_temperature(a, first.amount) == kinds_of_temperature(b, second.amount)

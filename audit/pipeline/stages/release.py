@@ -35,7 +35,7 @@ Judge = Callable[[RunContext, Corpus], JudgingSummary]
 
 @dataclass
 class JudgeStage(TaskByTask):
-    """One task: the release. The replies of a model are kept in a journal, so that no call is made twice."""
+    """One task: the release. The replies of a model are kept in a journal, so no call is made twice."""
 
     judge: Judge
     generator: str

@@ -112,7 +112,7 @@ class SystemsStage(TaskByTask):
         }  # fmt: skip
         tables = (*TABLES, *(SOURCE_TABLES if context.config.asks_sources else ()), *(["references"] if references else []))
         names = [f"{table}.jsonl" for table in tables]
-        # Beside pairs, the judge's stage makes the folder anew, and these files are made again after it
+        # Beside pairs, the judge's stage recreates the folder, and these files are made again after it
         names += [] if context.config.compares else ["manifest.json", "questions.jsonl"]
         return Task(self.name, RELEASE, inputs, tuple(context.workspace.release / name for name in names))
 

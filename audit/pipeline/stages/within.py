@@ -22,7 +22,7 @@ Compare = Callable[[RunContext, HandbookCandidates], tuple[str, Sequence[Verdict
 
 @dataclass
 class WithinStage(TaskByTask):
-    """One task: all handbooks, so that a model is asked about them together; its replies are kept in a journal."""
+    """One task: all handbooks, so a model is asked about them together; its replies are kept in a journal."""
 
     compare: Compare
     name = "within"
@@ -39,7 +39,7 @@ class WithinStage(TaskByTask):
             "model": [judge.model, context.settings.judge_model] if judge.judge == MODEL else "",
             "templates": context.cache.digest(judge.templates) if judge.templates else "", "code": code_digest(*CODE),
         }  # fmt: skip
-        # The judge's stage makes the folder anew, so these files are made again after it.
+        # The judge's stage recreates the folder, so these files are made again after it.
         return [Task(self.name, "handbooks", inputs, tuple(context.workspace.release / name for name in FILES))]
 
     def carry(self, task: Task) -> Figures:

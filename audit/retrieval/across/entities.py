@@ -105,7 +105,7 @@ class CombinedRecogniser:
 
 
 def _by_name(entities: Sequence[Entity]) -> tuple[Entity, ...]:
-    # Reversed, so that the first of a name is the one that stays
+    # Reversed, so the first of a name is the one that stays
     return tuple(sorted({entity.name.lower(): entity for entity in reversed(entities)}.values()))
 
 

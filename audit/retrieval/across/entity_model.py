@@ -1,4 +1,4 @@
-"""Entities as a language model names them, by a strict schema; every reply is stored, so that a text is read once."""
+"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once."""
 
 from __future__ import annotations
 

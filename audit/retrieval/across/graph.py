@@ -1,7 +1,7 @@
 """The alignment graph: chunks of all sources and the entities that they name, an edge where a chunk names an entity.
 
-Source: S1, Algorithm 2. The entities of a handbook's chunks are cached beside its index, one file for each handbook, named by all
-that decides them: a run that was stopped goes on with the next handbook.
+Source: S1, Algorithm 2. The entities of a handbook's chunks are cached next to its index, one file per handbook, named by
+everything that determines them: a stopped run resumes with the next handbook.
 """
 
 from __future__ import annotations

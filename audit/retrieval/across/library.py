@@ -1,6 +1,6 @@
 """The library: the indexes of all handbooks, searched source by source with scores on one scale.
 
-Each handbook keeps the index that `audit.retrieval.index` builds and caches by content, so that a library is built once, a new
+Each handbook keeps the index that `audit.retrieval.index` builds and caches by content, so a library is built once, a new
 handbook is added alone, and another grouping into sources needs no index of its own.
 """
 
@@ -100,7 +100,7 @@ class Library:
             for scores in [self.scores(question, handbook_id, retriever)]
             for row in top_rows(scores, self.indexes[handbook_id].settings.depth)
         ]
-        # Ties by handbook and reading order, so that the same search gives the same chunks
+        # Ties by handbook and reading order, so the same search gives the same chunks
         return tuple(
             ChunkHit(source.source_id, chunk_id(self.indexes[handbook_id], row), row, -negative, rank)
             for rank, (negative, handbook_id, row) in enumerate(sorted(scored)[:depth], start=1)

@@ -45,7 +45,7 @@ def composition(size: int, share: int, available: int, draw: float) -> Compositi
 
     size, share  documents asked for, and percent of signal among them
     available    signal documents of the question. With too few of them the context is smaller: of the two neighbouring sizes,
-                 `draw` (in [0, 1), one per question) picks one, so that the mean share over questions is `share`
+                 `draw` (in [0, 1), one per question) picks one, so the mean share over questions is `share`
     """
     wanted = round(size * share / 100)
     if wanted == 0:

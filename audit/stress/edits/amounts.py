@@ -166,7 +166,7 @@ def _other_percentage(value: float) -> float:
 
 
 def _other_temperature(value: float) -> float:
-    """Two degrees Celsius, or three Fahrenheit, so that a body temperature stays one."""
+    """Two degrees Celsius, or three Fahrenheit, so a body temperature stays one."""
     if value <= 45:
         return value + 2 if value <= 39 else value - 2
     return value + 3 if value <= 101.5 else value - 3

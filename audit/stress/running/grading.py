@@ -49,7 +49,7 @@ def load_grade_prompt(folder: Path | None = None) -> Prompt:
 
 
 def read_grade(reply: Reply) -> float | None:
-    """The grade in a reply; None where it has none, or several."""
+    """The grade in a reply; None if it has none, or several."""
     if unreadable_reason(reply):
         return None
     objects = [match.value for match in json_objects(without_thinking(reply.text or ""))]
