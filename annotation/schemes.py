@@ -31,7 +31,7 @@ class Option:
 
 @dataclass(frozen=True, eq=False)  # each exists once, so it can be a key
 class Scheme:
-    """What a study asks.
+    """The question of a study and its possible answers.
 
     name       its name in the database and on the command line
     asks       the question about an item, in words

@@ -39,13 +39,15 @@ class IntervalNote(str):
         """`method` follows a colon; `more` is a further sentence."""
         how = f": {method}" if method else ""
         after = f" {more}" if more else ""
-        note = super().__new__(cls, f"In brackets: 95 % intervals, which speak of {population}{how}.{after} A dash: not known.")
+        note = super().__new__(
+            cls, f"In brackets: 95 % intervals, which generalise to {population}{how}.{after} A dash: not known."
+        )
         note.population = population
         return note
 
 
 class ColumnKind(StrEnum):
-    """What a column contains, which decides how its values are written."""
+    """The kind of a column's values, which decides their format."""
 
     TEXT = "text"
     NAME = "name"

@@ -66,7 +66,7 @@ class Parse(StrEnum):
 
 
 class SystemMode(StrEnum):
-    """What an answering system was given to answer from."""
+    """The context given to an answering system."""
 
     CLOSED_BOOK = "closed_book"
     RETRIEVAL = "retrieval"
@@ -85,7 +85,7 @@ class Preference(StrEnum):
 
 
 class PlantedKind(StrEnum):
-    """What was changed in one of two answers, or in their order, to see whether a judge's label changes as it should."""
+    """A change of one of two answers, or of their order, to test whether a judge's label changes as it should."""
 
     AMOUNT = "amount"
     NEGATION = "negation"

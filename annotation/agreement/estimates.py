@@ -209,7 +209,7 @@ def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:
 
 
 def multi_rater_significance(ratings: Ratings) -> Iterator[Estimate]:
-    """The same for clinical significance: annotators and judge together, on the items where each of them gave one."""
+    """Agreement on clinical significance of annotators and judge together, on the items where each of them gave one."""
     graded = significance_by_all(ratings)
     if len(graded) >= 3:
         yield from _estimates_together(list(graded.values()), len(SIGNIFICANCES), missing_significance(graded))

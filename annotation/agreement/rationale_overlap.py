@@ -33,7 +33,7 @@ OVERLAP_TABLE = TableSpec(
 
 
 class MarkedItem(NamedTuple):
-    """What two annotators of an item marked: sentences as (answer, start, end), about answers a and b of the item."""
+    """The sentences that two annotators of an item marked, each as (answer, start, end), about answers a and b of the item."""
 
     same_label: bool
     first: Sentences

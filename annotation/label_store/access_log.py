@@ -23,7 +23,7 @@ UNKNOWN_NAME = "(unknown name)"
 
 
 class Event(StrEnum):
-    """What an entry is about."""
+    """The kind of an entry."""
 
     SIGN_IN = "sign-in"
     SIGN_IN_FAILED = "sign-in-failed"

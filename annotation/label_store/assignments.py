@@ -29,7 +29,7 @@ CHOICE_COLUMNS = ("label", "significance", "flagged", "comment", "rationale")
 
 @dataclass(frozen=True)
 class Choice:
-    """What an annotator chose, complete or not: a draft may still lack its label.
+    """An annotator's choice, complete or not: a draft may still lack its label.
 
     label      about the answers as this annotator sees them; a stored label is about answers a and b of the item
     rationale  the sentences that the label rests on, likewise; empty where none was marked
@@ -75,7 +75,7 @@ class LabellingTask:
 
     @property
     def choice(self) -> Choice:
-        """What to show as chosen: the draft, else the current revision, else nothing."""
+        """The choice to show: the draft, else the current revision, else nothing."""
         return self.draft or self.rated or Choice()
 
 

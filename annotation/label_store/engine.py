@@ -33,7 +33,7 @@ INVALID_ADDRESS = (
 
 
 Transaction = Connection
-"""What `LabelStore.begin` yields, for rules that are outside this package and pass it on."""
+"""The type that `LabelStore.begin` yields, for functions outside this package that pass it on."""
 
 
 class StudyError(AuditError):

@@ -48,7 +48,7 @@ def lock_study_head(tx: Connection, table: Table, study_id: str) -> Entry:
 
 
 def lock_run_head(tx: Connection, table: Table, run: str) -> Entry:
-    """The same for the ledger of a run, which is created with its first entry."""
+    """The head of a run's ledger, which is created with its first entry."""
     if (head := _lock_head(tx, table, run)) is not None:
         return head
     with suppress(IntegrityError), tx.begin_nested():  # another transaction created it in between; it has committed by now

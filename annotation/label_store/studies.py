@@ -18,7 +18,7 @@ from annotation.schemes import SCHEMES, Scheme
 
 
 class StudyState(StrEnum):
-    """What may happen in a study now; a study only moves forward."""
+    """The state of a study; a study only moves forward."""
 
     CALIBRATION = "calibration"
     LABELLING = "labelling"
@@ -27,7 +27,7 @@ class StudyState(StrEnum):
 
 
 class ItemKind(StrEnum):
-    """What an item is for. Annotators do not learn which items are repeats."""
+    """The purpose of an item. Annotators do not learn which items are repeats."""
 
     CALIBRATION = "calibration"
     STUDY = "study"
@@ -149,7 +149,7 @@ def state_for_annotator(con: Connection, study_id: str, annotator: str) -> Study
 
 
 def scheme_of(con: Connection, study_id: str) -> Scheme:
-    """What a study asks about an item."""
+    """The scheme of a study."""
     return SCHEMES[con.execute(select(studies.c.scheme).where(studies.c.study_id == study_id)).scalar_one()]
 
 

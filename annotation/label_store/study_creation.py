@@ -56,7 +56,7 @@ class NewItem:
 
 @dataclass(frozen=True)
 class NewStudy:
-    """What a study is created from.
+    """The input for creating a study.
 
     annotators   as many usernames as an item gets ratings, or more. With as many, everybody rates every item. With more, every
                  study item has that many unassigned slots, and an annotator who asks for work claims one (never two of an

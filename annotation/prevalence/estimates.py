@@ -143,7 +143,7 @@ def require_design(ratings: Ratings) -> SampleDesign:
 
 
 def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
-    """What people call each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
+    """People's labels of each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
     if human != GOLD and human not in ratings.annotators:
         raise AuditError(
             f"There is no annotator '{human}'. Allowed: {', '.join((GOLD, *ratings.annotators))}. Nothing was estimated."

@@ -75,7 +75,7 @@ def annotator_errors_sentence(ratings: Ratings) -> str:
 
 
 def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:
-    """What the share of disagreement would be if annotators are wrong together on `wrong` of the items.
+    """The share of disagreement if annotators are wrong together on a share `wrong` of the items.
 
     errors  as `annotation.prevalence.shared_errors.shared_errors` returns them
     """

@@ -24,7 +24,7 @@ from audit.vocabulary import nearest
 
 
 class Role(StrEnum):
-    """What an account may do.
+    """The permissions of an account.
 
     VIEWER browses runs and edits themes. ANNOTATOR rates in studies they belong to, and cannot reach a verdict. ADJUDICATOR
     decides where two annotators disagree, and sees agreement. PI does everything but rate: draws samples, advances studies,

@@ -24,7 +24,7 @@ AGREED, ADJUDICATED = "agreed", "adjudicated"
 
 @dataclass(frozen=True)
 class BlindRating:
-    """What one of the annotators chose, without the annotator's name.
+    """The choice of one annotator, without the annotator's name.
 
     label      about answers a and b of the item
     rationale  the sentences that the annotator marked, on the sides of the Dispute

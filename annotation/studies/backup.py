@@ -29,7 +29,7 @@ POSTGRESQL = (
 
 @dataclass(frozen=True)
 class CheckedCopy:
-    """What a copy of a label store contains, and how its studies differ from what was written, one sentence per fault."""
+    """The contents of a copy of a label store, and the alterations of its studies, one sentence per fault."""
 
     studies: int
     ratings: int

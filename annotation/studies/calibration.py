@@ -43,7 +43,7 @@ CALIBRATION_TABLE = TableSpec(
 
 @dataclass(frozen=True)
 class CalibrationRating:
-    """What one annotator chose; `label` is None where the item is not rated yet."""
+    """The choice of one annotator; `label` is None if the item is not rated yet."""
 
     annotator: str
     label: str | None

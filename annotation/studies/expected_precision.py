@@ -20,7 +20,7 @@ AGREEMENT = 0.8
 
 @dataclass(frozen=True)
 class ExpectedPrecision:
-    """What a sample is expected to give.
+    """The expected precision of a sample.
 
     items       study items
     agreement   ends of the 95 % Wilson interval of an agreement of 80 % on these items

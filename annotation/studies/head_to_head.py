@@ -72,7 +72,7 @@ left join reference_answers r on r.question = n.question and r.place = 0
 
 @dataclass(frozen=True, kw_only=True)
 class HeadToHeadPlan(Plan):
-    """What to draw from the answers of systems.
+    """The plan of a sample from the answers of systems.
 
     systems    ids of two systems or more; each two of them are compared
     questions  study items for each two systems, at least one of each type of question; fewer where they have fewer
@@ -135,7 +135,7 @@ def systems_of(con: Connection) -> dict[str, str]:
 
 
 def systems_in(run: Run) -> dict[str, str]:
-    """The same for a run that is not open."""
+    """The answering systems of a run that is not open."""
     with open_store(run.path) as con:
         return systems_of(con)
 

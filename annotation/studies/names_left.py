@@ -34,7 +34,7 @@ def words_left(answers: Iterable[tuple[str, str, str]], masker: Masker) -> dict[
 
 
 def names_left_in_study(store: LabelStore, study: Study, run: Run) -> dict[str, list[str]]:
-    """The same for the items of a study, silent repeats excluded, by the names in the run that it was drawn from."""
+    """The remaining name words in the items of a study, without silent repeats, by the names in its run."""
     with open_store(run.path) as con:
         masker = masker_of_run(con, find_origin(store, study.study_id).plan.get("masked_words", ()))
     return words_left(answers_shown(store, study.study_id), masker)

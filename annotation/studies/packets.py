@@ -64,7 +64,8 @@ def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
 
 
 def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
-    """The same as a workbook: menus of the allowed words, only the columns to fill in unlocked, and the rubric on a second sheet.
+    """The annotator's packet as a workbook: menus of the allowed words, only the columns to fill in unlocked, and the rubric on a
+    second sheet.
 
     Raises StudyError when a text does not fit into a cell; CSV has no such limit.
     """

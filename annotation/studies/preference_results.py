@@ -74,7 +74,7 @@ def preference_records(store: LabelStore, study_id: str) -> list[dict[str, str |
 
 
 def preferences_jsonl(store: LabelStore, study_id: str) -> bytes:
-    """The same as a file, which belongs into the folder of the release that the systems are from. Raises as above."""
+    """The preference records as a file for the folder of the release that the systems are from. Raises as above."""
     records = preference_records(store, study_id)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "preferences.jsonl"

@@ -19,7 +19,7 @@ PRIMARY_FIGURES = {
     "annotator_kappa": "weighted kappa of the first two annotators with each other",
     "annotator_agreement": "share of items to which the first two annotators give the same label",
 }
-"""What can be the primary figure of a study of pairs, of the items of its sample, unweighted."""
+"""The possible primary figures of a study of pairs, over the items of its sample, unweighted."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Registration:
         }
 
     def sentence(self, created_at: str) -> str:
-        """What was registered, and when."""
+        """The registration and its date, in words."""
         stated = f" Stated: {self.statement.strip().rstrip('.')}." if self.statement.strip() else ""
         return (
             f"Registered on {created_at[:10]}, before the first rating: the primary figure is the "

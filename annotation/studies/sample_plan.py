@@ -24,7 +24,7 @@ SECOND_CRITERIA = ("organ",)
 
 @dataclass(frozen=True)
 class Plan:
-    """What to draw, whatever a study asks.
+    """The plan of a sample, common to all schemes.
 
     calibration  items of the calibration round, spread over the strata, separate from the study and not counted
     repeats      study items that are silently shown again, for intra-rater agreement
@@ -43,7 +43,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class SamplePlan(Plan):
-    """What to draw from the pairs of a run.
+    """The plan of a sample of pairs of a run.
 
     per_label  study items per label of the judge; a stratum with fewer pairs is used in full
     second     None, or `organ`: each label's items are then spread over the organs in proportion to their pairs, with at

@@ -61,7 +61,7 @@ def opened_run(store: LabelStore, study_id: str, runs: Sequence[Run]) -> Iterato
 
 
 def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
-    """The same for a head-to-head study."""
+    """The tables, figures and facts of a head-to-head study."""
     origin, ratings = find_origin(store, study.study_id), study_ratings(store, study.study_id)
     figures = report_without_judge(ratings, repeats_table(store, study.study_id)).figures
     agreement = figures_by_scope(figures[figures["name"] != "prevalence"])

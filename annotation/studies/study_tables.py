@@ -71,7 +71,7 @@ HEAD_TO_HEAD_CODEBOOK = {name: meaning for name, meaning in CODEBOOK.items() if 
     "stratum": "the two systems, and the type of question after a slash",
     "stratum_population": "N_h: questions of the run in the stratum that both systems answered",
 }
-"""The same for a head-to-head study. The columns of systems are called system_a and system_b."""
+"""The columns for a head-to-head study. Those of systems are called system_a and system_b."""
 CODEBOOKS = {
     PAIRS: CODEBOOK,
     HEAD_TO_HEAD: {name.replace("handbook_", "system_"): meaning for name, meaning in HEAD_TO_HEAD_CODEBOOK.items()},

@@ -80,7 +80,7 @@ def results(data: ValidationData) -> str:
 
 
 def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:
-    """What a study is, for the manifest of an export: its plan, its state, and where its ledgers end."""
+    """Facts about a study for the manifest of an export: its plan, its state, and the ends of its ledgers."""
     return {
         "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,
         "plan": dict(origin.plan), "seed_of_order": study.seed, "ledgers": heads_record(store, study.study_id),

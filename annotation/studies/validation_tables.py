@@ -159,7 +159,7 @@ def agreement_table(data: ValidationData) -> Table:
 
 
 def significance_table(data: ValidationData) -> Table:
-    """The same for clinical significance."""
+    """Agreement on clinical significance."""
     return data.table("study_significance", SIGNIFICANCE_TABLE, _compared(data, "significance"))
 
 
@@ -230,7 +230,7 @@ def ratings_rows(data: ValidationData) -> Table:
 
 
 def codebook_table(data: ValidationData) -> Table:
-    """What the columns of the ratings mean."""
+    """The meanings of the columns of the ratings."""
     return data.table("study_codebook", CODEBOOK_TABLE, codebook(data.study.scheme))
 
 

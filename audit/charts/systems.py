@@ -58,7 +58,7 @@ def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Fig
 
 
 def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Figure:
-    """The same for differences to a baseline, with 0 in the middle of every panel; filled where the interval excludes 0.
+    """Panels of differences to a baseline, with 0 in the middle of each; filled where the interval excludes 0.
 
     frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
     """

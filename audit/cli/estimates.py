@@ -116,7 +116,7 @@ def handbooks_text(names: Sequence[str]) -> str:
 
 
 def with_stored_replies(out: Path, plan: dict[str, Any], measure: Callable[[Replies], CostEstimate]) -> CostEstimate:
-    """What `measure` makes of the replies that are stored for `out` already; a journal is read but never created."""
+    """The result of `measure` on the replies already stored for `out`; a journal is read but never created."""
     path = journal_path(out)
     # Opening the journal would create it
     if not path.exists():

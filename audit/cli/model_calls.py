@@ -209,7 +209,7 @@ def next_stage(task: LlmTask, replies: Replies) -> tuple[str, Iterator[Call]]:
 
 
 def open_requests(task: LlmTask, replies: Replies) -> str:
-    """What to emit next, in words; empty where every call is answered."""
+    """The next stage to emit, in words; empty if every call is answered."""
     stage, calls = next_stage(task, replies)
     if not stage:
         return ""

@@ -1,4 +1,4 @@
-"""What each simulated handbook answers, in the voice of its center."""
+"""The answers of each simulated handbook, in the style of its center."""
 
 from __future__ import annotations
 

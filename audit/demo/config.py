@@ -84,7 +84,7 @@ PAPER_VARIETY = replace(Variety(), organ_contested=0.64)
 
 @dataclass(frozen=True)
 class WorldConfig:
-    """What to simulate. The same config always gives the same world.
+    """The settings of a simulation. The same config always gives the same world.
 
     handbooks    organ -> number of handbooks
     questions    organ or `general` -> number of questions

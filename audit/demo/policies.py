@@ -193,5 +193,5 @@ def wording(policy: Policy, organ: str, aspect: str, times: int) -> str:
 
 
 def subject(policy: Policy, aspect: str) -> str:
-    """What a question is about, in a few words: the policy's theme where it turns on the value, else the subtopic."""
+    """The subject of a question in a few words: the policy's theme where it turns on the value, else the subtopic."""
     return policy.theme if aspect == ASK else policy.subtopics[0]

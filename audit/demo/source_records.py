@@ -187,7 +187,7 @@ def _routes(sources: SourceWorld) -> Iterator[Record]:
 
 
 def _source_routes(sources: SourceWorld, row: int, number: int) -> list[Record]:
-    """What routing decided about each center, best first: scores that fall with the rank, and budgets by their softmax."""
+    """The routing decision about each center, best first: scores that fall with the rank, and budgets by their softmax."""
     centers = sources.ranking(row, number)
     rng = np.random.default_rng([sources.systems.world.config.seed, 18, row, number])
     chance = np.sort(rng.random(len(centers)))[::-1]

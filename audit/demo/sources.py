@@ -60,7 +60,7 @@ ROUTING_SYSTEMS = (ROUTED, MERGED)
 
 @dataclass(frozen=True)
 class SimulatedRoutes:
-    """What the systems make of Q questions, in the order of `ROUTING_SYSTEMS`: rank int (2, Q), 0 first, 1 second, 2 later;
+    """The systems' results on Q questions, in the order of `ROUTING_SYSTEMS`: rank int (2, Q), 0 first, 1 second, 2 later;
     covers, finds and dominated bool (2, Q).
     """
 
@@ -104,7 +104,7 @@ class SourceWorld:
 
     @cached_property
     def routes(self) -> SimulatedRoutes:
-        """What the systems make of every question."""
+        """The systems' results on every question."""
         return simulate_routes(len(self.systems.world.questions), self.systems.world.config.seed)
 
     @cached_property
@@ -178,7 +178,7 @@ class SourceWorld:
         return [*first, *more][:GIVEN]
 
     def _passages(self, row: int, number: int, book: int) -> list[GivenPassage]:
-        """What a handbook brings for a question, best first: the section that answers it where it was found, then others."""
+        """The sections found in a handbook for a question, best first: the one that answers it if it was found, then others."""
         needed = self.systems.required(number)
         names = self.systems.searches.ranked("bm25", number, book, GIVEN, known=False)
         is_found = book in needed and (book != needed[0] or bool(self.routes.finds[row, number]))

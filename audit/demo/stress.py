@@ -76,7 +76,7 @@ RATES: Mapping[StressTest, StressRates] = {
 
 
 def expected_measure(measure: StressMeasure, test: StressTest, share: int) -> float:
-    """What a measure of the simulated model is over all questions that it could be asked; `share` in percent, 0: no documents."""
+    """The expected value of a measure of the simulated model over all possible questions; `share` in percent, 0: no documents."""
     rates, p = RATES[test], share / 100
     declined = rates.insufficient[share] if rates.insufficient else 0.0
     # A sub-question is put to each signal document, and in robustness to wrong ones too
@@ -99,7 +99,7 @@ class SimulatedStressQuestion:
 
     @property
     def policy(self) -> Policy:
-        """What the question asks for."""
+        """The subject of the question."""
         return policies()[self.asked.policy]
 
 
@@ -261,7 +261,7 @@ def with_stress(tables: Mapping[str, Iterable[Record]], world: StressWorld) -> d
 
 
 def stress_truth() -> Record:
-    """What each measure of the simulated model is expected to be: test -> percent of signal -> measure -> value in [0, 1]."""
+    """The expected value of each measure of the simulated model: test -> percent of signal -> measure -> value in [0, 1]."""
     return {
         test.value: {
             share: {measure.value: expected_measure(measure, test, share) for measure in MEASURES[test]} for share in rates.right

@@ -1,4 +1,4 @@
-"""What the simulated systems answer: the reference answer, changed so that it earns the scores that were drawn for it."""
+"""Answers of the simulated systems: the reference answer, changed to earn the scores that were drawn for it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class SystemWorld:
         return [f"{self.world.handbooks[book].id}/{self.section_of(number, book)}" for book in self.required(number)]
 
     def reference_answer(self, number: int) -> str:
-        """What the source says: its position, the advice that all share, and two details."""
+        """The sentences of the source: its position, the advice that all share, and two details."""
         policy = policies()[self.world.questions[number].policy]
         return " ".join([self.position(number)[0], policy.guidance[0], *self._details(number)])
 

@@ -31,7 +31,7 @@ def system_tables(systems: SystemWorld) -> dict[str, Iterator[Record]]:
 
 
 def system_truth(systems: SystemWorld) -> Record:
-    """What is true of the systems.
+    """The true values of the systems.
 
     composite_difference  expected composite of the system with retrieval minus that of the model alone, over all questions
                           that could be asked: as the judge scores them, and of the true scores

@@ -201,7 +201,7 @@ def _stored_vectors(con: sqlite3.Connection, phrases: Sequence[str]) -> dict[str
 
 
 def encoder_factory(name: str, folder: Path) -> Callable[[Sequence[str]], Encoder] | None:
-    """What makes the encoder called `name` for some texts.
+    """A factory of the encoder called `name` for some texts.
 
     `words` learns its features from the texts; the vectors of a sentence model are cached in `folder`; `none` gives None.
     """

@@ -27,7 +27,7 @@ from audit.vocabulary import PREFERENCES, Preference
 OTHER_SIDE = {Preference.A: Preference.B, Preference.B: Preference.A}
 EXACT, TIES_TO_A, TIES_TO_B = "exact", "ties_to_a", "ties_to_b"
 TIE_RULES: dict[str, str] = {EXACT: Preference.TIE, TIES_TO_A: Preference.A, TIES_TO_B: Preference.B}
-"""What a tie of the judge counts as: a tie, or a choice of the first or of the second system."""
+"""How a tie of the judge counts: as a tie, or as a choice of the first or of the second system."""
 CHOICES = (Preference.A, Preference.B, Preference.TIE)
 
 

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 
 class StressMeasure(StrEnum):
-    """What is measured in stress tests, in the order in which tables list it."""
+    """The measures of stress tests, in the order of tables."""
 
     ACCURACY = "accuracy"
     INSUFFICIENT = "insufficient"

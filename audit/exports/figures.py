@@ -74,7 +74,7 @@ def topics(context: ExportContext) -> list[Picture]:
 
 
 def coverage(context: ExportContext) -> list[Picture]:
-    """What each handbook leaves out, by organ of the question; one figure per organ where there are many handbooks."""
+    """Absence of each handbook, by organ of the question; one figure per organ if there are many handbooks."""
     books, cells, word = context.frame("handbooks"), context.frame("coverage"), context.run.term("handbook")
     title = context.fill(
         "Percentage of {questions} that each {handbook} does not address; pale: not addressed, hatched: not asked"

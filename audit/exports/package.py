@@ -67,7 +67,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
 
 
 def left_out(files: Mapping[str, bytes]) -> dict[str, str]:
-    """What was not written, and why."""
+    """The parts that were not written, with reasons."""
     reasons: dict[str, str] = json.loads(files[MANIFEST])["left_out"]
     return reasons
 
@@ -113,7 +113,7 @@ def _preview_of(run: Run, other: Run | None) -> str:
 
 
 def _notices(request: ExportRequest) -> list[str]:
-    """What a reader must know first."""
+    """Notices that a reader must see first."""
     run, preview = request.run, _preview_of(request.run, request.other)
     precision = f"How often its disagreements are right: {' '.join(precision_sentences(run.manifest))}"
     return [
@@ -171,7 +171,7 @@ def _figures(shown: Mapping[str, Picture], drawn: Mapping[str, tuple[bytes, byte
 
 
 def _facts(request: ExportRequest) -> dict[str, str]:
-    """What the report is about."""
+    """The subject of the report."""
     run, manifest = request.run, request.run.manifest
     entries = {"Date of the release": manifest.get("date"), "Answers": manifest.get("generator")}
     known = {name: str(value) for name, value in entries.items() if value}

@@ -24,7 +24,7 @@ CONTENTS_WORDS = {EVERYTHING: "Everything", VALIDATION: "Validation only", REPOR
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a study of human labels adds to an export.
+    """The part of an export from a study of human labels.
 
     study_id  its name; digest  the SHA-256 of the release that it was drawn from
     chapter   its tables and figures
@@ -41,7 +41,7 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What to export.
+    """The contents of an export.
 
     other  the run to compare with
     study  the part of a study

@@ -14,7 +14,7 @@ def planted_changes(context: ExportContext) -> Table:
 
 
 def planted_variants(context: ExportContext) -> Table:
-    """The same by the way in which the change was made, such as the wording of an instruction."""
+    """The table by variant of the change, such as the wording of an instruction."""
     return _planted(context, "planted_changes", stem="planted_variants", by=BY_VARIANT)
 
 

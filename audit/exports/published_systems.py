@@ -38,7 +38,7 @@ select (select count(distinct question) from system_answers),
 """
 NOT_SHARED = "It is over the questions that all eight systems have, and the run has not all of them."
 COUNTED = {"answers": "answers", "answered": "answers", "of": "comparisons", "questions": "questions"}
-"""What a row of a metric is over, by the column that counts it."""
+"""The unit of a metric's rows, by the column that counts it."""
 PER_SYSTEM = 3
 """Parts of the name of a figure about one system: measure, model and mode."""
 

@@ -107,13 +107,13 @@ def subtopics(context: ExportContext) -> Table:
 
 
 def coverage_cells(context: ExportContext) -> Table:
-    """What every handbook leaves out, by the organ of the question: the cells of the heatmap."""
+    """Absence of every handbook, by the organ of the question: the cells of the heatmap."""
     frame = context.frame("coverage")
     return context.table("coverage", f"{frame['asked'].sum():,} answers", stem="coverage_cells")
 
 
 def model_cost(context: ExportContext) -> Table:
-    """What the models took. Raises NotInRunError where the release states nothing of it."""
+    """Cost of the models. Raises NotInRunError if the release does not state it."""
     frame = context.frame("model_cost")
     if not frame["stated"].any():
         raise NotInRunError(
@@ -227,7 +227,7 @@ def themes(context: ExportContext) -> Table:
 
 
 def curated_themes(context: ExportContext) -> Table:
-    """The same for the themes as people curated them."""
+    """The themes as people curated them."""
     part = context.curated
     notes = [
         f"Taxonomy: as curated (SHA-256 {part.taxonomy.sha256}); from the one as built (SHA-256 {context.themes.sha256}) by "

@@ -33,7 +33,7 @@ class Table:
     notes         footnotes: definitions, sources, what is left out
     n             the sample size, with its unit
     preview       the notice of a run that rules made; empty for others
-    population    what its intervals speak of, in words; machine-readable files repeat it in a column
+    population    the population of its intervals, in words; machine-readable files repeat it in a column
     printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
 
@@ -48,14 +48,14 @@ class Table:
     population: str = ""
 
     def as_preview(self, notice: str, *, preliminary: bool = True) -> Table:
-        """The same with the notice of a run that rules made; `preliminary`: its figures depend on what the rules did."""
+        """The table with the notice of a run made by rules; `preliminary`: its figures depend on the rules."""
         if not notice:
             return self
         title = f"{self.title} ({PRELIMINARY})" if preliminary else self.title
         return replace(self, title=title, preview=notice, notes=(f"{notice}.", *self.notes))
 
     def noted(self, *notes: str) -> Table:
-        """The same with further notes."""
+        """The table with further notes."""
         return replace(self, notes=(*self.notes, *(note for note in notes if note)))
 
     @property

@@ -79,7 +79,7 @@ def change_of_run(context: ExportContext) -> Table:
 
 
 def change_of_organs(context: ExportContext) -> Table:
-    """The same for each organ of the question."""
+    """The decomposition for each organ of the question."""
     return _change_table(context, "run_change_organs")
 
 

@@ -57,7 +57,7 @@ class JobRequest:
 
 
 def request_of(job: Job) -> JobRequest:
-    """What was requested of a job. Raises AuditError for a job of another kind."""
+    """The request of a job. Raises AuditError for a job of another kind."""
     if job.kind != KIND:
         raise AuditError(f"{job.name} is a job that does not judge pairs. Nothing was done.")
     pair = job.request["pair"]

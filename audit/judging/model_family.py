@@ -27,7 +27,7 @@ def model_family(name: str) -> str | None:
 
 
 def self_preference_note(manifest: Mapping[str, Any]) -> str:
-    """What a reader should know where one family of models wrote the answers and judged them; "" otherwise."""
+    """A warning to readers if one family of models wrote the answers and judged them; "" otherwise."""
     generator, judge = (model_family(str(manifest.get(name) or "")) for name in ("generator", "judge"))
     if generator is None or generator != judge:
         return ""

@@ -38,7 +38,7 @@ KEY_REFUSED = (401, 403)
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What a probe measured of a suitable endpoint.
+    """Measurements of a suitable endpoint by a probe.
 
     `context` is the maximum of prompt and answer together in tokens, `longest_prompt` the longest probed prompt; None if the
     server does not report it. The rest are means over the probed calls: seconds, and tokens per call.

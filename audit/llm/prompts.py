@@ -32,7 +32,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class PromptForm:
-    """What a template of this name must contain, and the purpose of its calls.
+    """The required contents of a template of this name, and the purpose of its calls.
 
     `fields` are the texts that are filled in, in the order in which a prefix cache can reuse all but the last. `schema` is the
     JSON Schema of the reply: the same for all calls of a template, because a server compiles every new schema.

@@ -61,7 +61,7 @@ class Metric(Generic[Parameters]):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a caller chooses, after the connection: name to default (`inspect.Parameter.empty` where required)."""
+        """The parameters chosen by a caller, after the connection: name to default (`inspect.Parameter.empty` where required)."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
         return {parameter.name: parameter.default for parameter in parameters if parameter.name not in (*TAXONOMIES, *KNOWN)}
 

@@ -99,7 +99,7 @@ def places_in_questions(con: Connection, filters: Filters, question_ids: tuple[s
 
 
 def places_in_pairs(con: Connection, filters: Filters, pairs: tuple[PairKey, ...]) -> dict[PairKey, tuple[SearchPlace, ...]]:
-    """The same for pairs, each by question id and the ids of both handbooks in the order of the release."""
+    """Where the words occur for pairs, each by question id and the ids of both handbooks in the order of the release."""
     if not filters.words or not pairs:
         return {}
     questions, first, second = zip(*pairs, strict=True)

@@ -1,4 +1,4 @@
-"""What handbooks leave out: by organ of the question, against their peers, and question by question."""
+"""Coverage of handbooks: by organ of the question, against their peers, and question by question."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ order by share desc, peers_asked desc, question
 """
 GROUPS = ("organ", "topic")
 COVERAGE_TABLE = TableSpec(
-    "What each {handbook} leaves out, by {organ} of the {question}",
+    "Questions not addressed by each {handbook}, by {organ} of the {question}",
     (
         Column.named("organ", "{Organ} of the {handbook}"), Column.named("center", "{Center}"), Column.named("phase", "{Phase}"),
         Column.named("question_organ", "{Organ} of the {question}"), Column.count("asked", "Asked", "{questions}"),

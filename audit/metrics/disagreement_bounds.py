@@ -41,7 +41,7 @@ TABLE = TableSpec(
         f"the same. {UNSEEN}",
     ),
 )  # fmt: skip
-GLOSSARY = {"bounds for unscored pairs": "What the disagreement rate would be if all unscored pairs agreed, or all disagreed."}
+GLOSSARY = {"bounds for unscored pairs": "The disagreement rate if all unscored pairs agreed, or if all disagreed."}
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)

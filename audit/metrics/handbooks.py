@@ -1,4 +1,4 @@
-"""What handbooks leave out and how often they disagree: each of them, every two of them, and those of each center."""
+"""Coverage and disagreement of handbooks: of each, of every two, and of those of each center."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ PAIRS_GLOSSARY = {"couple of {handbooks}": "Two {handbooks}, compared on every {
 
 @metric(sql=HANDBOOKS_SQL, table=HANDBOOKS_TABLE, glossary=HANDBOOKS_GLOSSARY)
 def handbooks(con: Connection) -> pd.DataFrame:
-    """What each handbook leaves out, and how often it disagrees with the others.
+    """How often each handbook does not address a question, and how often it disagrees with the others.
 
     absence: of the questions that the handbook was asked, the share it does not address. r_div: of the pairs of this
     handbook with another in which both address the question (present pairs), the share that the judge found divergent or
@@ -221,7 +221,7 @@ CENTERS_GLOSSARY = {
 
 @metric(sql=CENTERS_SQL, table=CENTERS_TABLE, glossary=CENTERS_GLOSSARY)
 def centers(con: Connection) -> pd.DataFrame:
-    """What each center's handbooks leave out, and how often they disagree with each other and with those of others.
+    """How often each center's handbooks do not address a question, and disagree with each other and with those of others.
 
     absence: of the answers asked of the center's handbooks, the share that does not address the question. Then, over the
     pairs that involve at least one of its handbooks: r_abs, the share of pairs with a verdict in which one does not

@@ -1,4 +1,4 @@
-"""What each retrieval strategy misses, and whether answers rest on the section that contains them."""
+"""Searches that each retrieval strategy misses, and whether answers rest on the section that contains them."""
 
 from __future__ import annotations
 

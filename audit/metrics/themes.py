@@ -92,7 +92,7 @@ GLOSSARY = {
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY, by_theme=True)
 def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.DataFrame:
-    """What the sources disagree about, the gravest theme first.
+    """Themes of disagreement, the gravest first.
 
     A theme groups divergence topics: the judge's few words on what two answers differ about. Its pairs are those in which both
     handbooks address the question (present pairs) and whose divergence topic belongs to it. burden adds 1 for every pair that

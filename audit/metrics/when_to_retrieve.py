@@ -190,7 +190,7 @@ def _named(name: str, numbers: tuple[float, float, float]) -> dict[str, float]:
 
 
 def finding(row: dict[str, Any]) -> str:
-    """What the gains of the rule show, in a sentence. A gain is claimed only where both intervals are above 0."""
+    """The conclusion from the gains of the rule, in a sentence. A gain is claimed only where both intervals are above 0."""
     # Over the better of the two habits: a rule that beats only the worse one is useless
     habit, name = min((row["over_never"], "over_never"), (row["over_always"], "over_always"))
     against = {"over_never": "never retrieving", "over_always": "always retrieving"}[name]

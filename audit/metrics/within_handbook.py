@@ -107,7 +107,7 @@ def within_handbook(con: Connection, handbook_id: str = "") -> pd.DataFrame:
     glossary={"compared with itself": "Statements of one {handbook} were compared with each other, and not with another's."},
 )
 def within_handbook_counts(con: Connection) -> pd.DataFrame:
-    """What was compared within each handbook, and how much of it disagrees.
+    """Counts of the pairs compared within each handbook, and how many disagree.
 
     A pair is two statements of different sections of a handbook that seem to be about the same thing. Pairs that state the same
     value agree without a judge. The others were judged (`compared`), or have no verdict (`unscored`: a reply that could not be

@@ -65,7 +65,7 @@ class BuildCache:
         write_atomic(path, json.dumps(entry, indent=1, default=str) + "\n")
 
     def entry(self, task: Task) -> dict[str, Any]:
-        """What was recorded when the task was last done; empty where nothing was, or it cannot be read."""
+        """The record of the task's last run; empty if there is none or it is unreadable."""
         try:
             return dict(json.loads(self._path(task).read_text(encoding="utf-8")))
         except (OSError, ValueError):

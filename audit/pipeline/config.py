@@ -133,13 +133,13 @@ class ReleaseOptions(ConfigSection):
 
 
 class LoadOptions(ConfigSection):
-    """What happens to the release."""
+    """Loading of the release."""
 
     load: bool = Field(True, description="load it as a run, so the dashboard shows it")
 
 
 class ClusterOptions(ConfigSection):
-    """What a SLURM job of `workers = "slurm"` requests."""
+    """The resources of a SLURM job of `workers = "slurm"`."""
 
     jobs: int = Field(4, ge=1, description="jobs at once")
     cores: int = Field(2, ge=1, description="cores of each job")

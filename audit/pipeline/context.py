@@ -65,11 +65,11 @@ class Workspace:
         return self.root / "datasheet.md"
 
     def retrieval(self, handbook: str) -> Path:
-        """What was retrieved from a handbook, one question a line."""
+        """The passages retrieved from a handbook, one question per line."""
         return self.root / "retrieval" / f"{handbook}.jsonl"
 
     def trials(self, handbook: str) -> Path:
-        """The same for every strategy that is compared, one question and strategy a line."""
+        """The results of every compared strategy, one question and strategy per line."""
         return self.root / "trials" / f"{handbook}.jsonl"
 
     def answers(self, handbook: str) -> Path:
@@ -86,7 +86,7 @@ class Workspace:
         return self.root / "routed" / system_id / f"{batch}.jsonl"
 
     def routes(self, system_id: str) -> Path:
-        """The same of all questions, as a table of the release, with the marked statements of the answers."""
+        """The routing of all questions, as a table of the release, with the marked statements of the answers."""
         return self.root / "systems" / f"{system_id}.routes.jsonl"
 
     def journal(self, stage: str, plan: str) -> Path:

@@ -29,7 +29,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run would do.
+    """The plan of a run.
 
     answers  (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
     systems  answering systems, each of which answers every question once
@@ -90,7 +90,7 @@ def _size(record: Mapping[str, Any]) -> AnswerSize:
 
 
 def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
-    """What one stage has to do. After the import of questions, the plan counts with the questions of the file as it is."""
+    """The open tasks of one stage. After the import of questions, the plan counts with the questions of the file as it is."""
     tasks = stage.tasks()
     row = StagePlan(stage.name, len(tasks), tuple(task.name for task in tasks if not stage.done(task)))
     if stage.name == QUESTIONS and row.to_do:

@@ -51,7 +51,7 @@ FIXED = {
     "paper": "Temperature 0, the sentence that marks an answer as absent, and replies without a model's thinking apply in any "
     "case (appendix D). Prompts are our own: see the table of departures in audit/README.md."
 }
-"""What a preset need not set."""
+"""Settings of the paper that hold without a preset."""
 
 
 def with_preset(parsed: Mapping[str, Any], preset: str) -> dict[str, Any]:

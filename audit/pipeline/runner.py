@@ -20,7 +20,7 @@ MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 @dataclass
 class StageCount:
-    """What happened to the tasks of one stage, and the seconds it took.
+    """Counts of the tasks of one stage by outcome, and its seconds.
 
     message   what the stage has to report, whether it ran now or earlier
     findings  requests to a model without a usable reply; see `RunSummary`
@@ -48,7 +48,7 @@ class StageCount:
 
 @dataclass
 class RunSummary:
-    """What happened in a run: each stage it reached, (stage, task, reason) of every failure, where it stopped ("": nowhere)."""
+    """The summary of a run: each stage it reached, (stage, task, reason) of every failure, where it stopped ("": nowhere)."""
 
     counts: list[StageCount] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
@@ -56,7 +56,7 @@ class RunSummary:
 
     @property
     def messages(self) -> list[str]:
-        """What the stages have to report, in their order."""
+        """The messages of the stages, in their order."""
         return [count.message for count in self.counts if count.message]
 
     @property

@@ -34,7 +34,7 @@ class ScoredCounts:
 
 
 def counts_of(records: SystemRecords) -> ScoredCounts:
-    """What happens to each answer of a release; the four counts add up to its answers."""
+    """Counts of a release's answers by outcome; the four counts add up to its answers."""
     fates = Counter(_fate(question, answer, records) for (question, _), answer in records.answers.items())
     return ScoredCounts(**{name: fates[name] for name in ("scored", "refused", "unread", "without_reference")})
 

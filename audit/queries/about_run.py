@@ -1,4 +1,4 @@
-"""What a run consists of: its handbooks by organ, its questions, its answers by whether they are absent."""
+"""Contents of a run: its handbooks by organ, its questions, its answers by whether they are absent."""
 
 from __future__ import annotations
 

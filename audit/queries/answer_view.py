@@ -92,7 +92,7 @@ class Answer:
 
 
 def answer(con: Connection, question_id: str, handbook_id: str) -> Answer:
-    """What a handbook answers to a question, and the evidence behind it.
+    """A handbook's answer to a question, and the evidence behind it.
 
     The retrieval record may have any shape: what cannot be used is left out.
     Raises NotInRunError when the question or the handbook is not in the run.

@@ -1,4 +1,4 @@
-"""What answers cite: the statement of a handbook's section, and the page on which it is printed."""
+"""Citations of answers: the statement of a handbook's section, and the page on which it is printed."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class StressReplyView:
-    """What one system replied.
+    """The reply of one system.
 
     state        RIGHT, WRONG or OPEN, INSUFFICIENT, UNREAD (with the reason) or NOT_ASKED
     calls        place of a document -> how the system classifies it; no entry: not stated

@@ -94,7 +94,8 @@ def release_taxonomy(con: Connection, run: Run) -> Taxonomy | None:
 
 
 def disagreement_topics(con: Connection) -> tuple[dict[str, int], dict[str, str]]:
-    """What handbooks disagree about: divergence topic -> its disagreeing pairs, and -> the commonest topic of its questions.
+    """Divergence topics of disagreeing pairs: divergence topic -> its disagreeing pairs, and -> the commonest topic of its
+    questions.
 
     Only pairs that disagree: a judge may also note differences between answers that agree, which are not disagreements.
     """

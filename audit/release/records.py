@@ -25,7 +25,7 @@ DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
 BOM = b"\xef\xbb\xbf"
 UNREADABLE = EOFError, zlib.error, OSError
-"""What reading a file to its end may raise, also while it is unpacked."""
+"""Exceptions that reading a file to its end may raise, even while unpacking."""
 # JSON shrinks to a tenth, one pair repeated over and over to a hundredth. Unpacking a small file is harmless whatever its ratio.
 MAX_UNPACKING, HARMLESS_BYTES = 200, 64 * 2**20
 BLANK = object()

@@ -30,7 +30,7 @@ SynonymGroups = tuple[tuple[tuple[str, Phrase], ...], ...]
 
 @dataclass(frozen=True)
 class ExpandedQuery:
-    """What is searched for: `texts`, the question first, and `weights`, token -> weight."""
+    """The expanded query: `texts`, the question first, and `weights`, token -> weight."""
 
     texts: tuple[str, ...]
     weights: Mapping[str, float]

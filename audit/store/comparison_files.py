@@ -147,7 +147,7 @@ def raw_pairs_at(reader: RecordReader, path: Path, positions: Collection[int]) -
 
 @dataclass
 class ComparisonHead:
-    """What one comparison file contains besides its pairs: the handbooks it lists and its matrix.
+    """The parts of a comparison file other than its pairs: the handbooks it lists and its matrix.
 
     problem   why the matrix cannot be used, as a sentence
     question  row number of the question, -1 where it is unknown

@@ -39,7 +39,7 @@ Entry = tuple[FileCount, str, Record]
 
 @dataclass(frozen=True)
 class _Instance:
-    """What a reply is checked against: the test, the letters of the options, and the place of each document."""
+    """The facts against which a reply is checked: the test, the letters of the options, and the place of each document."""
 
     test: str
     letters: frozenset[str]

@@ -95,7 +95,7 @@ def without_citations(text: str) -> str:
 
 
 def cited_spans(text: str) -> list[CitedSpan]:
-    """What each mark supports: its sentence up to the mark, or the part since the previous mark in the same sentence."""
+    """The text that each mark supports: its sentence up to the mark, or the part since the previous mark in the same sentence."""
     spans: list[CitedSpan] = []
     sentence_starts = [0, *(end.end() for end in SENTENCE_END.finditer(text))]
     for mark in MARK.finditer(text):

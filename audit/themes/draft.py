@@ -58,7 +58,7 @@ class Draft:
         return exemplars_by(self.plain, self.vectors, self.labels)
 
     def cards(self) -> list[Card]:
-        """What each theme can be named by."""
+        """The naming data of each theme."""
         terms = terms_by(self.plain, self.labels.tolist(), len(self.groups))
         phrases = [tuple(self._display(row) for row in rows) for rows in self.exemplars]
         shared = [
@@ -79,7 +79,7 @@ class Draft:
         return shown_phrase(min(self.written[self.plain[row]], key=lambda phrase: (len(phrase), phrase)))
 
     def parent_cards(self, cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
-        """What each parent can be named by; its medoid is the name of the theme nearest to the parent's mean."""
+        """The naming data of each parent; its medoid is the name of the theme nearest to the parent's mean."""
         family_of = [int(self.parents[label]) if label >= 0 else -1 for label in self.labels]
         terms = terms_by(self.plain, family_of, len(self.families))
         sums = sums_by(self.vectors, self.labels)

@@ -127,7 +127,7 @@ def passages_of(document: Document) -> Iterator[ComparedPassage]:
 
 
 def claims_of(passage: ComparedPassage) -> Iterator[Claim]:
-    """What the passage states that can be compared: its amounts, each the only one of its kind there, and its advice."""
+    """The comparable claims of a passage: its amounts, each the only one of its kind there, and its advice."""
     counts = Counter(amount.dimension for amount in passage.amounts)
     for amount in passage.amounts:
         # Two amounts of one kind are two cases ("100.4 °F for an hour, or 101 °F once")

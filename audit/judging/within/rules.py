@@ -31,7 +31,7 @@ def judge_pair(candidates: Candidates, pair: CandidatePair) -> Verdict:
 
 
 def subject_of(first: Claim, second: Claim) -> str:
-    """What two claims are about: the name of their aspect, or up to four words that both statements have."""
+    """The subject of two claims: the name of their aspect, or up to four words that both statements have."""
     aspect = aspect_of(first)
     if aspect and aspect == aspect_of(second):
         return aspect.name

@@ -30,7 +30,7 @@ class GenerateStage(TaskByTask):
     name = "generate"
 
     def tasks(self) -> list[Task]:
-        """What was retrieved from each handbook, its text, and who writes the answers."""
+        """The inputs: passages retrieved from each handbook, its text, and the generator."""
         options = self.context.config.generate
         inputs = {
             "generate": options.model_dump(mode="json", exclude={"url"}),

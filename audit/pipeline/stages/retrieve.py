@@ -30,7 +30,7 @@ MAX_RANKED = 20
 
 @dataclass(frozen=True)
 class HandbookSearch:
-    """What to search, how, and where to write the result.
+    """A search task: the handbook, the settings, and the output file.
 
     strategies  answers are written from the passages of the first; all are compared where `trials` is a file
     gold        question -> the sections that contain its answer, if known

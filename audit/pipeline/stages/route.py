@@ -47,7 +47,7 @@ class Handbooks(NamedTuple):
 
 @dataclass(frozen=True)
 class RouteBatch:
-    """What to ask, of what, how, and where to write the result.
+    """A routing task: the questions, the sources, the settings, and the output file.
 
     encoder     name of the sentence model, where the retriever is one by meaning
     extractive  whether the answers are written too, from the sources' own sentences

@@ -50,7 +50,7 @@ class RoutedQuestions:
 
 
 def routed_questions(context: RunContext, options: SystemOptions) -> RoutedQuestions:
-    """What the stage of routing stored for a system."""
+    """The stored results of the routing stage for a system."""
     stored = {
         str(record["question_id"]): record
         for batch in RouteStage(context).batches(options)

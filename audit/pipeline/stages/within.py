@@ -65,13 +65,13 @@ def write_comparison(
 
 
 def candidates_of(context: RunContext) -> HandbookCandidates:
-    """What is to be compared in each handbook that has its text."""
+    """The candidate pairs of each handbook with a text."""
     documents = (read_document(source.document) for source in context.present if source.document.is_file())
     return [(document.handbook_id, find_candidates(document)) for document in documents]
 
 
 def within_figures(findings: int, counts: Sequence[Figures], *, by_model: bool) -> Figures:
-    """What was found, in figures and a sentence; replies of a model that were unreadable or are missing count as findings."""
+    """The results, in figures and a sentence; replies of a model that were unreadable or are missing count as findings."""
     totals = {name: sum(record[name] for record in counts) for name in ("compared", "agreeing", "unscored", "not_asked")}
     message = (
         f"Handbooks compared with themselves: {len(counts):,}, disagreements: {findings:,}. Pairs of statements: "

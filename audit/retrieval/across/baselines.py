@@ -1,4 +1,4 @@
-"""What DAKS is compared with: each source alone, one index of all handbooks, and the sources' own lists put together."""
+"""Baselines for DAKS: each source alone, one index of all handbooks, and the sources' own lists put together."""
 
 from __future__ import annotations
 

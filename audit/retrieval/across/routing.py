@@ -139,5 +139,5 @@ def required_notes(library: Library, required: Collection[str], with_hits: Colle
 
 
 def with_uniform_budget(library: Library, question: str, settings: DaksSettings, retriever: str = BM25) -> Routing:
-    """The same budget for every source: routing without features and authority, as a baseline."""
+    """An equal budget for every source: routing without features and authority, as a baseline."""
     return route(library, question, replace(settings, weights={}, authority_weight=0.0), retriever)

@@ -129,7 +129,7 @@ class ConsolidationSettings:
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the alignment graph adds. S1 publishes the steps and not the values.
+    """Settings of the alignment graph. S1 publishes the steps and not the values.
 
     seeds            the best candidates (S) whose entities are seeds, with those of the question; 0: the question's alone
     hops             how far from a seed a chunk may be (h): 1 names a seed, 2 shares an entity with such a chunk

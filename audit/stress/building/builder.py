@@ -28,7 +28,9 @@ WITH_FACTS = (StressTest.INTEGRATION, StressTest.ROBUSTNESS)
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """What is built: the tests, the shares of signal in percent (empty: those of each test), and the seed of every draw."""
+    """The settings of a build: the tests, the shares of signal in percent (empty: those of each test), and the seed of every
+    draw.
+    """
 
     seed: int = 0
     tests: tuple[StressTest, ...] = STRESS_TESTS

@@ -112,5 +112,5 @@ def _distinct(documents: Iterable[SignalDocument], count: int, own: Collection[s
 
 
 def topic_of(question: StressQuestion) -> str:
-    """What a question shares with the same question asked of another handbook."""
+    """A key shared by the same question asked of different handbooks."""
     return question.topic or question.question_id

@@ -1,4 +1,4 @@
-"""What a rule replaces in a document: one stretch of a statement, and the words that make the statement false."""
+"""A rule's replacement in a document: one stretch of a statement, and the words that make the statement false."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
 @dataclass(frozen=True)
 class StressReply:
-    """What a reply says, by the numbers of documents and sub-questions, from 1.
+    """A parsed reply, by the numbers of documents and sub-questions, from 1.
 
     choice       letter, or the text of an open answer; None: insufficient, or unreadable
     reason       why no choice could be read; None where one was, or where it says insufficient
