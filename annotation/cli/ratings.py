@@ -71,7 +71,7 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit agreement`."""
     _add_source(parser)
     parser.add_argument("--table", choices=TABLES, default="figures", help="the table that --format csv prints")
-    in_play = "the labels that the items can have, such as CONSISTENT,DIVERGENT: macro F1 is their mean (default: all labels)"
+    in_play = "the labels that can occur, such as CONSISTENT,DIVERGENT: macro F1 is their mean (default: all labels)"
     parser.add_argument("--in-play", default="", metavar="LABEL,LABEL", help=in_play)
     comparator = parser.add_mutually_exclusive_group()
     comparator.add_argument(
@@ -87,7 +87,7 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit agreement --labels FILE [--against COLUMN | --release PATH] | --study ID`"""
     if arguments.study and (arguments.against or arguments.release):
-        raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
+        raise AuditError("--against and --release require --labels: a study has its own texts. Nothing was computed.")
     file = _labels_file(arguments)
     ratings, source = _ratings(arguments, settings, file), _source_name(arguments)
     comparator = _comparator(arguments, settings, ratings, file)
@@ -240,9 +240,9 @@ def _table_text(spec: TableSpec, frame: pd.DataFrame, *columns: str) -> str:
 def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit prevalence`."""
     _add_source(parser)
-    pool = "together with the ratings of this other study of the same run (with --study); may be repeated"
+    pool = "pool the ratings of this other study of the same run (with --study); may be repeated"
     parser.add_argument("--pool", action="append", default=[], metavar="ID", help=pool)
-    parser.add_argument("--human", default=GOLD, help=f"whose labels are taken as true: an annotator, or {GOLD} (default)")
+    parser.add_argument("--human", default=GOLD, help=f"reference standard: an annotator, or {GOLD} (default)")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--wrong-together",
@@ -275,7 +275,7 @@ def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     if not arguments.pool:
         return _ratings(arguments, settings, _labels_file(arguments))
     if not arguments.study:
-        raise AuditError("--pool goes with --study: a labels file has all its items already. Nothing was computed.")
+        raise AuditError("--pool requires --study: a labels file has all its items already. Nothing was computed.")
     return pooled_ratings(open_label_store(settings.studies_url), [arguments.study, *arguments.pool])
 
 

@@ -36,10 +36,10 @@ from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
 
-ABOUT_REPLAY = """Themes are matched by their ids, phrases by their text. An edit that no longer fits (its theme is gone, its
+ABOUT_REPLAY = """Themes are matched by their ids, phrases by their text. An edit that no longer applies (its theme is gone, its
 phrase is in another theme now, its name is taken) is listed and left out; the others are applied.
 
-Exit code: 0 every edit fits, 1 some do not, 2 nothing was done."""
+Exit code: 0 every edit applies, 1 some do not, 2 nothing was done."""
 
 
 def history_options(parser: argparse.ArgumentParser) -> None:

@@ -166,7 +166,7 @@ def _pointer_faults(con: Connection, study_id: str) -> list[str]:
     query = select(slot.seat_id, slot.current, slot.annotator).where(slot.study_id == study_id)
     # `seats` is the stored name of the assignments.
     return [
-        f"seats: {seat_id} does not point to its last rating, or names somebody else than who gave it"
+        f"seats: {seat_id} does not point to its last rating, or names a different rater"
         for seat_id, seq, annotator in con.execute(query)
         if (seq, annotator) != last.get(seat_id, (None, annotator))
     ]

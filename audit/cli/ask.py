@@ -60,9 +60,14 @@ def ask_options(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote, or one document")
     source.add_argument("--run", metavar="RUN", help="id or key of a run with texts (default: the newest complete run)")
     parser.add_argument("--organ", help="ask only the handbooks of this organ and general ones (default: all)")
-    parser.add_argument("--source-by", choices=GROUPINGS, default=GROUPINGS[0], help="what a source is (default: %(default)s)")
     parser.add_argument(
-        "--authority", action="append", default=[], metavar="SOURCE=SHARE", help="how much a source counts, 0 to 1 (default: 0.5)"
+        "--source-by",
+        choices=GROUPINGS,
+        default=GROUPINGS[0],
+        help="how handbooks are grouped into sources (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--authority", action="append", default=[], metavar="SOURCE=SHARE", help="weight of a source, 0 to 1 (default: 0.5)"
     )
     parser.add_argument("--require", action="append", default=[], metavar="SOURCE", help="a source to cover first")
     parser.add_argument("--budget", type=count, metavar="N", help=f"chunks of all sources (default: {defaults.daks.budget})")

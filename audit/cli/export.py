@@ -62,7 +62,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:
     if arguments.only == VALIDATION and not arguments.study:
-        raise AuditError("--only validation goes with --study. Nothing was written. Name the study with --study.")
+        raise AuditError("--only validation requires --study. Nothing was written. Name the study with --study.")
     study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
     # A study belongs to the run that it was drawn from, so that run is its default
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))

@@ -40,7 +40,7 @@ same command continues where it stopped, and no call is made twice.
 which is written as refused and never as an answer. DIR becomes a release of one answering system (questions, systems,
 system_answers) that `audit load DIR` shows. Several models and modes in one run: [[systems]] in a config, see `audit run --help`.
 
-Exit code: 0 all is well, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions
+Exit code: 0 success, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions
 were not asked, 2 nothing was written."""
 
 

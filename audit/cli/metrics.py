@@ -54,7 +54,7 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
         return OK
     metric = _metric(arguments.name)
     if arguments.trec and metric.name != ROUTING:
-        raise AuditError(f"--trec goes with '{ROUTING}', not with '{metric.name}'. Nothing was computed or written.")
+        raise AuditError(f"--trec works with '{ROUTING}', not with '{metric.name}'. Nothing was computed or written.")
     if arguments.explain:
         print(f"{metric.docstring}\n{metric.sql}")
         return OK

@@ -17,7 +17,7 @@ from audit.settings import Settings
 from audit.store.load import Loaded, check_release, load_release
 from audit.store.runs import read_stores
 
-EXIT_CODES = "Exit code: 0 all is well, 1 the load report has findings, 2 nothing was done."
+EXIT_CODES = "Exit code: 0 success, 1 the load report has findings, 2 nothing was done."
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:

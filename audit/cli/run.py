@@ -51,7 +51,7 @@ is done again. If the command stops, the same command continues where it stopped
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
 LLAMA_CLOUD_API_KEY.
 
-Exit code: 0 all is well, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
+Exit code: 0 success, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
 with the reason. Pairs on which the baseline judge abstains are unscored and change no exit code.
 
 [[systems]] are answering systems that are compared with each other: models, alone or with the passages found, or several sources
@@ -75,7 +75,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         help="settings of a published pipeline for options that the config leaves open (paper: arXiv:2605.29084); --dry-run "
         "lists it",
     )  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost, and do nothing")
     add_probe(parser)
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")
     add_json(parser)

@@ -45,7 +45,7 @@ OUT.journal: if the command stops, the same command continues where it stopped, 
 OUT gets {INSTANCES_FILE} and {MANIFEST_FILE}. The same source, options and seed give the same bytes, in whatever order the
 questions stand.
 
-Exit code: 0 all is well, 1 written, but something was left out, 2 nothing was written."""
+Exit code: 0 success, 1 written, but something was left out, 2 nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _read_source(arguments: argparse.Namespace, settings: Settings) -> BuildSour
     report, max_bytes = BuildReport(), settings.max_object_bytes
     if arguments.source.is_dir():
         if arguments.documents:
-            raise AuditError("--documents goes with a file of questions. Nothing was written. A release has its own sections.")
+            raise AuditError("--documents requires a file of questions. Nothing was written. A release has its own sections.")
         questions = questions_of_release(arguments.source.resolve(), max_bytes, report)
     else:
         questions = read_questions(arguments.source, max_bytes, report, documents=arguments.documents)

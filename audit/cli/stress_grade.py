@@ -27,7 +27,7 @@ measure: set AUDIT_JUDGE_MODEL to another one.
 AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.stress-grades.journal,
 next to the folder, before it is parsed. If the command stops, the same command continues where it stopped.
 
-Exit code: 0 all is well, 1 written, but some grades could not be read or were not asked for, 2 nothing was written."""
+Exit code: 0 success, 1 written, but some grades could not be read or were not asked for, 2 nothing was written."""
 
 
 def grade_options(parser: argparse.ArgumentParser) -> None:

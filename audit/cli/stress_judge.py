@@ -35,7 +35,7 @@ The labels are written to {PLANTED_FILE} in the release's folder, where those of
 AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.planted.journal, next to the folder,
 before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
 
-Exit code: 0 all is well (a judge that abstains is no failure), 1 written, but some verdicts could not be read or changes were
+Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or changes were
 not asked about, 2 nothing was written."""
 
 

@@ -44,7 +44,7 @@ twice. Replies are written to {REPLIES_FILE} in the release's folder; those of o
 --readers needs no endpoint: {", ".join(READER_NAMES)}. Their curves are known, so they show what a figure means and whether it
 is right: coin is chance, copycat believes every document, oracle knows what is true of each.
 
-Exit code: 0 all is well, 1 written, but some replies could not be read, some instances were left out or not asked, 2 nothing was
+Exit code: 0 success, 1 written, but some replies could not be read, some instances were left out or not asked, 2 nothing was
 written."""
 
 
@@ -62,7 +62,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=count_or_zero, default=0, metavar="N", help="for --readers: seed of their draws (default: 0)"
     )
     parser.add_argument("--system-id", metavar="ID", help="id of the system (default: the model's name)")
-    parser.add_argument("--name", metavar="TEXT", help="what a page calls the system (default: its id)")
+    parser.add_argument("--name", metavar="TEXT", help="name of the system on the pages (default: its id)")
     parser.add_argument("--tests", nargs="+", choices=tuple(STRESS_TESTS), default=[], metavar="TEST", help="only these tests")
     parser.add_argument("--sizes", nargs="+", type=count_or_zero, default=[], metavar="N", help="only contexts of these sizes")
     parser.add_argument(

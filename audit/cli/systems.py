@@ -38,7 +38,7 @@ quotes that are in the cited section word for word (quote_check). Refusals and a
 no value; they are counted. The values are written to {MEASURES_FILE} in the release's folder, where other measures stay. What was
 computed is kept in the data folder, under measures: a stopped command continues where it was.
 
-Exit code: 0 all is well, 1 written, but some records could not be read (`audit check` names them), 2 nothing was written."""
+Exit code: 0 success, 1 written, but some records could not be read (`audit check` names them), 2 nothing was written."""
 
 
 def score_options(parser: argparse.ArgumentParser) -> None:

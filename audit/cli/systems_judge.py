@@ -38,7 +38,7 @@ judges, and of other answers, stay.
 AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.PROTOCOL.journal, next
 to the folder, before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
 
-Exit code: 0 all is well, 1 written, but some scores could not be read or some answers were not asked about, 2 nothing was
+Exit code: 0 success, 1 written, but some scores could not be read or some answers were not asked about, 2 nothing was
 written."""
 
 
@@ -57,11 +57,11 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--systems", nargs="+", default=[], metavar="ID", help="judge only these systems' answers (default: all)")
     parser.add_argument(
         "--refusals", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
-        help="what happens to answers that decline to answer: judged as they are, or not judged (default: %(default)s)",
+        help="refusals: judge them like answers, or leave them out (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--references", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
-        help="what happens to reference answers (default: %(default)s)",
+        help="reference answers: judge them, or leave them out (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N answers")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as criteria.md")
@@ -74,7 +74,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.protocol == EVIDENCE:
         return judge_evidence(arguments, settings)
     if arguments.measures:
-        raise AuditError(f"--measures goes with --protocol {EVIDENCE}. Nothing was asked.")
+        raise AuditError(f"--measures requires --protocol {EVIDENCE}. Nothing was asked.")
     folder: Path = arguments.release.resolve()
     chosen = answers_to_score(
         folder, settings.max_object_bytes, refusals=arguments.refusals == JUDGE,

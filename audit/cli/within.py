@@ -31,7 +31,7 @@ is made twice.
 
 Where DIR is the folder of a release, the files become part of it: load it again with `audit load`.
 
-Exit code: 0 all is well, 1 written, but some replies could not be parsed, 2 nothing was written."""
+Exit code: 0 success, 1 written, but some replies could not be parsed, 2 nothing was written."""
 
 
 def within_options(parser: argparse.ArgumentParser) -> None:

@@ -114,7 +114,7 @@ def test_the_package_can_be_limited_to_the_validation_or_the_report(tmp_path: Pa
     assert [path.name for path in (tmp_path / "validation").rglob("*.xlsx")] == ["all_tables.xlsx"]
     assert [path.name for path in (tmp_path / "validation").rglob("plotly*.js")] == ["plotly.min.js"]
     assert main(["export", "--only", "validation", "--out", str(tmp_path / "none")]) == 2
-    assert "--only validation goes with --study" in capsys.readouterr().err
+    assert "--only validation requires --study" in capsys.readouterr().err
 
 
 def test_the_errors_by_kind_are_those_off_the_diagonal(exported: Path):

@@ -157,7 +157,7 @@ def test_nothing_to_judge_is_said_before_anything_is_asked(
     assert judge(release, "--measures", "faithfulness") == 2
     assert "has no answer with evidence, references or citations to judge by" in capsys.readouterr().err
     assert main(["systems", "judge", str(release), "--measures", "faithfulness"]) == 2
-    assert "--measures goes with --protocol evidence" in capsys.readouterr().err
+    assert "--measures requires --protocol evidence" in capsys.readouterr().err
     assert server.asked == 0
 
 
