@@ -133,7 +133,7 @@ BAD: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("routes", one_route(evidence=[passage("long-1/s9")]), "unknown_section", "section 's9' of handbook 'long-1' is not in"),
     ("routes", one_route(evidence=[passage("long-1/s1", source_id="Dense")]), "wrong_source", "is not in source 'Dense'."),
     ("routes", one_route(evidence=[passage("long-1/s1", end=99)]), "passage_outside", f"at 99, but its section has {len(TEXT)}"),
-    ("routes", one_route(evidence=[passage("long-1/s1", start=30)]), "bad_place", "it is from 30 to 26, but a place has"),
+    ("routes", one_route(evidence=[passage("long-1/s1", start=30)]), "bad_place", "it is from 30 to 26, but a position needs"),
     (
         "routes", one_route(evidence=[passage("long-1/s1", rank=2), passage("long-1/s2")]), "duplicate_rank",
         "rank 2 of the evidence occurs twice.",
