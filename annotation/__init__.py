@@ -1,4 +1,4 @@
-"""The human side: blinded studies, ratings and adjudication, how far people agree, and what that means for the whole run.
+"""Human labels: blinded studies, ratings and adjudication, agreement, and estimates for the entire run.
 
 It may use `audit`; nothing in `audit` imports it.
 """

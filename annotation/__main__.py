@@ -1,4 +1,4 @@
-"""The former program `annotation COMMAND`: prints which `audit` command replaces it, and does nothing else."""
+"""The former program `annotation COMMAND`: only prints the `audit` command that replaces it."""
 
 import sys
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ REPLACED = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the command to use; the exit code is 2, because nothing was done."""
     words = list(sys.argv[1:] if argv is None else argv)
-    # Two words first: `account add` was a command of its own, `account` was not.
+    # Two words first: `account add` was a command, `account` alone was not.
     command = next((REPLACED[name] for name in (" ".join(words[:2]), *words[:1]) if name in REPLACED), None)
     use = f"Use instead: {command}" if command else "All commands are now commands of `audit`: see audit --help"
     print(f"annotation: this command was replaced. Nothing was done. {use}", file=sys.stderr)

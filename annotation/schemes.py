@@ -1,4 +1,4 @@
-"""Schemes: what a study asks about an item, and which words answer it.
+"""Schemes: the question that a study asks about an item, and the possible answers.
 
 Everything else is the same for every scheme: sampling, assignments, blinding, keyboard, packets, adjudication, seals.
 """
@@ -29,9 +29,9 @@ class Option:
     meaning: str
 
 
-@dataclass(frozen=True, eq=False)  # each exists once, so that it can be a key
+@dataclass(frozen=True, eq=False)  # each exists once, so it can be a key
 class Scheme:
-    """What a study asks.
+    """The question of a study and its possible answers.
 
     name       its name in the database and on the command line
     asks       the question about an item, in words
@@ -40,7 +40,7 @@ class Scheme:
     sides      what the two answers are called on the screen, after "Answer"
     graded     words that need a clinical significance
     mirrored   words that name one of the two answers -> the word for the other one
-    ordered    whether the choices are an ordered scale, so that agreement is weighted
+    ordered    whether the choices are an ordered scale, so agreement is weighted
     rubric     how the headings of its sections in PROTOCOL.md begin, whose tables are the rubric
     """
 
@@ -55,7 +55,7 @@ class Scheme:
     ordered: bool = False
 
     def __reduce__(self) -> tuple[Callable[[str], Scheme], tuple[str]]:
-        # By name, so that a scheme that comes out of a page's cache is still the one that `is` compares with
+        # By name, so a scheme that comes out of a page's cache is still the one that `is` compares with
         return scheme_named, (self.name,)
 
     @property
@@ -84,7 +84,7 @@ class Scheme:
     def turned(self, word: str | None, swapped: bool) -> str | None:
         """A word about the answers as shown, in terms of answers a and b of the item, or the other way round.
 
-        Labels are stored in terms of the item, so that they can be compared whatever side each annotator saw an answer on.
+        Labels are stored in terms of the item, so they can be compared whatever side each annotator saw an answer on.
         """
         return self.mirrored.get(word, word) if swapped and word is not None else word
 
@@ -128,7 +128,7 @@ SCHEMES = {scheme.name: scheme for scheme in (PAIRS, HEAD_TO_HEAD)}
 
 
 def scheme_named(name: str) -> Scheme:
-    """The scheme of that name; raises KeyError where there is none."""
+    """The scheme of that name; raises KeyError if there is none."""
     return SCHEMES[name]
 
 

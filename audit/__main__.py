@@ -2,5 +2,5 @@
 
 from audit.cli.main import main
 
-if __name__ == "__main__":  # a process that is spawned for a share of the work imports this too
+if __name__ == "__main__":  # worker processes started by `spawn` import this module too, and must not run the command line
     raise SystemExit(main())

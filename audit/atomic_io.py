@@ -1,4 +1,4 @@
-"""Files and folders that appear complete or not at all, so that no reader meets half a file; and digests of files."""
+"""Files and folders that appear complete or not at all, so no reader sees a partly written file; and digests of files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """The same for a folder that does not exist yet or is empty.
+    """Like `atomic_file`, for a folder that does not exist yet or is empty.
 
     An existing folder may be a mounted volume or a working directory, which cannot be replaced: then the draft is inside it,
     and its content is moved up. Raises OSError where `path` cannot be written, or was filled in the meantime.
@@ -52,7 +52,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def _move_up(draft: Path, path: Path) -> None:
-    # Somebody else may have written here in the meantime; files of two writers must not mix.
+    # Another process may have written here in the meantime; files of two writers must not mix.
     if any(entry != draft for entry in path.iterdir()):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     for entry in list(draft.iterdir()):

@@ -1,4 +1,4 @@
-"""Errors with a text for people: where, what was found, what is allowed, what happened to the data, what to do next."""
+"""Errors with messages written for people: where, what was found, what is allowed, what happened to the data, what to do next."""
 
 
 class AuditError(Exception):
@@ -26,7 +26,7 @@ class EmbeddingError(AuditError):
 
 
 class RetrievalError(AuditError):
-    """Nothing can be retrieved: no such strategy, a table or a list of questions that cannot be used."""
+    """Retrieval is impossible: an unknown strategy, or a table or list of questions that cannot be used."""
 
 
 class ThemesError(AuditError):
@@ -46,9 +46,9 @@ class ConfigError(AuditError):
 
 
 def describe_error(error: Exception) -> str:
-    """What went wrong with a file, for a sentence that names its path: without Python's wording and without the path."""
+    """The reason a file could not be used, without its path, for messages that name the path themselves."""
     if isinstance(error, UnicodeDecodeError):
         return f"the text is not UTF-8 (byte {error.start}); save the file as UTF-8"
-    # Not str(error), which repeats the path that the sentence names already.
+    # Not str(error), which repeats the path that the message already names.
     reason = error.strerror if isinstance(error, OSError) else None
     return f"{reason[0].lower()}{reason[1:]}" if reason else str(error)

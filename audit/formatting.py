@@ -1,4 +1,4 @@
-"""How values are written in all that leaves the program: numbers, texts in spreadsheet cells, tables in Markdown.
+"""How values are written in all output: numbers, texts in spreadsheet cells, tables in Markdown.
 
 Halves are rounded away from zero, and what rounds to zero has no sign: 0.0625 becomes 0.063 and 6.3 %, as in spreadsheets and
 browsers. Python's own formats round a half to the even digit (0.062), and a decimal half without an exact binary form (0.0375)
@@ -30,9 +30,9 @@ def fixed(value: float, digits: int) -> str:
 
 
 def signed(value: float, digits: int) -> str:
-    """A change: `+1,234.50`, with a typographic minus where it is negative."""
+    """A signed change: `+1,234.50`, with a typographic minus if it is negative."""
     text = f"{rounded(value, digits):+z,.{digits}f}".replace("-", MINUS)
-    # What rounds to zero has no sign, so that nobody reads +0.0 as a rise.
+    # A change that rounds to zero has no sign, so nobody reads +0.0 as a rise.
     return text if any(digit in text for digit in "123456789") else text.lstrip("+")
 
 
@@ -56,10 +56,10 @@ def some_of(names: Sequence[str], most: int = 3) -> str:
 # Controls but tab and line ends, halves of surrogate pairs, and what is no character: they break pictures, databases, terminals
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
-# The beginning of a text that a spreadsheet may run, in full width too, or that looks like the output of `safe_cell`.
+# The start of a text that a spreadsheet may run as a formula (full-width forms too), or that looks like output of `safe_cell`.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 ESCAPED = re.compile(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-# Where renderers of Markdown make a link of a bare address, whatever is escaped: after http and www, before an @ whose host
+# Where Markdown renderers turn a bare address into a link, whatever is escaped: after http and www, before an @ whose host
 # has a dot. The @ of a run's key stays as it is: people copy keys from pages into commands.
 ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?:(?<=ftp)|(?<=mailto)|(?<=xmpp))(?=:)|(?=@[\w-]+\.)", re.IGNORECASE)
 WORD_JOINER = "\N{WORD JOINER}"
@@ -71,7 +71,7 @@ def printable(text: str) -> str:
 
 
 def unlinked(text: str) -> str:
-    """`text` with an invisible word joiner inside each bare web or e-mail address, so that no renderer makes a link of it."""
+    """`text` with an invisible word joiner inside each bare web or e-mail address, so no renderer turns it into a link."""
     return ADDRESS.sub(WORD_JOINER, text)
 
 
@@ -86,7 +86,7 @@ def plain_cell(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that cannot break out of a cell of a Markdown table, and becomes no link."""
+    """Text that cannot break out of a Markdown table cell and does not become a link."""
     return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", unlinked(" ".join(printable(text).split())))
 
 

@@ -1,4 +1,4 @@
-"""The server's log: one line an event on standard error, as text or as JSON (AUDIT_LOG), from a level on (AUDIT_LOG_LEVEL)."""
+"""The server's log: one line per event on standard error, as text or JSON (AUDIT_LOG), filtered by level (AUDIT_LOG_LEVEL)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TEXT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time (UTC, ISO 8601), level, logger, message, and exception where there is one."""
+    """One JSON object per line: time (UTC, ISO 8601), level, logger, message, and exception where there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line."""

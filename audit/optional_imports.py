@@ -16,13 +16,13 @@ def optional(module: str, purpose: str, extra: str) -> Any:
 
     purpose  what needs it, as the subject of a sentence: "The map"
 
-    Raises MissingLibraryError, with the command that installs it, where it is missing.
+    Raises MissingLibraryError, with the command that installs it, if it is missing.
     """
     try:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        # `from None`: a traceback of the import would bury the sentence that says what to install.
+        # `from None`: the traceback of the import would bury the message that names the package to install.
         raise MissingLibraryError(
             f"{purpose} needs {package}, which is not installed. Nothing was done. {install_hint(extra)}"
         ) from None
@@ -30,7 +30,7 @@ def optional(module: str, purpose: str, extra: str) -> Any:
 
 def install_hint(extra: str) -> str:
     """The sentence with the command that installs an extra: with the pinned versions where the package runs from a checkout."""
-    # Only a checkout has pyproject.toml beside the package; in a wheel's site-packages `-e .` would install something else.
+    # Only a checkout has pyproject.toml next to the package; in a wheel's site-packages `-e .` would install something else.
     if (CHECKOUT / "pyproject.toml").is_file() and (CHECKOUT / "constraints.txt").is_file():
         return f"Install it with: pip install -c constraints.txt -e '.[{extra}]'"
     return f"Install it with: pip install 'handbook-audit[{extra}]'"

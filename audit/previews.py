@@ -1,4 +1,4 @@
-"""Runs that no model generated or judged: what every page and export of such a run must say.
+"""Runs that were generated or judged without a model: the notice that every page and export of such a run must show.
 
     preview_notice(manifest)   # "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
 
@@ -16,18 +16,18 @@ WHAT_RULES_DID = {"generator": "answers extracted by rules", "judge": "pairs lab
 """Entry of a manifest -> what was done without a model if it names rules."""
 VERDICT = "a preview, not a finding"
 PRELIMINARY = "preliminary"
-"""Stands beside each headline figure of such a run."""
+"""Shown next to each headline figure of such a run."""
 COLUMN = "Preview, not a finding"
-"""Heads the column of a CSV file or workbook that repeats the notice, because a CSV file has no other place for it."""
+"""Heading of the column of a CSV file or workbook that repeats the notice: a CSV file has nowhere else to put it."""
 
 
 def preview_notice(manifest: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
-    """What rules did in place of a model, in a sentence without a full stop; empty for a run that models made.
+    """What was done by rules instead of a model, as a sentence without a full stop; empty for a run made by models.
 
     other  the manifest of a run that it is compared with: the notice then covers both
     """
     manifests = (manifest, *([other] if other else []))
-    done = [words for entry, words in WHAT_RULES_DID.items() if any(_by_rules(each.get(entry)) for each in manifests)]
+    done = [words for entry, words in WHAT_RULES_DID.items() if any(_by_rules(one.get(entry)) for one in manifests)]
     return f"{', '.join(done).capitalize()}: {VERDICT}" if done else ""
 
 

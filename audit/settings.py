@@ -20,7 +20,7 @@ def _integer(name: str, default: int, minimum: int = 1, maximum: int = 1_000_000
     try:
         number = int(text or default)
     except ValueError:
-        # Out of range, so that a text is refused in the same sentence as a number that is too small.
+        # Out of range, so text is refused with the same message as a number that is too small.
         number = minimum - 1
     if not minimum <= number <= maximum:
         raise AuditError(

@@ -17,7 +17,7 @@ LOW, HIGH = "_low", "_high"
 
 
 class Population(StrEnum):
-    """What the intervals of a table speak of: what else could have been drawn. Templates in the words of `audit.terms`."""
+    """The population to which the intervals of a table generalise. Templates in the words of `audit.terms`."""
 
     QUESTIONS_AND_HANDBOOKS = "other {questions} and other {handbooks} like these"
     OTHERS_TO_COMPARE = "other {questions} and other {handbooks} to compare with, its own being fixed"
@@ -31,7 +31,7 @@ class Population(StrEnum):
 
 
 class IntervalNote(str):
-    """The footnote on 95 % intervals of a table: what they speak of, and how they were made."""
+    """The footnote on the 95 % intervals of a table: their population, and how they were made."""
 
     population: Population
 
@@ -39,13 +39,15 @@ class IntervalNote(str):
         """`method` follows a colon; `more` is a further sentence."""
         how = f": {method}" if method else ""
         after = f" {more}" if more else ""
-        note = super().__new__(cls, f"In brackets: 95 % intervals, which speak of {population}{how}.{after} A dash: not known.")
+        note = super().__new__(
+            cls, f"In brackets: 95 % intervals, which generalise to {population}{how}.{after} A dash: not known."
+        )
         note.population = population
         return note
 
 
 class ColumnKind(StrEnum):
-    """What a column contains, which decides how its values are written."""
+    """The kind of a column's values, which decides their format."""
 
     TEXT = "text"
     NAME = "name"
@@ -64,7 +66,7 @@ class Column:
     heading  the noun above it
     unit     what a count counts, or what a share is a share of; may be empty
     words    what is shown for the codes of the frame; a code without words is shown as it is
-    alone    its interval, where the frame has one, is not shown: it speaks of something else than those of the other columns
+    alone    its interval, where the frame has one, is not shown: its population differs from that of the other columns
     """
 
     name: str
@@ -81,7 +83,7 @@ class Column:
 
     @classmethod
     def named(cls, name: str, heading: str, everything: str = "") -> Column:
-        """A column of a release's names; `everything` names the row of the whole run."""
+        """A column of a release's own names; `everything` is the name of the row of the whole run."""
         return cls(name, heading, kind=ColumnKind.NAME, words={ALL: everything} if everything else {})
 
     @classmethod
@@ -110,16 +112,16 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Heading and unit in one line, which tells every two columns of a table apart."""
+        """Heading and unit in one line; no two columns of a table share both."""
         return f"{self.heading} ({self.unit})" if self.unit else self.heading
 
     def display(self, value: object) -> str:
-        """One of its texts as a person reads it."""
+        """The display text of one of its values."""
         text = self.words.get(str(value), str(value))
         return display_name(text) if self.kind is ColumnKind.NAME else text
 
     def filled(self, words: Mapping[str, str]) -> Column:
-        """The same in a run's own words."""
+        """A copy in a run's own words."""
         # Only our own texts are templates: the text of a release never reaches `format`, where braces would be read.
         own = {code: text.format(**words) for code, text in self.words.items()}
         return replace(self, heading=self.heading.format(**words), unit=self.unit.format(**words), words=own)
@@ -127,7 +129,7 @@ class Column:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One table, whatever draws or writes it.
+    """The specification of one table, independent of what renders it.
 
     title         one sentence
     columns       in the order of exports and of the command line; a page may pick some
@@ -142,17 +144,17 @@ class TableSpec:
 
     @property
     def population(self) -> str:
-        """What its intervals speak of, as a template; empty where it has none, or where a column says so row by row.
+        """The population of its intervals, as a template; empty if it has none, or if a column states it row by row.
 
         Raises ValueError where two footnotes name different ones: such intervals belong in two tables.
         """
         populations = {str(note.population) for note in self.notes if isinstance(note, IntervalNote)}
         if len(populations) > 1:
-            raise ValueError(f"'{self.title}' mixes intervals of {' and of '.join(sorted(populations))}: make two tables of it.")
+            raise ValueError(f"'{self.title}' mixes intervals of {' and of '.join(sorted(populations))}: split the table.")
         return next(iter(populations), "")
 
     def for_run(self, run: RunWords) -> TableSpec:
-        """The same in a run's own words."""
+        """A copy in a run's own words."""
         words = terms(run)
         columns = tuple(column.filled(words) for column in self.columns)
         return replace(self, title=self.title.format(**words), columns=columns, notes=self.notes_for(run))
@@ -163,10 +165,10 @@ class TableSpec:
         return tuple(note.format(**words) for note in self.notes)
 
     def named(self, *names: str) -> tuple[Column, ...]:
-        """Some of its columns by name, all where none is named. Raises KeyError for another name."""
+        """The specification limited to the named columns; all columns if none is named. Raises KeyError for an unknown name."""
         by_name = {column.name: column for column in self.columns}
         return tuple(by_name[name] for name in names or by_name)
 
     def pick(self, run: RunWords, *names: str) -> tuple[Column, ...]:
-        """The same in a run's own words."""
+        """A copy in a run's own words."""
         return self.for_run(run).named(*names)

@@ -9,7 +9,7 @@ ALL = "(all)"
 """Names the row of a frame that is about the whole run."""
 
 INTENDED_USE = "For comparing what {handbooks} say. Not for ranking {centers}, and not for decisions about {a_patient}."
-"""What a run of real handbooks is for (arXiv:2605.29084, appendix C)."""
+"""The intended use of a run of real handbooks (arXiv:2605.29084, appendix C)."""
 
 RATE_TITLES = {
     "r_abs": "Not addressed",

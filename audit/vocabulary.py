@@ -66,7 +66,7 @@ class Parse(StrEnum):
 
 
 class SystemMode(StrEnum):
-    """What an answering system had before it when it answered."""
+    """The context given to an answering system."""
 
     CLOSED_BOOK = "closed_book"
     RETRIEVAL = "retrieval"
@@ -85,7 +85,7 @@ class Preference(StrEnum):
 
 
 class PlantedKind(StrEnum):
-    """What was changed in one of two answers, or in their order, to see whether a judge's label changes as it should."""
+    """A change of one of two answers, or of their order, to test whether a judge's label changes as it should."""
 
     AMOUNT = "amount"
     NEGATION = "negation"
@@ -100,7 +100,7 @@ class PlantedKind(StrEnum):
 
 
 class ChangedSide(StrEnum):
-    """Which answer of a pair was changed; BOTH: they changed places."""
+    """Which answer of a pair was changed; BOTH: they were swapped."""
 
     A = "a"
     B = "b"
@@ -108,7 +108,7 @@ class ChangedSide(StrEnum):
 
 
 class PositionMethod(StrEnum):
-    """How a position on a question was found; RELEASE: the people who made the release do not say."""
+    """How a position on a question was found; RELEASE: the release does not state how."""
 
     RULES = "rules"
     JUDGE = "judge"
@@ -123,7 +123,7 @@ class RaterKind(StrEnum):
 
 
 class StressTest(StrEnum):
-    """What a stress test puts before a model: signal alone, signal among noise, sub-questions, or documents with errors."""
+    """What a stress test shows a model: signal alone, signal among noise, sub-questions, or documents with errors."""
 
     STANDARD = "standard"
     SUFFICIENCY = "sufficiency"
@@ -132,7 +132,7 @@ class StressTest(StrEnum):
 
 
 class DocumentCall(StrEnum):
-    """What a system takes a document of a stress test for: of use or not in `sufficiency`, right or wrong in `robustness`."""
+    """How a system classifies a document: relevant or noise in `sufficiency`, factual or wrong in `robustness`."""
 
     RELEVANT = "relevant"
     NOISE = "noise"
@@ -161,7 +161,7 @@ STRESS_CALLS: dict[StressTest, tuple[DocumentCall, ...]] = {
 """Test -> what a document may be called; the other tests ask for no calls."""
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 WITH_TOPIC = (Label.COMPLEMENTARY, *DISAGREEING)
-"""Labels of pairs that differ in something, which a divergence topic names."""
+"""Labels of pairs whose answers differ; a divergence topic names the difference."""
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
 
@@ -169,7 +169,7 @@ NOT_ADDRESSED = "NOT ADDRESSED"
 """The canonical prefix of an answer in which the handbook does not address the question."""
 
 ABSTAINED = "abstained"
-"""How the reason of an unscored pair begins where the judge had an answer to give and could not tell; no reply was unreadable."""
+"""How the reason for an unscored pair begins if the judge replied that it could not decide, so no reply was unreadable."""
 
 LABEL_VARIANTS: dict[Label, tuple[str, ...]] = {
     Label.ABSENT: ("absence", "missing", "notaddressed", "0"),
@@ -251,7 +251,7 @@ def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
 
 
 def concerns(organ: str, other: str) -> bool:
-    """Whether questions about one organ are put to handbooks of the other: they are the same, or one of them is general."""
+    """Whether questions about one organ apply to handbooks of the other: the organs are equal, or one of them is general."""
     organs = plain(organ), plain(other)
     return organs[0] == organs[1] or GENERAL in organs
 

@@ -15,7 +15,7 @@ from audit.metrics.routing import routing, routing_differences
 from audit.metrics.source_shares import source_shares
 from audit.queries.lookup import handbook_list
 from audit.queries.routes import RoutedQuestionView, RoutedView, routed_question, stored_sources
-from audit.queries.routing_trace import linking_terms, notes_of, routed_question_list, statements_of
+from audit.queries.routing_trace import linking_terms, routed_question_list, routing_notes, statements_of
 from audit.queries.system_answers import system_question
 from audit.store.runs import Run
 from audit.terms import fill
@@ -174,7 +174,7 @@ def way(run: Run, question_id: str, question: RoutedQuestionView, view: RoutedVi
     alt = f"{len(shown)} sources, the {len(view.evidence)} passages kept from them, and the terms that link the passages."
     wide_chart(route_picture(shown, passages_frame(view, books), terms_frame(terms), colours), "route", alt)
     counts(run, READ_DRAWING + (" " + MORE_SOURCES if len(shown) < len(routes) else ""), n=len(routes) - len(shown))
-    for note in notes_of(view):
+    for note in routing_notes(view):
         counts(run, "{note}", note=note)
     st.header("The evidence", anchor=False)
     st.html(evidence_html(run, question_id, view, terms, books, colours))

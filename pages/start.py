@@ -25,7 +25,7 @@ from pages._shared.widgets import counts, how_counted, link, say
 
 LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
 WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
-LISTED = 3  # counted when a large run is loaded: see audit.kept_results
+LISTED = 3  # counted when a large run is loaded: see audit.result_cache
 FIGURES = {
     "r_div": ("In **{share}** of pairs where both {handbooks} answer, the advice differs.", "present", "pairs"),
     "pct_any_div": (

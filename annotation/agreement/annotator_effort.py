@@ -1,4 +1,4 @@
-"""The annotators' work: time per item, drift of labels in the course of it, and intra-rater (test-retest) reliability."""
+"""The annotators' work: time per item, drift of labels over time, and intra-rater (test-retest) reliability."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RETEST_COLUMNS = ("annotator", "name", "value", "low", "high", "n", "word", "not
 
 
 def time_per_item(ratings: Ratings) -> pd.DataFrame:
-    """How long the annotators took, where the table has times (columns seconds_a, ...).
+    """Time taken by the annotators, if the table has times (columns seconds_a, ...).
 
     One row per annotator:
         annotator  str
@@ -94,7 +94,7 @@ def retest_agreement(repeats: pd.DataFrame, scheme: Scheme = PAIRS) -> pd.DataFr
 
 def _retest_rows(annotator: str, pairs: pd.DataFrame, scheme: Scheme) -> Iterator[tuple[object, ...]]:
     order = list(scheme.words)
-    # Labels that were not used keep their rows: the weights of kappa follow from the distances between all of them.
+    # Unused labels keep their rows: the weights of kappa depend on the distances between all labels.
     table = pd.crosstab(pairs["first"], pairs["second"]).reindex(index=order, columns=order, fill_value=0)
     measures = {measure.name: measure for measure in two_rater_measures(len(order), scheme.ordered)}
     for name in (scheme.headline, "agreement"):

@@ -31,7 +31,7 @@ from audit.stats.intervals import percentiles
 NAMES = ("kappa_quadratic", "kappa_linear", "kappa", "accuracy", "f1_weighted")
 SIZE = len(LABEL_ORDER)
 MEASURES = tuple(measure for measure in (*two_rater_measures(SIZE), *classifier_measures(SIZE)) if measure.name in NAMES)
-# A fixed seed, so that the same ratings always give the same report.
+# A fixed seed, so the same ratings always give the same report.
 REPLICATES, SEED = 2000, 1915
 COLUMNS = (
     "by", "scope", "name", "n", "judge", "judge_low", "judge_high", "other", "other_low", "other_high",
@@ -70,7 +70,7 @@ def compare_with_baseline(ratings: Ratings, baseline: Comparator) -> pd.DataFram
 
 def _rows_by(reference: ReferenceStandard, ratings: Ratings, baseline: Comparator, design: SampleDesign | None) -> Iterator[Row]:
     judge, scope = ratings.labels[JUDGE], SAMPLE if design is None else POPULATION
-    # Only items that both judges have labelled, so that neither is measured on harder items than the other.
+    # Only items that both judges have labelled, so neither is measured on harder items than the other.
     codes = np.where((judge != MISSING) & (baseline.labels != MISSING), reference.codes, MISSING)
     both = [
         Comparison("label", reference.name, name, codes, labels, reference.rated, LABEL_ORDER)

@@ -1,11 +1,10 @@
-"""Agreement where items share a question or a handbook: what it says of this judge, and not only of the items of this run.
+"""Agreement with items that share a question or a handbook: intervals for the judge in general, not only for this run's items.
 
-Other items drawn like these, from the same questions and handbooks, scatter as the usual intervals say: drawing is at random.
-What is said of a judge, or of annotators, on *other* questions and handbooks scatters more, because items with the same question
-or handbook are alike. Each item adds to a figure what its derivative by the item's cell says; the variance is the sum of products
-over items that share a question or a handbook, each with itself, as in `audit.stats.clustered`, and never less than without
-clusters. An interval then has as many fewer trials as the variance is larger (the design effect, Kish 1965), with Student's t for
-the questions or handbooks, whichever are fewer.
+The usual intervals describe the spread of other random items from the same questions and handbooks. Figures on *other* questions
+and handbooks scatter more, because items with the same question or handbook are alike. The contribution of each item to a figure
+is the figure's derivative by the item's cell; the variance is the sum of products over items that share a question or a handbook,
+each with itself, as in `audit.stats.clustered`, and never less than without clusters. The number of trials of the interval is
+divided by the same factor (the design effect, Kish 1965), with Student's t for the questions or handbooks, whichever are fewer.
 
 In simulated studies whose questions and handbooks differ in how often the judge errs, intervals of other items contained the
 judge's accuracy on other questions and handbooks in 60 to 70 %, these in 93 %, and in 98 % where nothing clusters
@@ -42,7 +41,7 @@ CLUSTERED_TABLE = TableSpec(
     ),
     (
         "In brackets: 95 % intervals. Items like these: of other items drawn at random from the same run. Other questions and "
-        "handbooks: items that share a question or a handbook count as related, so the interval speaks of this judge, or of "
+        "handbooks: items that share a question or a handbook count as related, so the interval generalises to this judge, or "
         "these annotators, elsewhere.",
     ),
 )  # fmt: skip
@@ -109,7 +108,7 @@ def _estimates(measure: Measure, comparison: Comparison, related: _Related) -> t
     narrow = scaled_wilson(value, se, trials, scale)
     if _note(related, n):
         return value, *narrow, value, math.nan, math.nan, math.nan
-    # Few clusters show little of how much clusters differ
+    # A few clusters do not show how much clusters differ
     units = min(related.questions, related.handbooks)
     wider = math.sqrt(design_effect) * float(stdtrit(units - 1, 1 - TAIL)) / Z
     return value, *narrow, value, *scaled_wilson(value, se * wider, trials / wider**2, scale), wider
@@ -146,7 +145,7 @@ class _Related:
         """The sum of products of `values` over related items, each item with itself included."""
         question, couple = (_squares(code, values) for code in self.codes)
         handbook, answer = (_squares(code, np.concatenate([values, values])) for code in self.both_sides)
-        # What two conditions count twice is taken off once
+        # Inclusion-exclusion for pairs that meet both conditions
         return question + handbook - couple - answer + float((values**2).sum())
 
 

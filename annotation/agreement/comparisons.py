@@ -79,7 +79,7 @@ class StratifiedTable:
 
     @property
     def with_half_an_item(self) -> StratifiedTable:
-        """The table of a sample with half an item more: the second rater labels it as usual, the first may say anything."""
+        """The table of a sample with half an item more: the second rater labels it as usual, the first may give any label."""
         cells = self.cells.sum(axis=0)
         columns = cells.sum(axis=0) / max(cells.sum(), 1)
         return StratifiedTable.unweighted(cells + columns / len(cells) / 2)
@@ -147,7 +147,7 @@ class Comparison:
 
     @property
     def of_judge(self) -> bool:
-        """Whether the judge is measured by the first rater."""
+        """Whether the first rater is the reference standard for the judge."""
         return self.second == JUDGE
 
     @property
@@ -169,15 +169,15 @@ class Comparison:
     def _possible_labels(self, stratum: Codes, strata: int) -> Mask:
         """The judge has labelled the whole run, so a stratum drawn by its label has no other. People may give any label."""
         used = np.zeros((strata, len(self.order)), dtype=bool)
-        given = self.columns != MISSING
-        used[stratum[given], self.columns[given]] = True
+        is_labelled = self.columns != MISSING
+        used[stratum[is_labelled], self.columns[is_labelled]] = True
         # Known only where one label fills a stratum; a stratum by organ or by another criterion may have any verdict.
         drawn_by_label = self.of_judge & (used.sum(axis=1, keepdims=True) == 1)
         return np.where(drawn_by_label, used, True)
 
 
 class ReferenceStandard(NamedTuple):
-    """What the judge is measured by: a name, label codes, and the items that were rated for it."""
+    """A reference standard for the judge: a name, label codes, and the items that were rated for it."""
 
     name: str
     codes: Codes
@@ -191,13 +191,13 @@ def comparisons(ratings: Ratings) -> list[Comparison]:
 
 def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:
     """The majority, gold where there is one, and each annotator."""
-    given = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
-    # Items without a majority count as rated, so that the pairs they stand for are not attributed to the other items.
-    rated_twice = given.sum(axis=0) >= 2
+    is_labelled = np.array([ratings.labels[rater] != MISSING for rater in ratings.annotators])
+    # Items without a majority count as rated, so the pairs they stand for are not attributed to the other items.
+    rated_twice = is_labelled.sum(axis=0) >= 2
     yield ReferenceStandard(MAJORITY, majority(ratings), rated_twice)
     if GOLD in ratings.labels:
         yield ReferenceStandard(GOLD, gold_standard(ratings).codes, rated_twice | (ratings.labels[GOLD] != MISSING))
-    for rater, rated in zip(ratings.annotators, given, strict=True):
+    for rater, rated in zip(ratings.annotators, is_labelled, strict=True):
         yield ReferenceStandard(rater, ratings.labels[rater], rated)
 
 
@@ -240,7 +240,7 @@ def _significance_comparisons(ratings: Ratings) -> Iterator[Comparison]:
 
 
 def judge_errors(ratings: Ratings) -> pd.DataFrame:
-    """The items that the judge labelled otherwise than people did, by kind of error.
+    """The items that the judge labelled differently from people, by kind of error.
 
     One row per kind, most frequent first within each reference standard:
         by             str, whose label is right: majority, gold or an annotator

@@ -79,7 +79,7 @@ def estimate_measure(
     n = round(measure.n(table.cells.sum(axis=0)))
     if not table.items:
         return undefined(measure.name, label, n, empty_reason)
-    # An undefined figure is 0 / 0 here; its note explains it, so a warning would only alarm.
+    # An undefined figure is 0 / 0 here; its note explains it, so a warning would only confuse.
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(measure.formula(table.table))
         if math.isnan(value):
@@ -127,7 +127,7 @@ def _cautious_trials(measure: Measure, table: StratifiedTable, n: int) -> float:
 
 
 def _flagged_where_skewed(estimate: Estimate, table: StratifiedTable) -> Estimate:
-    """Few items of which nearly all have one label: no interval of a weighted coefficient is then right often enough."""
+    """Few items, nearly all with one label: no interval of a weighted coefficient then has sufficient coverage."""
     cells = table.table
     most = float(np.minimum(cells.sum(axis=0), cells.sum(axis=1)).max()) / max(table.items, 1)
     if estimate.note or most < SKEWED or estimate.n >= MIN_SKEWED_ITEMS:
@@ -136,7 +136,7 @@ def _flagged_where_skewed(estimate: Estimate, table: StratifiedTable) -> Estimat
 
 
 def _with_strata_interval(estimate: Estimate, measure: Measure, table: StratifiedTable) -> Estimate:
-    """Where most pairs of a rare label can hide in a large stratum, the spread of the table does not show it; its strata do."""
+    """If most pairs of a rare label can hide in a large stratum, the strata show the spread but the table does not."""
     assert measure.misses is not None
     anywhere = np.broadcast_to(table.possible[:, None, :], table.cells.shape).astype(float)
     label = measure.label_index
@@ -165,8 +165,8 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     would add; then there is no interval, and the note says why.
     """
     # A label without a reference item leaves the mean to the other labels, whatever it would add.
-    given = table.cells.sum(axis=(0, 2))
-    never = [part.label_index for part in measure.parts if not given[part.label_index]]
+    uses = table.cells.sum(axis=(0, 2))
+    never = [part.label_index for part in measure.parts if not uses[part.label_index]]
     if never:
         names = ", ".join(LABELS[index] for index in never)
         reason = f"no interval: {first} never gave {names}, so the mean covers the other labels only"
@@ -209,7 +209,7 @@ def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:
 
 
 def multi_rater_significance(ratings: Ratings) -> Iterator[Estimate]:
-    """The same for clinical significance: annotators and judge together, on the items where each of them gave one."""
+    """Agreement on clinical significance of annotators and judge together, on the items where each of them gave one."""
     graded = significance_by_all(ratings)
     if len(graded) >= 3:
         yield from _estimates_together(list(graded.values()), len(SIGNIFICANCES), missing_significance(graded))

@@ -1,4 +1,4 @@
-"""The figures read off a table of two raters: names, formulas, and the scale on which each interval is taken.
+"""Figures of a table of two raters: names, formulas, and the scale of each interval.
 
 A table is float (..., K, K): rows are the first rater's labels, columns the second's, in the declared order. Where the second
 rater is measured by the first, rows are the reference standard and columns the classifier's labels. Every formula also takes
@@ -39,7 +39,7 @@ class Measure:
     n                  table -> items in its denominator
     spread             the formula that is differentiated for the standard error: `formula`, unless the literature differs
     undefined_reason   why it can be undefined, with placeholders for the names of the two raters
-    beyond_chance      whether chance is taken out, so that the words of Landis and Koch apply
+    beyond_chance      whether chance is taken out, so the words of Landis and Koch apply
     parts              for a mean over labels, the measures it is the mean of
     misses             for a figure of one label that is hits / (hits + misses), hits being the label's own cell: tables ->
                        misses; given where hits and misses come from different strata
@@ -74,9 +74,9 @@ def two_rater_measures(size: int, ordered: bool = True) -> tuple[Measure, ...]:
 
 
 def classifier_measures(size: int, in_play: Sequence[int] = ()) -> tuple[Measure, ...]:
-    """How well the second rater gives the labels of the first, over all labels.
+    """How well the second rater reproduces the labels of the first, over all labels.
 
-    in_play  the labels that the items can have, by index, where that is known; macro F1 is then their mean. Empty: all
+    in_play  the labels that the items can have, by index, if known; macro F1 is then their mean. Empty: all
     """
     labels = tuple(in_play) or tuple(range(size))
 
@@ -91,7 +91,7 @@ def classifier_measures(size: int, in_play: Sequence[int] = ()) -> tuple[Measure
 
 
 def label_measures(label_index: int) -> tuple[Measure, ...]:
-    """How well the second rater gives one label of the first: precision, recall, F1."""
+    """How well the second rater reproduces one label of the first: precision, recall, F1."""
 
     def at_label(formula: Formula) -> Formula:
         return lambda table: formula(table)[..., label_index]
@@ -209,5 +209,5 @@ def weighted_f1(table: Values) -> Values:
 
 def _quotient(numerator: Values, denominator: Values) -> Values:
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Complex while it is differentiated; the real part alone says whether there is an item.
+        # Complex during differentiation; only the real part shows whether there is an item.
         return np.asarray(numerator / np.where(np.real(denominator) > 0, denominator, np.nan))

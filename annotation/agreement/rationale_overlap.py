@@ -1,4 +1,4 @@
-"""How far two annotators mark the same sentences as what their labels rest on."""
+"""Overlap of the sentences that two annotators mark as the basis of their labels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OVERLAP_TABLE = TableSpec(
 
 
 class MarkedItem(NamedTuple):
-    """What two annotators of an item marked: sentences as (answer, start, end), about answers a and b of the item."""
+    """The sentences that two annotators of an item marked, each as (answer, start, end), about answers a and b of the item."""
 
     same_label: bool
     first: Sentences

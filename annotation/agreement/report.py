@@ -120,11 +120,11 @@ def report_without_judge(ratings: Ratings, repeats: pd.DataFrame | None = None) 
 
 def item_counts(ratings: Ratings) -> dict[str, int]:
     """Items: in all, rated by each annotator, by one only, by two or more without a majority, without a readable verdict."""
-    given = {annotator: ratings.labels[annotator] != MISSING for annotator in ratings.annotators}
-    raters = np.sum(list(given.values()), axis=0)
+    is_labelled = {annotator: ratings.labels[annotator] != MISSING for annotator in ratings.annotators}
+    raters = np.sum(list(is_labelled.values()), axis=0)
     return {
         "items": len(ratings.items),
-        **{annotator: int(rated.sum()) for annotator, rated in given.items()},
+        **{annotator: int(rated.sum()) for annotator, rated in is_labelled.items()},
         RATED_ONCE: int((raters == 1).sum()),
         f"without a {MAJORITY}": int(((raters >= 2) & (majority(ratings) == MISSING)).sum()),
         WITHOUT_VERDICT: int((ratings.labels[JUDGE] == MISSING).sum()),
@@ -144,7 +144,7 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None, in_pla
     unrated = [] if design is None else [name for name, n in zip(design.strata, table.rated, strict=True) if n == 0]
     for measure, label in _measures(comparison, in_play):
         if unrated:
-            # A stratum without a rating can be anything, and no weight of the others makes up for it.
+            # A stratum without a rating can have any labels, and no weighting of the others compensates for it.
             estimate = undefined(measure.name, label, table.items, f"no item of stratum {', '.join(unrated)} is rated yet")
         else:
             estimate = estimate_measure(measure, table, label, raters, comparison.empty_reason)
@@ -152,7 +152,7 @@ def _comparison_rows(comparison: Comparison, design: SampleDesign | None, in_pla
 
 
 def _with_exact_precision(figures: pd.DataFrame) -> pd.DataFrame:
-    """A precision that is known exactly for the run has no spread in the sample either: the run has no other such items."""
+    """A precision known exactly for the run has no spread in the sample either: the run has no other such items."""
     keys = ["about", "first", "second", "label"]
     known = figures.loc[figures["note"] == EXACT, keys]
     exact = (figures["name"] == PRECISION) & pd.MultiIndex.from_frame(figures[keys]).isin(pd.MultiIndex.from_frame(known))
@@ -184,9 +184,9 @@ def _scope(design: SampleDesign | None) -> str:
 def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[Row]:
     """How often each rater gave each label, of the items to which they gave one."""
     settled = gold_standard(ratings).codes
-    for rater, given in ratings.labels.items():
+    for rater, given_codes in ratings.labels.items():
         # Adjudicators decide disputes only; without the items on which people agree, gold would consist of disputes.
-        codes = settled if rater == GOLD else given
+        codes = settled if rater == GOLD else given_codes
         rated = codes != MISSING
         marked = codes[:, None] == np.arange(len(ratings.scheme.words))
         for index, label in enumerate(ratings.scheme.words):

@@ -1,4 +1,4 @@
-"""What a report says, in sentences of plain text: each figure with its count and its interval."""
+"""A report as sentences of plain text: each figure with its count and its interval."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _beyond_chance(report: AgreementReport, kappa: Row) -> str:
 
 
 def _least_confirmed(report: AgreementReport, by: str) -> str:
-    """A kappa above .9 can stand beside a label whose calls are right half of the time, so that label is named with it."""
+    """A kappa above .9 is possible although one label is right only half of the time, so that label is named too."""
     calls = [figure(report, by, JUDGE, "precision", word) for word in PAIRS.words]
     known = [row for row in calls if row["n"] >= MIN_ITEMS and not undefined(row)]
     if not known:

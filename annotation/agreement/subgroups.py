@@ -1,4 +1,4 @@
-"""How far the judge agrees with people in groups of items, and how it fails, as in arXiv:2605.29084, section 5.1.
+"""Agreement of the judge with people in groups of items, and its kinds of error, as in arXiv:2605.29084, section 5.1.
 
 The groups come from outside: `annotation.studies.item_groups` has organ, topic, phase, length of the answers and label.
 """
@@ -41,8 +41,8 @@ SUBGROUPS_TABLE = TableSpec(
     (
         "Errors at complementary: people or the judge said COMPLEMENTARY, and the other did not. An item on two topics counts in "
         f"both. Groups of fewer than {MIN_ITEMS} items are marked.",
-        "Intervals are unweighted and not corrected for the number of groups: of 20 groups that are alike, about one differs by "
-        "chance alone.",
+        "Intervals are unweighted and not corrected for the number of groups: of 20 groups without a real difference, about "
+        "one differs by chance alone.",
         INTERVALS,
     ),
 )  # fmt: skip

@@ -38,7 +38,7 @@ REFERENCE = Column.text("by", "Reference standard")
 LABEL = Column.text("label", "Label", words=HEAD_TO_HEAD.names | {word: word.lower() for word in PAIRS.words})
 FIGURE = Column.text("figure", "Figure", words=MEASURE_NAMES)
 ITEMS = Column.count("n", "n", "items")
-# Named by scope, so that a table of one scope on a page has the heading of the table of both in an export.
+# Named by scope, so a table of one scope on a page has the heading of the table of both in an export.
 VALUES = Column.decimal(SAMPLE, "Sample"), Column.decimal(POPULATION, "Run", "weighted")
 IN_WORDS = Column.text("word", "In words")
 NOTE = Column.text("note", "Note")
@@ -134,7 +134,7 @@ def with_interval(frame: pd.DataFrame, column: str = "value") -> pd.DataFrame:
     return frame.rename(columns={"name": "figure", "value": column, "low": column + LOW, "high": column + HIGH})
 
 
-def by_scope(figures: pd.DataFrame) -> pd.DataFrame:
+def figures_by_scope(figures: pd.DataFrame) -> pd.DataFrame:
     """One row per figure: the values for the sample and for the run side by side, with interval ends, words and notes."""
     keys = ["about", "first", "second", "figure", "label"]
     scopes = [scope for scope in (SAMPLE, POPULATION) if scope in set(figures["scope"])]

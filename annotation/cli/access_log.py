@@ -20,7 +20,7 @@ from audit.settings import Settings
 
 def log_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit account log`."""
-    parser.add_argument("--account", default="", metavar="NAME", help="only what this account did, or what was done to it")
+    parser.add_argument("--account", default="", metavar="NAME", help="only actions by or on this account")
     parser.add_argument("--event", action="append", choices=[str(event) for event in Event], help="only this event; repeatable")
     parser.add_argument("--days", type=count, metavar="N", help="only the last N days")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`audit account ...`: the accounts of the people who sign in, and the log of who did what with them."""
+"""`audit account ...`: the accounts of the people who sign in, and the log of changes to them."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ def backup(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def restore_backup_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit study restore`."""
-    parser.epilog = "Stop the dashboard first. Everybody has to sign in again. PostgreSQL: use pg_restore."
+    parser.epilog = "Stop the dashboard first. Everyone has to sign in again. PostgreSQL: use pg_restore."
     parser.add_argument("file", type=Path, metavar="FILE", help="a backup, of this version or an older one")
-    parser.add_argument("--accept-faults", action="store_true", help="restore although something in it was altered")
+    parser.add_argument("--accept-faults", action="store_true", help="restore even if something in it was altered")
     add_json(parser)
 
 

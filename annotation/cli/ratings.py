@@ -22,7 +22,7 @@ from annotation.agreement.tables import (
     LABEL_SHARES_TABLE,
     RETEST_TABLE,
     TIMES_TABLE,
-    by_scope,
+    figures_by_scope,
     rater_name,
     with_interval,
 )
@@ -58,7 +58,7 @@ TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARI
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
-    """The options of a command about a labels file or a study."""
+    """The options shared by commands on a labels file or a study."""
     parser.epilog = LABELS_FILE_COLUMNS
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--labels", type=Path, metavar="FILE", help="CSV, TSV or JSON file of labels; its columns are below")
@@ -71,7 +71,7 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit agreement`."""
     _add_source(parser)
     parser.add_argument("--table", choices=TABLES, default="figures", help="the table that --format csv prints")
-    in_play = "the labels that the items can have, such as CONSISTENT,DIVERGENT: macro F1 is their mean (default: all labels)"
+    in_play = "the labels that can occur, such as CONSISTENT,DIVERGENT: macro F1 is their mean (default: all labels)"
     parser.add_argument("--in-play", default="", metavar="LABEL,LABEL", help=in_play)
     comparator = parser.add_mutually_exclusive_group()
     comparator.add_argument(
@@ -87,7 +87,7 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit agreement --labels FILE [--against COLUMN | --release PATH] | --study ID`"""
     if arguments.study and (arguments.against or arguments.release):
-        raise AuditError("--against and --release go with --labels: a study has its own texts. Nothing was computed.")
+        raise AuditError("--against and --release require --labels: a study has its own texts. Nothing was computed.")
     file = _labels_file(arguments)
     ratings, source = _ratings(arguments, settings, file), _source_name(arguments)
     comparator = _comparator(arguments, settings, ratings, file)
@@ -111,7 +111,7 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _report(ratings: Ratings, repeats: pd.DataFrame | None, in_play: str) -> AgreementReport:
-    # Nothing judges a preference, and a file in long format may have no judge: then only annotators are compared.
+    # Preferences have no judge, and neither may a file in long format: then only annotators are compared.
     judged = ratings.scheme is PAIRS and bool((ratings.labels[JUDGE] != MISSING).any())
     if not judged:
         return report_without_judge(ratings, repeats)
@@ -142,7 +142,7 @@ def _source_name(arguments: argparse.Namespace) -> str:
 def _comparator(
     arguments: argparse.Namespace, settings: Settings, ratings: Ratings, file: LabelsFile | None
 ) -> Comparator | None:
-    """What the judge is compared with: the baseline judge on the texts at hand, or a column of the labels file."""
+    """The comparator of the judge: the baseline judge on the available texts, or a column of the labels file."""
     if ratings.scheme is not PAIRS:
         return None
     if file is None:
@@ -222,7 +222,7 @@ def _compared(first: str, second: str) -> str:
 
 def _figures_text(spec: TableSpec, figures: pd.DataFrame, *keys: str) -> str:
     """Figures by scope, with the columns `keys` before them; the run has a column only where there are figures of it."""
-    wide = by_scope(figures)
+    wide = figures_by_scope(figures)
     # Without weights there is no figure of the run, and a column of dashes would suggest that one was lost.
     scopes = [scope for scope in (SAMPLE, POPULATION) if scope in wide]
     words = ["word"] if spec is FIGURES_TABLE else []
@@ -240,9 +240,9 @@ def _table_text(spec: TableSpec, frame: pd.DataFrame, *columns: str) -> str:
 def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit prevalence`."""
     _add_source(parser)
-    pool = "together with the ratings of this other study of the same run (with --study); may be repeated"
+    pool = "pool the ratings of this other study of the same run (with --study); may be repeated"
     parser.add_argument("--pool", action="append", default=[], metavar="ID", help=pool)
-    parser.add_argument("--human", default=GOLD, help=f"whose labels are taken as true: an annotator, or {GOLD} (default)")
+    parser.add_argument("--human", default=GOLD, help=f"reference standard: an annotator, or {GOLD} (default)")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--wrong-together",
@@ -275,7 +275,7 @@ def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     if not arguments.pool:
         return _ratings(arguments, settings, _labels_file(arguments))
     if not arguments.study:
-        raise AuditError("--pool goes with --study: a labels file has all its items already. Nothing was computed.")
+        raise AuditError("--pool requires --study: a labels file has all its items already. Nothing was computed.")
     return pooled_ratings(open_label_store(settings.studies_url), [arguments.study, *arguments.pool])
 
 

@@ -60,7 +60,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def release_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit study release`."""
-    parser.epilog = "For studies with more than two annotators, when one of them does not return."
+    parser.epilog = "For studies with more than two annotators, if one of them does not return."
     _add_study(parser)
     parser.add_argument("annotator", metavar="ANNOTATOR", help="username of the annotator")
 
@@ -110,7 +110,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _write_ratings(store: LabelStore, study_id: str, out: Path) -> list[str]:
-    heads = heads_record(store, study_id)  # before the ratings are read, so that the manifest seals none that the file lacks
+    heads = heads_record(store, study_id)  # before the ratings are read, so the manifest seals none that the file lacks
     written = [
         write_out(out, {".csv": lambda: csv_bytes(ratings_table(store, study_id))}),
         write_out(
@@ -173,7 +173,7 @@ def study_pairs(study_id: str, settings: Settings) -> list[tuple[str, str, str]]
 
 
 def study_tables(study_id: str, settings: Settings) -> StudyPart:
-    """What a study adds to `audit export`. Raises AuditError where there is no such study, or nothing is rated."""
+    """The study's part of `audit export`. Raises AuditError where there is no such study, or nothing is rated."""
     store = _store(settings)
     part = study_part(store, study_id, list_runs(settings.store_dir))
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study_id}: its tables, with those of its run")

@@ -46,27 +46,30 @@ def create_options(parser: argparse.ArgumentParser) -> None:
 def _common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="id of the new study, such as validation-1")
     parser.add_argument(
-        "--annotators", required=True, metavar="NAME,NAME", help="as many accounts as an item gets ratings; more share the items"
+        "--annotators",
+        required=True,
+        metavar="NAME,NAME",
+        help="one account per rating of an item; with more accounts, annotators share the items",
     )
     parser.add_argument(
         "--ratings-per-item", type=int, default=RATINGS_PER_ITEM, metavar="N",
         help=f"how many annotators rate each item, {RATINGS_PER_ITEM} to {MAX_RATINGS_PER_ITEM} (default: %(default)s)",
     )  # fmt: skip
     add_run(parser)
-    parser.add_argument("--title", help="what people see (default: the id)")
+    parser.add_argument("--title", help="title shown to people (default: the id)")
     parser.add_argument(
         "--calibration", type=int, default=SamplePlan.calibration, metavar="N",
         help="items to practise on before the study (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
-        help="items shown a second time, without saying so (default: %(default)s)",
+        help="items shown a second time without notice (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--mask", action="append", default=[], metavar="NAME",
         help="also mask this name in the answers, besides those of the run; may be repeated (--dry-run lists what is masked)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="another seed draws another sample")
+    parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="seed of the sample")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
     parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
     add_json(parser)
@@ -82,7 +85,7 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
     parser.add_argument(
         "--after", action="append", default=[], metavar="STUDY",
-        help="leave out the pairs of this earlier study of the run, to make it larger; may be repeated",
+        help="exclude the pairs of this earlier study of the run, to extend it; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--primary",
@@ -92,7 +95,7 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--at-least", type=float, metavar="VALUE", help="the threshold that the primary figure is expected to reach"
     )
-    parser.add_argument("--statement", default="", metavar="TEXT", help="what is expected and why, registered with it")
+    parser.add_argument("--statement", default="", metavar="TEXT", help="the expectation and its reason, registered with it")
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
 
 
@@ -108,10 +111,10 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study create STUDY --scheme SCHEME --annotators A,B`"""
     if arguments.scheme == PAIRS.name:
         if arguments.systems:
-            raise StudyError(f"--systems goes with --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
+            raise StudyError(f"--systems requires --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
         return sample(arguments, settings)
     if arguments.items or arguments.by or arguments.after or arguments.primary or arguments.show_names:
-        raise StudyError(f"--items, --by, --after, --primary and --show-names go with --scheme {PAIRS.name}. Nothing was drawn.")
+        raise StudyError(f"--items, --by, --after, --primary and --show-names require --scheme {PAIRS.name}. Nothing was drawn.")
     plan = HeadToHeadPlan(
         systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
         calibration=arguments.calibration, repeats=arguments.repeats, masked_words=tuple(arguments.mask),
@@ -167,7 +170,7 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
 def _registration(arguments: argparse.Namespace) -> Registration | None:
     if arguments.primary is None:
         if arguments.at_least is not None or arguments.statement:
-            raise StudyError("--at-least and --statement go with --primary. Nothing was drawn.")
+            raise StudyError("--at-least and --statement require --primary. Nothing was drawn.")
         return None
     if arguments.at_least is None:
         raise StudyError("--primary needs --at-least, the threshold that the figure is expected to reach. Nothing was drawn.")

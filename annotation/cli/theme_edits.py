@@ -1,4 +1,4 @@
-"""`audit themes history | replay`: what people changed about the themes of a run, and the same on another taxonomy."""
+"""`audit themes history | replay`: people's edits of the themes of a run, and replaying them on another taxonomy."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
 from audit.themes.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
 
-ABOUT_REPLAY = """Themes are matched by their ids, phrases by their text. An edit that no longer fits (its theme is gone, its
+ABOUT_REPLAY = """Themes are matched by their ids, phrases by their text. An edit that no longer applies (its theme is gone, its
 phrase is in another theme now, its name is taken) is listed and left out; the others are applied.
 
-Exit code: 0 every edit fits, 1 some do not, 2 nothing was done."""
+Exit code: 0 every edit applies, 1 some do not, 2 nothing was done."""
 
 
 def history_options(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +90,7 @@ def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit])
 
 
 def curated_themes(run: Run, built: Taxonomy, settings: Settings) -> CurationPart | None:
-    """What people changed about a run's themes, if anybody changed anything."""
+    """People's edits of a run's themes, if there are any."""
     if not settings.studies and not (settings.data_dir / "studies.db").is_file():
         return None  # opening the label store would create it
     edits = list_edits(open_label_store(settings.studies_url), run.digest)
@@ -121,7 +121,7 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
     run, store = find_run(settings.store_dir, arguments.run), open_label_store(settings.studies_url)
     edits, source = _edits(arguments, settings, store, run)
     if arguments.keep_as:
-        return _keep(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
+        return _record_as_own(arguments, store, run, _own_taxonomy(arguments, run, settings), edits, source)
     taxonomy = read_taxonomy(arguments.taxonomy) if arguments.taxonomy else require_taxonomy(run, settings.themes_dir)
     edited = apply_edits(taxonomy, edits)
     fitting = edited.edits - len(edited.conflicts)
@@ -160,12 +160,12 @@ def _own_taxonomy(arguments: argparse.Namespace, run: Run, settings: Settings) -
     return require_taxonomy(run, settings.themes_dir)
 
 
-def _keep(
+def _record_as_own(
     arguments: argparse.Namespace, store: LabelStore, run: Run, taxonomy: Taxonomy, edits: Sequence[ThemeEdit], source: str
 ) -> int:
     """Record the edits that fit in the run's own ledger, under the account of whoever replays them.
 
-    The reason of each names its source and its first author, so that nobody appears to have made what another person made.
+    The reason of each names its source and its first author, so nobody appears to have made what another person made.
     """
     person = find_account(store, arguments.keep_as)
     if person is None:

@@ -1,4 +1,4 @@
-"""`audit study verify`: whether a study is as it was written."""
+"""`audit study verify`: whether a study is unaltered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audit.settings import Settings
 def verify_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit study verify`."""
     parser.epilog = (
-        "Somebody who can write to the database could rewrite a whole ledger. An export that was kept elsewhere shows it: "
+        "Anyone who can write to the database could rewrite an entire ledger. Compare with an export stored elsewhere: "
         "--against FILE."
     )
     parser.add_argument("study", metavar="STUDY", help="id of the study")

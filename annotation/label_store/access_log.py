@@ -1,4 +1,4 @@
-"""The access log: who signed in, failed to, changed an account or took data out. Entries are only ever added.
+"""The access log: who signed in, failed to, changed an account or took data out. It is append-only.
 
 The database refuses to change an entry, and to remove one unless the removal was logged first (`prune_log`). No entry has a
 password, a token, or a name that belongs to no account: people type passwords into the wrong field.
@@ -23,7 +23,7 @@ UNKNOWN_NAME = "(unknown name)"
 
 
 class Event(StrEnum):
-    """What an entry is about."""
+    """The kind of an entry."""
 
     SIGN_IN = "sign-in"
     SIGN_IN_FAILED = "sign-in-failed"
@@ -66,7 +66,7 @@ class AccessEntry:
 def log_event(
     tx: Connection, event: Event, actor: Actor, now: datetime, detail: str = "", kept_from: datetime | None = None
 ) -> None:
-    """Add an entry in the transaction of what it reports, so that neither is there without the other."""
+    """Add an entry in the transaction of what it reports, so neither is there without the other."""
     text = storable_text(" ".join(detail.split())[:MAX_DETAIL_LENGTH])
     entry = {"at": to_timestamp(now), "account": actor.username, "address": actor.address, "event": event, "detail": text}
     tx.execute(insert(access_log).values(**entry, kept_from=None if kept_from is None else to_timestamp(kept_from)))

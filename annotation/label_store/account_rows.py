@@ -118,7 +118,7 @@ def count_sessions(store: LabelStore, now: datetime) -> dict[str, int]:
 def add_session(tx: Connection, token_hash: str, username: str, now: datetime, expires_at: datetime) -> None:
     """Insert a session and delete expired ones."""
     times = {"created_at": to_timestamp(now), "expires_at": to_timestamp(expires_at)}
-    # Removed whenever somebody signs in, so that no other job has to clean up.
+    # Removed at each sign-in, so no separate clean-up job is needed.
     tx.execute(delete(sessions).where(sessions.c.expires_at <= times["created_at"]))
     tx.execute(insert(sessions).values(token_hash=token_hash, username=username, **times))
 

@@ -30,7 +30,7 @@ def stored_settings(store: LabelStore) -> dict[str, StoredSetting]:
 
 
 def change_setting(store: LabelStore, name: str, value: str, detail: str, actor: Actor, now: datetime) -> None:
-    """Store a setting (an empty value: remove it, so that the default is back), and log it with `detail`."""
+    """Store a setting (an empty value: remove it, so the default is back), and log it with `detail`."""
     with store.begin() as tx:
         tx.execute(delete(app_settings).where(app_settings.c.name == name))
         if value:

@@ -1,9 +1,9 @@
-"""What an annotator labels: assignments of items, each with the annotator's own order and own sides of the two answers.
+"""Assignments of items to annotators, each with the annotator's own order and own sides of the two answers.
 
 With as many annotators as an item gets ratings, every item is assigned when the study is created. With more, each study item has
 that many unassigned slots, and an annotator who asks for work claims one, never two of an item.
 
-Nothing here reads anybody else's rating, and these tables have no verdict to read.
+Nothing here reads other annotators' ratings, and these tables contain no verdicts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from annotation.label_store.rationales import MarkedSentence, rationale_from
 from annotation.label_store.schema import assignments, drafts, items, ratings, studies
 from annotation.label_store.stored_values import to_timestamp
 from annotation.label_store.studies import StudyState, annotators_share_items, count_annotators, state_for_annotator
-from annotation.label_store.unassigned_slots import claim_unassigned, of_annotator, slot
+from annotation.label_store.unassigned_slots import annotator_assignments, claim_unassigned, slot
 from annotation.schemes import SCHEMES
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
@@ -29,7 +29,7 @@ CHOICE_COLUMNS = ("label", "significance", "flagged", "comment", "rationale")
 
 @dataclass(frozen=True)
 class Choice:
-    """What an annotator chose, complete or not: a draft may still lack its label.
+    """An annotator's choice, complete or not: a draft may still lack its label.
 
     label      about the answers as this annotator sees them; a stored label is about answers a and b of the item
     rationale  the sentences that the label rests on, likewise; empty where none was marked
@@ -75,7 +75,7 @@ class LabellingTask:
 
     @property
     def choice(self) -> Choice:
-        """What to show as chosen: the draft, else the current revision, else nothing."""
+        """The choice to show: the draft, else the current revision, else nothing."""
         return self.draft or self.rated or Choice()
 
 
@@ -97,10 +97,10 @@ def open_next_task(tx: Connection, study_id: str, annotator: str, now: datetime,
     if state not in OPEN_STATES:
         return None
     calibration = state is StudyState.CALIBRATION
-    unrated = of_annotator(study_id, annotator, calibration) & slot.current.is_(None)
+    unrated = annotator_assignments(study_id, annotator, calibration) & slot.current.is_(None)
     assignment_id = tx.execute(select(slot.seat_id).where(unrated).order_by(slot.position).limit(1)).scalar()
     if assignment_id is None:
-        lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see what the one before claimed
+        lock_study_head(tx, ratings, study_id)  # annotators who ask at the same time must see the slots claimed before
         assignment_id = next(iter(claim_unassigned(tx, study_id, annotator, calibration, 1)), None)
     if assignment_id is None:
         return None
@@ -118,7 +118,7 @@ def list_tasks(store: LabelStore, study_id: str, annotator: str) -> list[Labelli
             return []
         calibration = state is StudyState.CALIBRATION
         total = _total_tasks(con, study_id, annotator, calibration)
-        query = _task_query().where(of_annotator(study_id, annotator, calibration)).order_by(slot.position)
+        query = _task_query().where(annotator_assignments(study_id, annotator, calibration)).order_by(slot.position)
         return [_task_of(row, total) for row in con.execute(query).mappings()]
 
 
@@ -132,16 +132,16 @@ def restart_clock(store: LabelStore, assignment_id: str, annotator: str, now: da
 
 
 def prefetch_tasks(store: LabelStore, study_id: str, annotator: str, wanted: int) -> list[LabellingTask]:
-    """Claim unassigned slots until the annotator has `wanted` unrated tasks, so that the browser can show the next at once.
+    """Claim unassigned slots until the annotator has `wanted` unrated tasks, so the browser can show the next at once.
 
-    Nobody claims more than an even share of the unassigned slots, so that some are left for the others near the end. Returns
+    Nobody claims more than an even share of the unassigned slots, so some are left for the others near the end. Returns
     the claimed tasks; none in a study without unassigned slots. `release_assignments` returns those that were not rated.
     """
     with store.begin() as tx:
         state = state_for_annotator(tx, study_id, annotator)
         if state is not StudyState.LABELLING or not annotators_share_items(tx, study_id):
             return []
-        # Under the lock, so that two annotators do not share out the same slots.
+        # Under the lock, so two annotators do not claim the same slots.
         lock_study_head(tx, ratings, study_id)
         unrated = select(func.count()).where(slot.study_id == study_id, ~slot.calibration, slot.current.is_(None))
         own = tx.execute(unrated.where(slot.annotator == annotator)).scalar_one()
@@ -161,7 +161,7 @@ def release_assignments(store: LabelStore, study_id: str, annotator: str) -> int
     with store.begin() as tx:
         if not annotators_share_items(tx, study_id):
             return 0
-        unrated = of_annotator(study_id, annotator, False) & slot.current.is_(None)
+        unrated = annotator_assignments(study_id, annotator, False) & slot.current.is_(None)
         tx.execute(delete(drafts).where(drafts.c.seat_id.in_(select(slot.seat_id).where(unrated))))
         unassigned = {"annotator": None, "position": None, "visit": None, "opened_at": None}
         return int(tx.execute(update(assignments).where(unrated).values(**unassigned)).rowcount)
@@ -171,7 +171,7 @@ def _total_tasks(con: Connection, study_id: str, annotator: str, calibration: bo
     if not calibration and annotators_share_items(con, study_id):
         return None
     # Positions of fixed assignments run from 1 without gaps, and the last one is faster to find than a count.
-    last = con.execute(select(func.max(slot.position)).where(of_annotator(study_id, annotator, calibration))).scalar()
+    last = con.execute(select(func.max(slot.position)).where(annotator_assignments(study_id, annotator, calibration))).scalar()
     return int(last or 0)
 
 

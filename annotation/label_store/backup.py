@@ -27,7 +27,7 @@ def copy_database(source: Path, target: Path) -> None:
         draft.touch(OWNER_ONLY)
         with closing(sqlite3.connect(source, timeout=WAIT_S)) as origin, closing(sqlite3.connect(draft)) as copy:
             origin.backup(copy)
-            # Without a write-ahead log, so that the copy is one file, which may be copied on.
+            # Without a write-ahead log, so the copy is one file, which may be copied on.
             copy.execute("pragma journal_mode = delete")
             (sound,) = copy.execute("pragma integrity_check(1)").fetchone()
         if sound != "ok":

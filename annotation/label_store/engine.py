@@ -33,7 +33,7 @@ INVALID_ADDRESS = (
 
 
 Transaction = Connection
-"""What `LabelStore.begin` yields, for rules that are outside this package and pass it on."""
+"""The type that `LabelStore.begin` yields, for functions outside this package that pass it on."""
 
 
 class StudyError(AuditError):
@@ -163,7 +163,7 @@ def _without_password(address: URL) -> str:
 
 def _sqlalchemy_engine(address: URL) -> Engine:
     if address.get_backend_name() != "sqlite":
-        # Pinged first, so that a restart of PostgreSQL does not cost an annotator the next rating.
+        # Pinged first, so a restart of PostgreSQL does not cost an annotator the next rating.
         return create_engine(address, pool_size=20, max_overflow=20, pool_pre_ping=True)
     if address.database:
         Path(address.database).parent.mkdir(parents=True, exist_ok=True)
@@ -231,7 +231,7 @@ def _migrate(store: LabelStore) -> None:
 
 
 def _copy_before_migration(store: LabelStore, version: str | None) -> None:
-    """Copy an older SQLite store beside itself. The caller has its write lock, so that nothing is written in between."""
+    """Copy an older SQLite store beside itself. The caller has its write lock, so nothing is written in between."""
     if store.sqlite and version is not None and version < HEAD:
         path = Path(store.engine.url.database or "")
         copy_database(path, path.with_name(f"{path.name}.before-{HEAD}-{datetime.now(UTC):%Y%m%d-%H%M%S}"))

@@ -21,7 +21,7 @@ Heads = Mapping[str, tuple[int, str]]
 STUDY_LEDGERS = (ratings, decisions, study_events)
 """The ledgers of a study; `theme_edits` is the ledger of a run."""
 LATER_COLUMNS = ("rationale",)
-"""Columns that came after entries had been written: they enter the hash where they have a value, so that old hashes hold."""
+"""Columns that came after entries had been written: they enter the hash where they have a value, so old hashes hold."""
 GENESIS_HASH = "0" * 64
 """The previous hash of a ledger's first entry."""
 
@@ -40,7 +40,7 @@ def start_study_ledgers(tx: Connection, study_id: str) -> None:
 
 
 def lock_study_head(tx: Connection, table: Table, study_id: str) -> Entry:
-    """The head of a study's ledger, locked until the transaction ends, so that entries are written one after another."""
+    """The head of a study's ledger, locked until the transaction ends, so entries are written one after another."""
     head = _lock_head(tx, table, study_id)
     if head is None:
         raise StudyError(f"There is no study '{study_id}'. Nothing was changed.")
@@ -48,7 +48,7 @@ def lock_study_head(tx: Connection, table: Table, study_id: str) -> Entry:
 
 
 def lock_run_head(tx: Connection, table: Table, run: str) -> Entry:
-    """The same for the ledger of a run, which is created with its first entry."""
+    """The head of a run's ledger, which is created with its first entry."""
     if (head := _lock_head(tx, table, run)) is not None:
         return head
     with suppress(IntegrityError), tx.begin_nested():  # another transaction created it in between; it has committed by now
@@ -92,7 +92,7 @@ def _lock_head(tx: Connection, table: Table, owner: str) -> Entry | None:
 
 
 def study_ledger_faults(con: Connection, study_id: str) -> list[str]:
-    """What is wrong with the ledgers of a study, one sentence per fault; an empty list when every entry is unchanged.
+    """The faults in the ledgers of a study, one sentence each; an empty list if every entry is unchanged.
 
     It detects an entry that was changed, removed, added or moved, a missing head, and an assignment that does not point to its
     last rating or names somebody else. A ledger that was rewritten completely, head included, is detected by `head_faults`.
@@ -122,7 +122,7 @@ def _head_faults(con: Connection, table: Table, study_id: str, entries: int, las
 
 
 def verify_edits(store: LabelStore, run: str) -> list[str]:
-    """What is wrong with the theme edits of a run, as for a study; a run without edits has no faults."""
+    """The faults in the theme edits of a run, as for a study; a run without edits has none."""
     with store.read() as con:
         # The ledger of a run begins with its first edit; a missing head is a fault only after that.
         started = con.execute(select(theme_heads).where(*_head_condition(theme_edits, run))).first()
@@ -166,7 +166,7 @@ def _pointer_faults(con: Connection, study_id: str) -> list[str]:
     query = select(slot.seat_id, slot.current, slot.annotator).where(slot.study_id == study_id)
     # `seats` is the stored name of the assignments.
     return [
-        f"seats: {seat_id} does not point to its last rating, or names somebody else than who gave it"
+        f"seats: {seat_id} does not point to its last rating, or names a different rater"
         for seat_id, seq, annotator in con.execute(query)
         if (seq, annotator) != last.get(seat_id, (None, annotator))
     ]

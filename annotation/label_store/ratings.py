@@ -82,7 +82,7 @@ def submit_and_next(
 
 
 def add_rating(tx: Connection, annotator: str, rating: NewRating, now: datetime) -> Rating:
-    """`submit_rating` inside a transaction, so that a packet is stored completely or not at all."""
+    """`submit_rating` inside a transaction, so a packet is stored completely or not at all."""
     return _store_rating(tx, annotator, rating, now)[0]
 
 
@@ -101,13 +101,13 @@ def _store_rating(tx: Connection, annotator: str, rating: NewRating, now: dateti
     entry = append_entry(tx, ratings, head, _rating_entry(assignment, rating, scheme, now))
     row = update(assignments).where(assignments.c.seat_id == rating.assignment_id)
     tx.execute(row.values(current=entry["seq"], visit=None, opened_at=None))
-    # A draft that outlived its rating would be shown instead of it.
+    # A draft that remained after its rating would be shown instead of the rating.
     tx.execute(delete(drafts).where(drafts.c.seat_id == rating.assignment_id))
     return rating_of(entry), study_id
 
 
 def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Choice, now: datetime) -> None:
-    """Save a choice that is not submitted, so that it survives a closed browser. Drafts enter no figure.
+    """Save a choice that is not submitted, so it survives a closed browser. Drafts enter no figure.
 
     Raises StudyError when the assignment is not this annotator's or a word is not in the vocabulary.
     """
@@ -226,7 +226,7 @@ def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, scheme: Sche
 
 
 def _milliseconds(opened_at: str | None, source: str, now: datetime) -> int | None:
-    if opened_at is None or source == PACKET:  # nobody can know how long an offline rating took
+    if opened_at is None or source == PACKET:  # the duration of an offline rating is unknown
         return None
     milliseconds = round((now - from_timestamp(opened_at)).total_seconds() * 1000)
     return milliseconds if milliseconds >= 0 else None  # the clock was set back in between, so the time is not known

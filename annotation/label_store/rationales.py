@@ -1,4 +1,4 @@
-"""Rationales: the sentences of the two answers that an annotator marked as what a label rests on."""
+"""Rationales: the sentences of the two answers that an annotator marked as the basis of a label."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MarkedSentence(NamedTuple):
     end: int
 
     def turned(self) -> MarkedSentence:
-        """The same sentence where the two answers have changed sides."""
+        """The same sentence after the two answers swapped sides."""
         return self._replace(side=1 - self.side)
 
 

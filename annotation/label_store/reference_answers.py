@@ -24,7 +24,7 @@ def open_reference(store: LabelStore, assignment_id: str, annotator: str, now: d
         if task.reference is not None:
             lock_study_head(
                 tx, study_events, task.study_id
-            )  # of two tabs that open it at once, the second finds the first's entry
+            )  # if two tabs open it at once, the second finds the entry of the first
             if assignment_id not in reference_openings(tx, task.study_id):
                 record_study_event(tx, task.study_id, REFERENCE, {"seat_id": assignment_id, "annotator": annotator}, now)
         return task.reference

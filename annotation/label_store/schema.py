@@ -66,7 +66,7 @@ ended_sign_ins = Table(  # at the identity provider, whose cookie goes on to nam
     "ended_sign_ins",
     metadata,
     Column("sign_in", Text, primary_key=True),  # subject and time of the sign-in
-    Column("expires_at", Text, nullable=False),  # from then on it is not believed anyway
+    Column("expires_at", Text, nullable=False),  # from then on the sign-in has expired anyway
 )
 
 sign_in_attempts = Table(
@@ -90,7 +90,7 @@ saved_selections = Table(  # a name for the address of a list with its filters
     Column("saved_at", Text, nullable=False),
 )
 
-app_settings = Table(  # what a PI has set on *People*; an environment variable is stronger
+app_settings = Table(  # set by a PI on *People*; an environment variable takes precedence
     "app_settings",
     metadata,
     Column("name", Text, primary_key=True),
@@ -281,7 +281,7 @@ theme_edits = Table(  # append-only (triggers); an undo is another row
     Column("run", Text, primary_key=True),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
-    Column("body", Text, nullable=False),  # JSON escaped to ASCII, so that any phrase survives unchanged
+    Column("body", Text, nullable=False),  # JSON escaped to ASCII, so any phrase survives unchanged
     Column("undoes", Integer),
     Column("author", Text, ForeignKey("users.username"), nullable=False),
     Column("reason", Text, nullable=False),

@@ -123,5 +123,5 @@ def _digests(con: Connection, table: Table, columns: Sequence[str], study_id: st
 
 
 def _canonical(value: Mapping[str, Any]) -> str:
-    # The same in every process and database; escaped to ASCII, so that any text survives unchanged.
+    # The same in every process and database; escaped to ASCII, so any text survives unchanged.
     return json.dumps(value, sort_keys=True, separators=(",", ":"))

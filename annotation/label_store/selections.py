@@ -34,7 +34,7 @@ def list_selections(store: LabelStore) -> list[SavedSelection]:
 
 
 def find_selection(tx: Connection, name: str) -> SavedSelection | None:
-    """The selection of that name, locked until the transaction ends; None where there is none."""
+    """The selection of that name, locked until the transaction ends; None if there is none."""
     row = tx.execute(select(saved_selections).where(saved_selections.c.name == name).with_for_update()).mappings().first()
     return None if row is None else record_of(SavedSelection, row)
 

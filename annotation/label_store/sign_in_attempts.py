@@ -33,13 +33,13 @@ def recent_failures(
     tx: Connection, since: datetime, now: datetime, *, username: str | None = None, address: str | None = None
 ) -> Failures:
     """Wrong passwords since then for a name, from an address, or for a name from an address; a success of that pair clears it."""
-    given = ((attempt.username, username), (attempt.address, address))
-    matching = [column == value for column, value in given if value is not None]
+    keys = ((attempt.username, username), (attempt.address, address))
+    matching = [column == value for column, value in keys if value is not None]
     until = to_timestamp(now + CLOCK_TOLERANCE)
     query = select(func.count(), func.max(attempt.at)).where(
         attempt.failed, attempt.at > to_timestamp(since), attempt.at <= until, *matching
     )
-    if len(matching) == len(given):
+    if len(matching) == len(keys):
         success = select(func.max(attempt.at)).where(~attempt.failed, attempt.at <= until, *matching).scalar_subquery()
         # Times are stored as texts, and every text sorts after the empty one.
         query = query.where(attempt.at > func.coalesce(success, ""))

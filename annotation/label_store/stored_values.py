@@ -25,7 +25,7 @@ def record_of(record: type[RecordT], row: Mapping[str, Any] | RowMapping) -> Rec
 
 
 def to_timestamp(now: datetime) -> str:
-    """UTC to the microsecond, at a fixed width, so that times sort, compare and hash alike in both databases."""
+    """UTC to the microsecond, at a fixed width, so times sort, compare and hash alike in both databases."""
     if now.tzinfo is None:
         raise ValueError("a time without a zone means a different moment on another server")
     return now.astimezone(UTC).isoformat(timespec="microseconds")

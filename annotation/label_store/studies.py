@@ -18,7 +18,7 @@ from annotation.schemes import SCHEMES, Scheme
 
 
 class StudyState(StrEnum):
-    """What may happen in a study now; a study only moves forward."""
+    """The state of a study; a study only moves forward."""
 
     CALIBRATION = "calibration"
     LABELLING = "labelling"
@@ -27,7 +27,7 @@ class StudyState(StrEnum):
 
 
 class ItemKind(StrEnum):
-    """What an item is for. Annotators do not learn which items are repeats."""
+    """The purpose of an item. Annotators do not learn which items are repeats."""
 
     CALIBRATION = "calibration"
     STUDY = "study"
@@ -36,7 +36,7 @@ class ItemKind(StrEnum):
 
 STUDY_STATES = tuple(StudyState)
 RATINGS_PER_ITEM = 2
-"""Where a study does not ask for more."""
+"""The default number of ratings per item."""
 MAX_RATINGS_PER_ITEM = 5
 
 
@@ -99,7 +99,7 @@ def list_studies(store: LabelStore, annotator: str | None = None) -> list[Study]
 
 
 def neutral_titles(newest_first: Sequence[Study]) -> dict[str, str]:
-    """What annotators see in place of a title: a title such as "Is DIVERGENT overused?" says what is expected of them.
+    """The neutral title shown to annotators: a real title such as "Is DIVERGENT overused?" would bias them.
 
     newest_first  all studies, as `list_studies` gives them, because they are numbered in the order of their creation
     """
@@ -133,7 +133,7 @@ def count_annotators(con: Connection, study_id: str) -> int:
 
 
 def annotators_share_items(con: Connection, study_id: str) -> bool:
-    """Whether a study has more annotators than ratings of an item, so that they claim items instead of rating all."""
+    """Whether a study has more annotators than ratings of an item, so they claim items instead of rating all."""
     wanted = con.execute(select(studies.c.ratings_per_item).where(studies.c.study_id == study_id)).scalar_one()
     return count_annotators(con, study_id) > int(wanted)
 
@@ -149,7 +149,7 @@ def state_for_annotator(con: Connection, study_id: str, annotator: str) -> Study
 
 
 def scheme_of(con: Connection, study_id: str) -> Scheme:
-    """What a study asks about an item."""
+    """The scheme of a study."""
     return SCHEMES[con.execute(select(studies.c.scheme).where(studies.c.study_id == study_id)).scalar_one()]
 
 
@@ -192,7 +192,7 @@ def advance_study(tx: Connection, study_id: str, expected: StudyState, now: date
     """
     if expected is StudyState.CLOSED:
         raise StudyError(f"Study '{study_id}' is closed. Nothing was changed. Draw a new sample to collect more ratings.")
-    lock_study_head(tx, ratings, study_id)  # a rating submitted now is stored before the move, or refused after it
+    lock_study_head(tx, ratings, study_id)  # a rating submitted now is stored before the move or rejected after it
     if not incomplete:
         _refuse_if_unrated(tx, study_id, expected)
     following = STUDY_STATES[STUDY_STATES.index(expected) + 1]

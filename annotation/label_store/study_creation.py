@@ -56,7 +56,7 @@ class NewItem:
 
 @dataclass(frozen=True)
 class NewStudy:
-    """What a study is created from.
+    """The input for creating a study.
 
     annotators   as many usernames as an item gets ratings, or more. With as many, everybody rates every item. With more, every
                  study item has that many unassigned slots, and an annotator who asks for work claims one (never two of an
@@ -154,14 +154,14 @@ def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
 
 
 def _everybody_rates_all(new: NewStudy) -> bool:
-    """Whether nothing is left to claim, so that each annotator gets a fixed order at once."""
+    """Whether nothing is left to claim, so each annotator gets a fixed order at once."""
     return len(new.annotators) == new.ratings_per_item
 
 
 def _ordered_rows(
     new: NewStudy, annotator: str, letter: str, calibration: bool, own_items: Sequence[NewItem]
 ) -> Iterable[dict[str, Any]]:
-    # crc32 instead of hash(), which Python salts anew in every process.
+    # crc32 instead of hash(), which Python salts differently in every process.
     rng = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
     for position, item in enumerate(randomised_order(own_items, rng), start=1):
         yield _assignment_row(new, item, letter, annotator, position)

@@ -17,14 +17,14 @@ REPEAT_DISTANCE = 0.25
 slot = assignments.c
 
 
-def of_annotator(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
+def annotator_assignments(study_id: str, annotator: str, calibration: bool) -> ColumnElement[bool]:
     """The assignments of an annotator in one round of a study."""
     return and_(slot.study_id == study_id, slot.annotator == annotator, slot.calibration == calibration)
 
 
 @dataclass(frozen=True)
 class _UnassignedSlot:
-    """An unassigned slot as one annotator meets it.
+    """An unassigned slot from one annotator's point of view.
 
     repeat_of     the item that its item silently repeats
     met_at        the annotator's position of that item; None where they do not have it
@@ -45,7 +45,7 @@ def claim_unassigned(tx: Connection, study_id: str, annotator: str, calibration:
     """
     if wanted < 1:
         return []
-    own = of_annotator(study_id, annotator, calibration)
+    own = annotator_assignments(study_id, annotator, calibration)
     last = tx.execute(select(func.coalesce(func.max(slot.position), 0)).where(own)).scalar_one()
     unassigned = sorted(_unassigned_slots(tx, study_id, annotator, calibration), key=lambda s: _random_rank(annotator, s))
     slots = tx.execute(select(func.count()).where(slot.study_id == study_id, ~slot.calibration)).scalar_one()
@@ -68,7 +68,7 @@ def _next_slot(unassigned: list[_UnassignedSlot], position: int, distance: int) 
     """The slot for the annotator's task number `position`.
 
     A silent repeat goes to an annotator who has the item it repeats, at least `distance` tasks later; earlier only where
-    nothing else is left. `_random_rank` draws repeated items early, so that there is work to do in between.
+    nothing else is left. `_random_rank` draws repeated items early, so there is work to do in between.
     """
     allowed = [candidate for candidate in unassigned if not candidate.repeat_of or candidate.met_at]
     due = (candidate for candidate in allowed if position - (candidate.met_at or -distance) >= distance)

@@ -1,8 +1,8 @@
 """Disagreement (R_div) of parts of a run, corrected for the judge's errors: organs, topics, centers.
 
-People rate too few pairs of one organ to correct it alone, and the judge may err more often there than elsewhere. So what people
-say of a label of the judge in a group is drawn to what they say of it in the run, the more the fewer items the group has and the
-less groups differ: a composite of the direct and the synthetic estimator (Rao and Molina 2015, Small Area Estimation, 3.3;
+People rate too few pairs of one organ to correct it alone, and the judge may err more often there than elsewhere. So people's
+labels for a label of the judge in a group are shrunk towards those in the run, more strongly the fewer items the group has and
+the less groups differ: a composite of the direct and the synthetic estimator (Rao and Molina 2015, Small Area Estimation, 3.3;
 weights by moments as in Fay and Herriot 1979, J. Am. Stat. Assoc. 74).
 """
 
@@ -30,7 +30,7 @@ GROUPS_TABLE = TableSpec(
         Column.share("own", "Weight of its own items"),
     ),
     (
-        "Corrected: what people say of each of the judge's labels, in the group and in the whole run, applied to the pairs of "
+        "Corrected: people's labels for each of the judge's labels, in the group and in the entire run, applied to the pairs of "
         "the group that have that label. With few items of its own a group is corrected as the run is. Pairs that the judge "
         "calls absent are taken as absent.",
         IntervalNote(Population.PEOPLE, "not corrected for the number of groups"),
@@ -85,7 +85,7 @@ def _pairs(counts: pd.DataFrame, names: list[str]) -> Floats:
 
 @dataclass(frozen=True)
 class _Sample:
-    """What people say of the judge's labels; shares are weighted by the pairs that an item stands for.
+    """People's labels by the judge's label; shares are weighted by the pairs that an item represents.
 
     items                 (groups, labels), rated items
     disagreeing, present  (groups, labels), share of people's labels that disagree, and that are not ABSENT; NaN without items
@@ -115,9 +115,9 @@ class _Sample:
         spread, chance = np.nansum(self.items * (self.disagreeing - share) ** 2, axis=0), share * (1 - share)
         with np.errstate(invalid="ignore", divide="ignore"):
             size = n - (self.items**2).sum(axis=0) / n
-            found, error = (spread - (groups - 1) * chance) / size, chance * np.sqrt(2 * (groups - 1)) / size
+            variance, error = (spread - (groups - 1) * chance) / size, chance * np.sqrt(2 * (groups - 1)) / size
         several = groups > 1
-        return np.where(several, np.maximum(np.nan_to_num(found), 0), 0.0), np.where(several, np.nan_to_num(error), 0.0)
+        return np.where(several, np.maximum(np.nan_to_num(variance), 0), 0.0), np.where(several, np.nan_to_num(error), 0.0)
 
 
 def _sample(ratings: Ratings, groups: pd.DataFrame, names: list[str], human: str) -> _Sample:
@@ -160,7 +160,7 @@ def _composite(pairs: Floats, sample: _Sample) -> tuple[Floats, Floats, Floats, 
         answered = (share * present).sum(axis=1)
         rate = (share * disagreeing).sum(axis=1) / answered
         of_own = weight**2 * within / np.maximum(sample.items, 1)
-        # How far groups differ is hardly known, so the interval allows for half a standard error more than was found
+        # The difference between groups is uncertain, so the interval allows for half a standard error more than estimated
         of_run = (1 - weight) ** 2 * (within / sample.all_items + between + between_error / 2)
         variance = np.where(pairs > 0, share**2 * (of_own + of_run), 0.0).sum(axis=1) / answered**2
     items = np.where(pairs > 0, sample.all_items, 0.0).sum(axis=1)

@@ -19,9 +19,9 @@ Strata that a second criterion divides (`label/organ`) are put together by the j
 (`annotation.ratings.design.SampleDesign.by_verdict`).
 
 For strata made of the judge's labels the items weighted back without regard to strata ("people alone"), PPI++ (arXiv:2311.01453)
-and the inverted confusion matrix (Rogan and Gladen 1978) give the same value to the last digit. They are therefore no checks of
-the method, only of the arithmetic, and stand in the tests (tests/annotation/prevalence/test_identities.py). What does differ is a
-plain random sample of as many items, without the judge; its expected interval is shown beside the corrected one.
+and the inverted confusion matrix (Rogan and Gladen 1978) give the same value to the last digit. They therefore check only the
+arithmetic, not the method, and are in the tests (tests/annotation/prevalence/test_identities.py). A different design is a plain
+random sample of as many items, without the judge; its expected interval is shown next to the corrected one.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
         once = int(standard.rated_once.sum()) if human == GOLD else 0
         why = f" ({once:,} are rated by one annotator only, which is not enough for a gold label)" if once else ""
         raise AuditError(f"No item has a label by {human}{why}. Nothing was estimated. Label some items first.")
-    n, counts = int(rated.sum()), with_disagrees(labels[rated]).sum(axis=0)
+    n, counts = int(rated.sum()), append_disagreement(labels[rated]).sum(axis=0)
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
-    judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
+    judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
     corrected = corrected_shares(design, labels)
     random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n)))
@@ -143,25 +143,25 @@ def require_design(ratings: Ratings) -> SampleDesign:
 
 
 def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
-    """What people call each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
+    """People's labels of each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
     if human != GOLD and human not in ratings.annotators:
         raise AuditError(
             f"There is no annotator '{human}'. Allowed: {', '.join((GOLD, *ratings.annotators))}. Nothing was estimated."
         )
     if human != GOLD:
         return _one_label(ratings.labels[human])
-    standard, given = gold_standard(ratings), votes(ratings)
+    standard, vote_counts = gold_standard(ratings), votes(ratings)
     # Open disputes are split between their labels: dropping them would drop the difficult items.
-    split = given / np.maximum(given.sum(axis=1, keepdims=True), 1)
+    split = vote_counts / np.maximum(vote_counts.sum(axis=1, keepdims=True), 1)
     return np.where(standard.disputed[:, None], split, _one_label(standard.codes))
 
 
 def _one_label(codes: Codes) -> Floats:
-    """Each item's label as a share of 1, (items, labels); NaN where it has none."""
+    """Each item's label as a share of 1, (items, labels); NaN if it has none."""
     return np.where((codes == MISSING)[:, None], np.nan, codes[:, None] == np.arange(len(LABELS)))
 
 
-def with_disagrees(shares: Floats) -> Floats:
+def append_disagreement(shares: Floats) -> Floats:
     """Shares of labels (rows, labels) with a further column for `disagrees`."""
     return np.column_stack([shares, shares[:, [label.code for label in DISAGREEING]].sum(axis=1)])
 
@@ -173,7 +173,7 @@ def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
 
 def events_by_stratum(design: SampleDesign, labels: Floats) -> Floats:
     """Rated items with each label, (labels and `disagrees`, strata)."""
-    rows = with_disagrees(np.nan_to_num(labels))
+    rows = append_disagreement(np.nan_to_num(labels))
     return np.stack([np.bincount(design.stratum, weights=row, minlength=len(design.strata)) for row in rows.T])
 
 

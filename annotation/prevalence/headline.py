@@ -1,4 +1,4 @@
-"""The disagreement rate of a run (R_div), corrected for the judge's errors: the figure that a reader meets first."""
+"""The disagreement rate of a run (R_div), corrected for the judge's errors: the headline figure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.prevalence.estimates import DISAGREES, ROWS, events_by_stratum, human_labels, require_design, with_disagrees
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, events_by_stratum, human_labels, require_design
 from annotation.ratings.design import Floats, SampleDesign
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.stats.intervals import quotient_interval, stratified_share
@@ -43,7 +43,7 @@ def corrected_disagreement(ratings: Ratings, human: str = GOLD) -> CorrectedRate
     """
     design, labels = require_design(ratings), human_labels(ratings, human)
     rated = ~np.isnan(labels[:, 0])
-    judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0]
+    judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     events = events_by_stratum(design, labels)
     estimate = disagreement_rate(events[ROWS.index(DISAGREES)], events[Label.ABSENT.code], design.count(rated), design)
     own = judge[ROWS.index(DISAGREES)] / (1 - judge[Label.ABSENT.code]) if judge[Label.ABSENT.code] < 1 else math.nan

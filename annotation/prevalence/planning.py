@@ -1,4 +1,4 @@
-"""How many ratings are enough: where to rate more, until the interval of a corrected share is narrow enough.
+"""Sample-size planning: which strata need more ratings until the interval of a corrected share is narrow enough.
 
 A plan can be carried out: a further study of the same run leaves out the pairs of earlier ones (`SamplePlan.after`), and their
 ratings are estimated together (`annotation.studies.earlier_studies`). What a plan assumes of a label that no item has shown yet
@@ -14,7 +14,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from annotation.prevalence.estimates import DISAGREES, ROWS, events_by_stratum, human_labels, require_design, with_disagrees
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, events_by_stratum, human_labels, require_design
 from annotation.ratings.design import Floats
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
@@ -37,7 +37,7 @@ def sample_size_plan(ratings: Ratings, half_width: float, label: str = DISAGREES
     """The ratings per stratum after which the 95 % interval of a corrected share is expected to be narrow enough.
 
     The ratings so far show how common `label` (one of the five, or `disagrees`) is in each stratum; the judge's own share of it
-    in the run is added as one more item, so that a stratum in which none occurred is not assumed to have none. Ratings go where
+    in the run is added as one more item, so a stratum in which none occurred is not assumed to have none. Ratings go where
     one narrows the interval most, until it extends `half_width` to either side on average, or everything is rated.
 
     One row per label of the judge (or stratum, where strata are not labels):
@@ -56,7 +56,7 @@ def sample_size_plan(ratings: Ratings, half_width: float, label: str = DISAGREES
     all_events = events_by_stratum(design, labels)[ROWS.index(label)]
     events, rated, pairs = design.by_verdict(all_events, design.count(~np.isnan(labels[:, 0])))
     rated = np.floor(rated)
-    judge = with_disagrees(design.judge_shares(ratings.labels[JUDGE])[None])[0][ROWS.index(label)]
+    judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0][ROWS.index(label)]
     expected = np.minimum((events + np.nan_to_num(judge, nan=0.5)) / (rated + 1), 1.0)
     wanted = allocate(expected, rated, pairs, half_width)
     table = {"stratum": design.verdicts, "pairs": pairs, "rated": rated, "wanted": wanted, "more": wanted - rated}

@@ -1,4 +1,4 @@
-"""The corrected shares in sentences of plain text: each figure with its interval, beside what the judge says."""
+"""The corrected shares in sentences of plain text: each figure with its interval, next to the judge's own figure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rate_sentence(rate: CorrectedRate) -> str:
 
 
 def saving_sentence(shares: pd.DataFrame, label: str = DISAGREES) -> str:
-    """What the judge's labels save: the random sample that would be as precise; "" where nothing is estimated.
+    """The gain from the judge's labels: the size of an equally precise random sample; "" if nothing is estimated.
 
     shares  as `annotation.prevalence.estimates.prevalence` returns them
     """
@@ -66,16 +66,16 @@ def annotator_errors_sentence(ratings: Ratings) -> str:
     """How often each annotator seems to give the true label; "" with fewer than three ratings of an item."""
     if not can_tell_annotators_apart(ratings):
         return ""
-    found = true_labels(ratings)
-    shares = np.nanmean(found.probability, axis=0)
-    right = [float(shares @ np.diag(confusion)) for confusion in found.confusion]
+    model = true_labels(ratings)
+    shares = np.nanmean(model.probability, axis=0)
+    right = [float(shares @ np.diag(confusion)) for confusion in model.confusion]
     names = (f"{rater_name(annotator)} {percent(share, 0)}" for annotator, share in zip(ratings.annotators, right, strict=True))
-    given = ", ".join(names)
-    return f"By the model of Dawid and Skene, which weighs annotators by their errors, the true label is given by {given}."
+    listed = ", ".join(names)
+    return f"By the model of Dawid and Skene, which weighs annotators by their errors, the true label is given by {listed}."
 
 
 def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:
-    """What the share of disagreement would be if annotators are wrong together on `wrong` of the items.
+    """The share of disagreement if annotators are wrong together on a share `wrong` of the items.
 
     errors  as `annotation.prevalence.shared_errors.shared_errors` returns them
     """

@@ -1,6 +1,6 @@
 """Sensitivity: what the corrected shares would be if annotators are wrong together on some of the items.
 
-What counts as true is what annotators agree on. Where all of them misread the same item, no figure computed from their labels can
+Labels on which annotators agree count as true. Where all of them misread the same item, no figure computed from their labels can
 show it: with 5 % of such errors the interval of CONSISTENT contained the true share in 44 % of simulated studies. Assumed here:
 a share of all items, whatever their true label, has the label next to it on the scale (either of the two, equally often). The
 observed shares are then those of a known matrix, whose inverse gives the true ones (Rogan and Gladen 1978, Am. J. Epidemiol.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from annotation.prevalence.estimates import DISAGREES, ROWS, corrected_shares, human_labels, require_design, with_disagrees
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, corrected_shares, human_labels, require_design
 from annotation.ratings.design import Floats
 from annotation.ratings.table import GOLD, Ratings
 from audit.stats.intervals import ShareEstimate
@@ -61,7 +61,7 @@ def _without_errors(corrected: ShareEstimate, label: str, wrong: float) -> tuple
     """The share and its interval where `wrong` of the labels behind the corrected shares (labels and `disagrees`) are errors."""
     row = ROWS.index(label)
     # How much each observed share counts towards the true one; above all the label itself, and with it its uncertainty
-    counts = with_disagrees(np.asarray(np.linalg.inv(neighbour_errors(wrong)), dtype=np.float64))[:, row]
+    counts = append_disagreement(np.asarray(np.linalg.inv(neighbour_errors(wrong)), dtype=np.float64))[:, row]
     value, stretch = float(counts @ corrected.value[: len(LABELS)]), float(np.abs(counts).max())
     low = value - stretch * float(corrected.value[row] - corrected.low[row])
     high = value + stretch * float(corrected.high[row] - corrected.value[row])

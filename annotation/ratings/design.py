@@ -1,4 +1,4 @@
-"""The design of a stratified sample: its strata, how many pairs of the run each has, and so what one item represents."""
+"""The design of a stratified sample: its strata, the number of pairs of the run in each, and so the weight of an item."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STRATA_FILE = (
 FIRST_ROW = 2
 """The row of the first item in a spreadsheet: under the column names."""
 WEIGHT_TOLERANCE = 1e-3
-"""Weights are written with a few digits, so that sums of them are off by a little."""
+"""Weights are written with a few digits, so sums of them are off by a little."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ WITHOUT_GOLD = (
 class GoldStandard:
     """Gold labels of a table of ratings; every array has one value per item.
 
-    codes        the gold label, MISSING where there is none
+    codes        the gold label, MISSING if there is none
     adjudicated  a third person decided
     disputed     rated by two or more, without a majority and not decided
     rated_once   rated by one annotator only, and not decided
@@ -67,14 +67,14 @@ def votes(ratings: Ratings) -> Floats:
 
 def majority(ratings: Ratings) -> Codes:
     """The label that more than half of an item's annotators gave, at least two of them; else MISSING."""
-    given = votes(ratings)
-    total = given.sum(axis=1)
+    counts = votes(ratings)
+    total = counts.sum(axis=1)
     # Strictly more than half: argmax alone would settle a tie in favour of the label that is declared first.
-    return np.where((total >= 2) & (2 * given.max(axis=1) > total), given.argmax(axis=1), MISSING)
+    return np.where((total >= 2) & (2 * counts.max(axis=1) > total), counts.argmax(axis=1), MISSING)
 
 
 def reference_standard(ratings: Ratings) -> str:
-    """What the judge is measured by: gold as soon as a dispute is decided, the majority before; never both at once."""
+    """The reference standard for the judge: gold once a dispute is decided, the majority before; never a mixture."""
     return GOLD if gold_standard(ratings).adjudicated.any() else MAJORITY
 
 

@@ -29,7 +29,7 @@ columns of a labels file with one row per item and annotator (long format), such
   significance, seconds, order                   of that rating
   judge, gold, design_weight, stratum, ...       as above, the same in all rows of an item
 Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are."""
-"""What the command line says of a labels file."""
+"""Help text of the command line on labels files."""
 
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 TABS = (".tsv", ".tab")
@@ -52,7 +52,7 @@ def read_labels(path: Path) -> LabelsFile:
 def _table(path: Path) -> pd.DataFrame:
     separator = "\t" if path.suffix.lower() in TABS else ","
     try:
-        # As text and none missing, so that an id 007 stays 007; spreadsheets begin a file with a byte order mark.
+        # As text and none missing, so an id 007 stays 007; spreadsheets begin a file with a byte order mark.
         return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
     except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise AuditError(

@@ -45,7 +45,7 @@ class LabelsFile:
     """A labels file with one row per item, as `annotation.ratings.table.ratings_from` takes it.
 
     notes    what to know about how it was read, in sentences
-    repeats  labels of items that an annotator rated twice, as `retest_agreement` takes them; no rows where there are none
+    repeats  labels of items that an annotator rated twice, as `retest_agreement` takes them; no rows if there are none
     """
 
     frame: pd.DataFrame
@@ -70,7 +70,7 @@ def wide_labels(frame: pd.DataFrame, where: str) -> LabelsFile:
     Raises AuditError, naming row and column, for a column that is missing or has two candidates, an unknown label, a second row
     of an item and annotator, a column about the item that differs between its rows, and where fewer than two people rated.
     """
-    rows = _named(frame, where)
+    rows = _with_standard_columns(frame, where)
     _check_cells(rows, where)
     kept, repeats, left_out = _by_kind(rows)
     rater = "seat" if "seat" in kept else RATER
@@ -80,7 +80,7 @@ def wide_labels(frame: pd.DataFrame, where: str) -> LabelsFile:
     if len(raters) < 2:
         only = f"only '{raters[0]}' gave labels" if raters else "no row has a label"
         raise AuditError(f"{where}, column {rater}: {only}; agreement needs two annotators. {NOTHING} Add the other's rows.")
-    wide = _of_items(kept, where)
+    wide = _item_rows(kept, where)
     letters = dict(zip(raters, _letters(), strict=False))
     for name, letter in letters.items():
         own = kept[kept[rater] == name].set_index(ITEM)
@@ -92,7 +92,7 @@ def wide_labels(frame: pd.DataFrame, where: str) -> LabelsFile:
     return LabelsFile(wide.reset_index(), (read, *left_out), repeats)
 
 
-def _named(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+def _with_standard_columns(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     """The frame with the column names of the long format; all cells are stripped texts."""
     frame = frame.set_axis(_plain_names(frame), axis="columns")
     repeated = [name for name in frame if (frame.columns == name).sum() > 1]
@@ -174,7 +174,7 @@ def _by_kind(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]
     return study, labels.assign(**{side: labels[side].map(plain).map(codes) for side in ("first", "second")}), notes
 
 
-def _of_items(rows: pd.DataFrame, where: str) -> pd.DataFrame:
+def _item_rows(rows: pd.DataFrame, where: str) -> pd.DataFrame:
     """One row per item with what its rows say about it, in the order in which items appear first."""
     columns = [name for name in OF_ITEM if name in rows]
     first = rows.drop_duplicates(ITEM).set_index(ITEM)[columns]

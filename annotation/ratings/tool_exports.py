@@ -55,7 +55,7 @@ def frame_of_columns(frame: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def cell_text(value: object) -> str:
-    """A value of JSON as a cell; a list or an object as JSON, so that it is no label by accident."""
+    """A value of JSON as a cell; a list or an object as JSON, so it is no label by accident."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, list) and len(value) == 1:

@@ -1,1 +1,1 @@
-"""Studies of human labels: accounts, sampling, packets for offline work, adjudication, and the tables that come out of them."""
+"""Studies of human labels: accounts, sampling, packets for offline work, adjudication, and result tables."""

@@ -1,6 +1,6 @@
 """Accounts, their roles, and sessions that survive a restart and expire; who changed an account is in the access log.
 
-The clock is passed in, so that a test can move it.
+The clock is passed in, so a test can move it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from audit.vocabulary import nearest
 
 
 class Role(StrEnum):
-    """What an account may do.
+    """The permissions of an account.
 
     VIEWER browses runs and edits themes. ANNOTATOR rates in studies they belong to, and cannot reach a verdict. ADJUDICATOR
     decides where two annotators disagree, and sees agreement. PI does everything but rate: draws samples, advances studies,
@@ -171,7 +171,7 @@ def change_password(
     with store.begin() as tx:
         user = _existing(tx, username)
         account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=None)
-        # Whoever changes a password may have lost the old one to somebody who is signed in with it.
+        # The old password may be known to somebody who is signed in with it, so their sessions must end.
         account_rows.end_sessions(tx, user.username, now)
         log_event(tx, Event.PASSWORD_CHANGED, actor, now, user.username)
 
@@ -247,7 +247,7 @@ def _existing(tx: Transaction, username: str) -> UserRow:
 
 
 def _with_other_pi(tx: Transaction, username: str) -> UserRow:
-    # The PIs are locked before the account, so that two who demote each other wait and do not block each other for good.
+    # The PIs are locked before the account, so two who demote each other wait and do not block each other for good.
     investigators = account_rows.active_users_with_role(tx, Role.PI)
     user = _existing(tx, username)
     if investigators == [user.username]:

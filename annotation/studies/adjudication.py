@@ -24,7 +24,7 @@ AGREED, ADJUDICATED = "agreed", "adjudicated"
 
 @dataclass(frozen=True)
 class BlindRating:
-    """What one of the annotators chose, without the annotator's name.
+    """The choice of one annotator, without the annotator's name.
 
     label      about answers a and b of the item
     rationale  the sentences that the annotator marked, on the sides of the Dispute
@@ -41,7 +41,7 @@ class BlindRating:
 class Dispute:
     """One item on which no label has a majority.
 
-    The order of the answers and the order of the ratings are randomised per item, so that neither reveals a handbook or an
+    The order of the answers and the order of the ratings are randomised per item, so neither reveals a handbook or an
     annotator. `swapped`: answer b is shown first; labels are about answers a and b (`Scheme.turned`). `decision` is None
     until somebody has decided.
     """

@@ -1,7 +1,7 @@
 """Settings that a PI changes while the server runs: who may browse runs, and which endpoints judge.
 
-They are kept with the accounts, and each change is an entry of the access log. An environment variable is stronger: whoever runs
-the server has the last word. A key is never among them; it comes from the environment alone.
+They are kept with the accounts, and each change is an entry of the access log. An environment variable takes precedence, so the
+operator of the server decides. A key is never among them; it comes from the environment alone.
 """
 
 from __future__ import annotations

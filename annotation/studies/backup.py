@@ -29,7 +29,7 @@ POSTGRESQL = (
 
 @dataclass(frozen=True)
 class CheckedCopy:
-    """What a copy of a label store contains, and how its studies differ from what was written, one sentence per fault."""
+    """The contents of a copy of a label store, and the alterations of its studies, one sentence per fault."""
 
     studies: int
     ratings: int
@@ -43,7 +43,9 @@ def back_up(url: str, file: Path) -> CheckedCopy:
     """
     path = _existing_path(url)
     if file.exists():
-        raise StudyError(f"{file} already exists, and a backup overwrites nothing. Nothing was written. Choose another name.")
+        raise StudyError(
+            f"{file} already exists, and a backup never overwrites a file. Nothing was written. Choose another name."
+        )
     copy_database(path, file)
     return check_copy(file)
 
@@ -87,7 +89,7 @@ def restore(
     if checked.faults and not accept_faults:
         raise StudyError(
             f"{file} was altered: {checked.faults[0]} ({len(checked.faults)} findings). Nothing was replaced. Choose another "
-            "backup, or restore it all the same (--accept-faults)."
+            "backup, or restore it anyway (--accept-faults)."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,6 +1,6 @@
-"""The calibration round: how far the annotators agree, whether that is enough to begin, and the items that they talk through.
+"""The calibration round: the annotators' agreement, whether it suffices to start, and the items to discuss.
 
-For PIs, without the judge: annotators sit beside the PI when the differing items are read.
+For PIs, without the judge: annotators sit next to the PI when the differing items are read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CALIBRATION_TABLE = TableSpec(
 
 @dataclass(frozen=True)
 class CalibrationRating:
-    """What one annotator chose; `label` is None where the item is not rated yet."""
+    """The choice of one annotator; `label` is None if the item is not rated yet."""
 
     annotator: str
     label: str | None
@@ -69,7 +69,7 @@ class CalibrationItem:
 
 @dataclass(frozen=True)
 class CalibrationFigure:
-    """An estimate with its 95 % interval (NaN where it has none), and why it is undefined ("" where it is not)."""
+    """An estimate with its 95 % interval (NaN if it has none), and why it is undefined ("" where it is not)."""
 
     value: float
     low: float

@@ -1,4 +1,4 @@
-"""How precise a study of this size will be, before anything is rated: for the planner beside the sample size."""
+"""How precise a study of this size will be, before anything is rated: for the planner next to the sample size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGREEMENT = 0.8
 
 @dataclass(frozen=True)
 class ExpectedPrecision:
-    """What a sample is expected to give.
+    """The expected precision of a sample.
 
     items       study items
     agreement   ends of the 95 % Wilson interval of an agreement of 80 % on these items

@@ -1,7 +1,7 @@
 """The first account, made on the sign-in page by whoever has the code that the server printed at its start.
 
 Without the code anybody who reaches a new server first would own it. The code lives in the server's memory only: a restart
-prints another, and it opens nothing once there is an account.
+prints another, and it is useless once there is an account.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ def create_first_account(
 
 
 def _matches(code: str) -> bool:
-    typed, right = (_plain(text).encode() for text in (code[:64], _server.code))
-    # Compared even without a code, and in constant time, so that the reply tells nothing by how long it takes.
+    typed, right = (_normalised_code(text).encode() for text in (code[:64], _server.code))
+    # Compared even without a code, and in constant time, so the response time reveals nothing.
     return hmac.compare_digest(typed, right) and bool(right)
 
 
-def _plain(code: str) -> str:
+def _normalised_code(code: str) -> str:
     return "".join(character for character in code.casefold() if character.isalnum())

@@ -1,4 +1,4 @@
-"""What became of a study's items: drawn, rated, agreed, adjudicated; with its calibration round, repeats and single ratings."""
+"""The flow of a study's items: drawn, rated, agreed, adjudicated; with its calibration round, repeats and single ratings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.ratings.table import Ratings
 from audit.tables import Column, TableSpec
 
 FLOW_TABLE = TableSpec(
-    "What became of the items",
+    "Flow of items",
     (Column.text("step", "Step"), Column.count("n", "n", "items"), Column.text("note", "Note")),
 )
 RATINGS_TABLE = TableSpec(
@@ -36,7 +36,7 @@ CODEBOOK_TABLE = TableSpec(
 
 @dataclass(frozen=True)
 class StudyFlow:
-    """Items of a study by what became of them.
+    """Items of a study by outcome.
 
     drawn        items of the sample
     rated        rated by at least two annotators
@@ -94,7 +94,7 @@ def study_flow(ratings: Ratings, table: pd.DataFrame) -> StudyFlow:
     )  # fmt: skip
 
 
-def by_seat(retest: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def by_annotator_letter(retest: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Figures by annotator, under letters instead of the names of accounts; an annotator with both seats has both letters."""
     seats = table.dropna(subset=["annotator"]).groupby("annotator")["seat"].agg(lambda own: " and ".join(sorted(set(own))))
     return retest.assign(annotator=[f"annotator {seats.get(name, '')}".strip() for name in retest["annotator"]])

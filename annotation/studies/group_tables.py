@@ -1,4 +1,4 @@
-"""Further tables of a study: how the judge fails, for whom, the disagreement of parts of the run, errors that people share."""
+"""Further tables of a study: the judge's errors by kind and group, disagreement of parts of the run, shared annotator errors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def corrected_table(data: ValidationData) -> Table:
 
 def clustered_table(data: ValidationData) -> Table:
     """Agreement with intervals for other items of this run, and for other questions and handbooks."""
-    found = clustered_agreement(data.ratings, data.rows.drop_duplicates("item_id"))
-    return data.table("study_clustered_agreement", CLUSTERED_TABLE, found)
+    frame = clustered_agreement(data.ratings, data.rows.drop_duplicates("item_id"))
+    return data.table("study_clustered_agreement", CLUSTERED_TABLE, frame)
 
 
 def shared_errors_table(data: ValidationData) -> Table:

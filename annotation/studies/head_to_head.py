@@ -1,6 +1,6 @@
 """Draws a head-to-head study from a run: questions that two answering systems both answered, spread over the types of question.
 
-Refusals are answers too, and the rubric says how to compare them. What could not be read is counted and not drawn.
+Refusals are answers too, and the rubric says how to compare them. Unreadable replies are counted and not drawn.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DECLINED = "The system declined to answer."
 """Shown where a system refused without a text."""
 NO_TYPE = "no type"
 
-# Numbers and positions count in a fixed order of questions, so that a seed draws the same items from every copy of a run.
+# Numbers and positions count in a fixed order of questions, so a seed draws the same items from every copy of a run.
 ASKED = """
 with couples as (
     select unnest($systems_a) as id_a, unnest($systems_b) as id_b
@@ -72,7 +72,7 @@ left join reference_answers r on r.question = n.question and r.place = 0
 
 @dataclass(frozen=True, kw_only=True)
 class HeadToHeadPlan(Plan):
-    """What to draw from the answers of systems.
+    """The plan of a sample from the answers of systems.
 
     systems    ids of two systems or more; each two of them are compared
     questions  study items for each two systems, at least one of each type of question; fewer where they have fewer
@@ -135,7 +135,7 @@ def systems_of(con: Connection) -> dict[str, str]:
 
 
 def systems_in(run: Run) -> dict[str, str]:
-    """The same for a run that is not open."""
+    """The answering systems of a run that is not open."""
     with open_store(run.path) as con:
         return systems_of(con)
 

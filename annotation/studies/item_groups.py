@@ -46,8 +46,8 @@ def pair_groups(items: pd.DataFrame, con: Connection) -> pd.DataFrame:
     """
     center = frame(con, CENTERS).set_index("handbook_id")["center"]
     sides = pd.concat([items.assign(by=BY_CENTER, group=items[side].map(center)) for side in ("handbook_a", "handbook_b")])
-    found = pd.concat([*_by_question(items, con), sides], ignore_index=True)
-    return found[["item_id", "by", "group"]].drop_duplicates(ignore_index=True)
+    parts = pd.concat([*_by_question(items, con), sides], ignore_index=True)
+    return parts[["item_id", "by", "group"]].drop_duplicates(ignore_index=True)
 
 
 def _study_items(store: LabelStore, study_id: str) -> pd.DataFrame:
@@ -63,7 +63,7 @@ def _by_label(store: LabelStore, study_id: str, items: pd.DataFrame) -> pd.DataF
 
 
 def _in_order(labels: pd.Series) -> pd.Series:
-    return labels.map({label: place for place, label in enumerate(LABELS)})
+    return labels.map({label: index for index, label in enumerate(LABELS)})
 
 
 def _by_question(items: pd.DataFrame, con: Connection) -> Iterator[pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""What blinding does to a study's answers: the words in place of "NOT ADDRESSED", what is masked, and what may be left."""
+"""The effect of blinding on a study's answers: the words in place of "NOT ADDRESSED", masked names, and names that may remain."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ MASKED_TABLE = TableSpec(
 
 @dataclass(frozen=True)
 class MaskingPreview:
-    """What blinding does to the answers of a sample.
+    """The effect of blinding on the answers of a sample.
 
     masked         columns of MASKED_TABLE, most places first: words as written, in how many places and items
     not_addressed  answers that begin with NOT ADDRESSED and are shown in neutral words
     organisations  names of organisations that are still in the masked answers, with the number of places; not in the run, so
-                   a person has to judge whether they tell whose text it is
+                   a person has to judge whether they reveal whose text it is
     """
 
     masked: pd.DataFrame
@@ -60,11 +60,11 @@ class MaskingPreview:
         )
 
     def organisations_sentence(self) -> str:
-        """The organisations that are left, in words; "" where there are none."""
+        """The remaining names of organisations, in words; "" if there are none."""
         if not self.organisations:
             return ""
         listed = "; ".join(f"{name} ({places})" for name, places in self.organisations.items())
-        return f"Names of other organisations are left. List those that tell whose text it is, and preview again: {listed}."
+        return f"Names of other organisations remain. List those that reveal whose text it is, and preview again: {listed}."
 
 
 def blind_answer(answer: str | None, masker: Masker) -> str:
@@ -82,7 +82,7 @@ def blind_answer(answer: str | None, masker: Masker) -> str:
 
 
 def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str], masker: Masker) -> MaskingPreview:
-    """What blinding does to these answers.
+    """The effect of blinding on these answers.
 
     answers  the answers of each item, as the run has them
     shown    the same answers as annotators read them, in any order

@@ -1,4 +1,4 @@
-"""Names of institutions that masking left in a study's answers: they tell an annotator whose handbook an answer is from."""
+"""Names of institutions that remain after masking: they reveal to an annotator whose handbook an answer is from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SYSTEM_NAMES = "select system_id, name, model from systems order by system"
 
 
 def masker_of_run(con: Connection, listed: Sequence[str] = ()) -> Masker:
-    """What masks the names of a run's handbooks and institutions, of its answering systems and their models, and those listed."""
+    """The masker for the names of a run's handbooks and institutions, of its answering systems and their models, and those
+    listed.
+    """
     handbooks = (dict(zip(NAME_COLUMNS, row, strict=True)) for row in rows(con, NAMES))
     return masker_of(handbooks, [name for row in rows(con, SYSTEM_NAMES) for name in row if name], listed)
 
@@ -28,18 +30,18 @@ def words_left(answers: Iterable[tuple[str, str, str]], masker: Masker) -> dict[
     answers  (item id, first answer, second answer)
     """
     words = {item_id: masker.words_left(f"{first}\n{second}") for item_id, first, second in answers}
-    return {item_id: found for item_id, found in words.items() if found}
+    return {item_id: left for item_id, left in words.items() if left}
 
 
 def names_left_in_study(store: LabelStore, study: Study, run: Run) -> dict[str, list[str]]:
-    """The same for the items of a study, silent repeats excluded, by the names in the run that it was drawn from."""
+    """The remaining name words in the items of a study, without silent repeats, by the names in its run."""
     with open_store(run.path) as con:
         masker = masker_of_run(con, find_origin(store, study.study_id).plan.get("masked_words", ()))
     return words_left(answers_shown(store, study.study_id), masker)
 
 
 def names_left_text(names_left: Mapping[str, list[str]], *, names_shown: bool) -> str:
-    """What is left of names in the answers, in words for the principal investigator; "" where names are shown."""
+    """The names that remain in the answers, in words for the principal investigator; "" if names are shown."""
     if names_shown:
         return ""
     if not names_left:

@@ -30,10 +30,10 @@ def sentences_of_lines(lines: str, answer: str, side: int) -> list[MarkedSentenc
     texts = [" ".join(answer[start:end].split()) for start, end in spans]
     taken: set[int] = set()
     for line in filter(None, (" ".join(line.split()) for line in lines.splitlines())):
-        found = next((run for run in _runs(spans, texts, line) if not taken & set(run)), None)
-        if found is None:
+        match = next((run for run in _runs(spans, texts, line) if not taken & set(run)), None)
+        if match is None:
             raise StudyError(f"'{line[:MAX_QUOTED]}' is not a sentence of this answer. Copy whole sentences, one a line.")
-        taken |= set(found)
+        taken |= set(match)
     return [MarkedSentence(side, *spans[index]) for index in sorted(taken)]
 
 

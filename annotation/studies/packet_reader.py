@@ -1,4 +1,4 @@
-"""Reads the cells of a completed packet in a process of its own with limits, so that no file can exhaust the server.
+"""Reads the cells of a completed packet in a process of its own with limits, so no file can exhaust the server.
 
 `read_lines` starts `python -m annotation.studies.packet_reader`, which imports neither the label store nor the dashboard.
 """

@@ -1,4 +1,4 @@
-"""A packet as a workbook: what annotators fill in is unlocked and has menus, all else is locked, and the rubric is beside it."""
+"""A packet as a workbook: what annotators fill in is unlocked and has menus, all else is locked, and the rubric is next to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUBRIC_WIDTHS = {"A": 60, "B": 90}
 HOW_TO_FILL = (
     "Fill in the yellow columns of the sheet 'packet'. Each has a menu of the allowed words; the other columns are locked.",
     "To show what a label rests on, copy whole sentences of an answer into its column 'marked', one a line. It may stay empty.",
-    "Do not merge cells, and do not move texts between rows: the file would be refused as a whole.",
+    "Do not merge cells, and do not move texts between rows: the entire file would be rejected.",
     "An item that you leave empty stays open. Save the file as .xlsx and send it back.",
 )
 
@@ -76,7 +76,7 @@ def _format_columns(sheet: Worksheet, filled: Mapping[str, Sequence[str]]) -> No
 
 
 def _format_cell(cell: Cell, unlocked: bool) -> None:
-    cell.data_type = "s"  # text, so that a spreadsheet never reads it as a formula, a number or a date
+    cell.data_type = "s"  # text, so a spreadsheet never reads it as a formula, a number or a date
     cell.number_format = "@"
     cell.alignment = Alignment(wrap_text=True, vertical="top")
     if unlocked:

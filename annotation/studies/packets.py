@@ -64,7 +64,8 @@ def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
 
 
 def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
-    """The same as a workbook: menus of the allowed words, only the columns to fill in unlocked, and the rubric on a second sheet.
+    """The annotator's packet as a workbook: menus of the allowed words, only the columns to fill in unlocked, and the rubric on a
+    second sheet.
 
     Raises StudyError when a text does not fit into a cell; CSV has no such limit.
     """
@@ -135,7 +136,7 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
 
 
 def _differs(choice: Choice, rated: Choice | None, *, marks: bool) -> bool:
-    """Whether a rating is another than the stored one; its sentences count only where the packet has columns for them."""
+    """Whether a rating differs from the stored one; its sentences count only where the packet has columns for them."""
     return choice != rated or (marks and rated is not None and choice.rationale != rated.rationale)
 
 
@@ -153,13 +154,13 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
 
 
 def _header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
-    """What is wrong with the column names; empty where nothing is."""
+    """The fault in the column names; empty if there is none."""
     if missing := [column for column in columns if column not in header and not column.startswith("marked_")]:
         return f"column '{missing[0]}' is missing"
     if len(set(header)) != len(header):
         return "a column name appears twice"
     foreign = [column for column in header if column and column not in columns]
-    # What somebody wrote into a column of their own would otherwise be lost without a word.
+    # Text in an annotator's own column would otherwise be lost silently.
     return f"column '{foreign[0][:40]}' is not one of a packet" if foreign else ""
 
 
@@ -196,13 +197,13 @@ def _new_rating(
 def _marked_sentences(
     row: dict[str, str], scheme: Scheme, task: LabellingTask, fault: Callable[[str, str], None]
 ) -> tuple[MarkedSentence, ...]:
-    found: list[MarkedSentence] = []
+    marked: list[MarkedSentence] = []
     for side, (column, answer) in enumerate(zip(MARKED_COLUMNS[scheme.name], (task.first, task.second), strict=True)):
         try:
-            found += sentences_of_lines(row.get(column, ""), answer, side)
+            marked += sentences_of_lines(row.get(column, ""), answer, side)
         except StudyError as error:
             fault(column, str(error))
-    return tuple(sorted(found))
+    return tuple(sorted(marked))
 
 
 def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, str], None]) -> Choice | None:

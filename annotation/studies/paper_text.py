@@ -47,7 +47,7 @@ def methods_paragraph(
     ratings: Ratings,
     calibration: Calibration | None,
 ) -> str:
-    """How the sample was drawn, rated and settled."""
+    """How the sample was drawn, rated and adjudicated."""
     sampled = ", ".join(f"{s.sampled:,} of {s.population:,} {s.stratum.lower()}" for s in strata)
     labels = ", ".join(map(LABEL.display, ratings.scheme.words))
     sentences = [
@@ -75,7 +75,7 @@ def _outside_the_sample(flow: StudyFlow, calibration: Calibration | None) -> lis
 def results_paragraph(
     report: AgreementReport, ratings: Ratings, by: str, rate: CorrectedRate, shares: pd.DataFrame, flow: StudyFlow
 ) -> str:
-    """What was found: flow, people with people, people with themselves, the judge with people, the corrected shares."""
+    """Results: flow, inter-rater and intra-rater agreement, agreement of the judge with people, the corrected shares."""
     sentences = [
         flow.sentence(),
         together_sentence(report), *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),

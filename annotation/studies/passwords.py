@@ -66,7 +66,7 @@ def password_matches(hasher: PasswordHasher, hashed: str | None, password: str) 
     """
     with _hashing_slot():
         try:
-            # Cut, so that nobody can occupy the server with a huge password; one character more never matches a prefix.
+            # Cut, so nobody can occupy the server with a huge password; one character more never matches a prefix.
             typed = password[: PASSWORD_LENGTH[1] + 1]
             return hasher.verify(hashed or _unmatchable_hash(hasher), typed) and hashed is not None
         except (VerifyMismatchError, InvalidHashError):
@@ -75,7 +75,7 @@ def password_matches(hasher: PasswordHasher, hashed: str | None, password: str) 
 
 @cache
 def _unmatchable_hash(hasher: PasswordHasher) -> str:
-    """A hash that no password matches, so that an unknown name takes as long to refuse as a known one."""
+    """A hash that no password matches, so an unknown name takes as long to reject as a known one."""
     return hasher.hash(secrets.token_urlsafe(32))
 
 

@@ -34,7 +34,7 @@ EVENT_WORDS: dict[str, str] = {
     Event.LOG_PRUNED: "removed old entries",
     Event.RESTORED: "restored a backup",
 }
-"""What the account of an entry did."""
+"""The action of an entry's account, in words."""
 LOG_TABLE = TableSpec(
     "Access log",
     (

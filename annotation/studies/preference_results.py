@@ -1,4 +1,4 @@
-"""What people preferred in a head-to-head study: as records of a release, and as tables.
+"""Results of a head-to-head study: as records of a release, and as tables.
 
 For PIs only: it names the systems. Nothing that annotators can reach may import this module.
 """
@@ -27,7 +27,7 @@ from audit.vocabulary import SIDES, Preference, RaterKind
 SMALLEST_P = 0.001
 COMPARISON_COLUMNS = ["question", "system_a", "system_b", "preference", "shown_first"]
 COUPLES_TABLE = TableSpec(
-    "What the annotators preferred",
+    "Preferences of the annotators",
     (
         Column.text("first", "System"), Column.text("second", "Compared with"), Column.count("n", "n", "choices"),
         Column.count("a", "Better"), Column.count("b", "Worse"), Column.count("tie", "Ties"),
@@ -74,7 +74,7 @@ def preference_records(store: LabelStore, study_id: str) -> list[dict[str, str |
 
 
 def preferences_jsonl(store: LabelStore, study_id: str) -> bytes:
-    """The same as a file, which belongs into the folder of the release that the systems are from. Raises as above."""
+    """The preference records as a file for the folder of the release that the systems are from. Raises as above."""
     records = preference_records(store, study_id)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "preferences.jsonl"
@@ -115,7 +115,7 @@ def side_sentence(comparisons: pd.DataFrame) -> str:
     """Whether the answer on side A is preferred because it is on side A, in one sentence."""
     effect = side_effect(comparisons, "shown_first")
     if not effect.comparisons:
-        return "No choice is decided yet, so nothing is known about the sides."
+        return "No choice is decided yet, so the effect of the side is unknown."
     won = f"Answer A of the screen was preferred in {effect.won} of {effect.comparisons} decided choices"
     if math.isnan(effect.p_value):
         return f"{won}; each system was on one side only, or one always won, so the effect of the side is not known."

@@ -1,4 +1,4 @@
-"""Whether what was registered before a study opened was found."""
+"""The result of a study compared with its registration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.formatting import fixed
 
 
 def outcome_sentence(registration: Registration, report: AgreementReport, ratings: Ratings) -> str:
-    """The primary figure as it was found, and whether it reaches the threshold."""
+    """The observed primary figure, and whether it reaches the threshold."""
     row = _found(registration, report, ratings)
     name = PRIMARY_FIGURES[registration.primary]
     if reason := undefined(row):

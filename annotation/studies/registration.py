@@ -1,7 +1,7 @@
 """Registration of a study before it opens: its primary figure, the threshold, and what is expected, sealed with the sample.
 
 It is part of the sample's plan, which the ledger of the study seals when the study is created, so a later change is found
-(`audit study verify`). `annotation.studies.registered_outcome` sets the result beside it.
+(`audit study verify`). `annotation.studies.registered_outcome` compares the result with it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ PRIMARY_FIGURES = {
     "annotator_kappa": "weighted kappa of the first two annotators with each other",
     "annotator_agreement": "share of items to which the first two annotators give the same label",
 }
-"""What can be the primary figure of a study of pairs, of the items of its sample, unweighted."""
+"""The possible primary figures of a study of pairs, over the items of its sample, unweighted."""
 
 
 @dataclass(frozen=True)
 class Registration:
-    """What was laid down before a study opened.
+    """The registration made before a study opened.
 
     primary    a key of PRIMARY_FIGURES
     at_least   the threshold that the figure is expected to reach, in [-1, 1]
@@ -36,7 +36,7 @@ class Registration:
     statement: str = ""
 
     def faults(self) -> dict[str, bool]:
-        """Sentence -> whether it is so: what makes the registration unusable."""
+        """Fault -> whether it applies: reasons that make the registration unusable."""
         allowed = ", ".join(PRIMARY_FIGURES)
         return {
             f"'{self.primary}' is not a primary figure (allowed: {allowed})": self.primary not in PRIMARY_FIGURES,
@@ -45,7 +45,7 @@ class Registration:
         }
 
     def sentence(self, created_at: str) -> str:
-        """What was registered, and when."""
+        """The registration and its date, in words."""
         stated = f" Stated: {self.statement.strip().rstrip('.')}." if self.statement.strip() else ""
         return (
             f"Registered on {created_at[:10]}, before the first rating: the primary figure is the "

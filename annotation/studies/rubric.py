@@ -8,7 +8,7 @@ from pathlib import Path
 import annotation
 from annotation.schemes import Scheme
 
-# Page, packet and protocol share one text, so that they cannot differ.
+# Page, packet and protocol share one text, so they cannot differ.
 PROTOCOL = Path(annotation.__file__).with_name("PROTOCOL.md")
 RubricTable = list[list[str]]
 """Rows of cells, the headings first; `**` marks what is bold."""

@@ -1,4 +1,4 @@
-"""What a study's sample is to contain: the plan, and how many items it takes from each stratum."""
+"""The plan of a study's sample, and the number of items from each stratum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECOND_CRITERIA = ("organ",)
 
 @dataclass(frozen=True)
 class Plan:
-    """What to draw, whatever a study asks.
+    """The plan of a sample, common to all schemes.
 
     calibration  items of the calibration round, spread over the strata, separate from the study and not counted
     repeats      study items that are silently shown again, for intra-rater agreement
@@ -43,7 +43,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class SamplePlan(Plan):
-    """What to draw from the pairs of a run.
+    """The plan of a sample of pairs of a run.
 
     per_label  study items per label of the judge; a stratum with fewer pairs is used in full
     second     None, or `organ`: each label's items are then spread over the organs in proportion to their pairs, with at
@@ -97,7 +97,7 @@ def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bo
     """Raise StudyError where a number of a plan is not possible, or another fault was found.
 
     items         how many are requested, by whatever the plan counts them
-    faults_found  sentence -> whether it is so
+    faults_found  fault -> whether it applies
     """
     unusable = next((name for name in plan.masked_words if sum(map(str.isalnum, name)) < 2), "")
     checks = {
@@ -154,15 +154,15 @@ def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
     total = sum(sizes)
     exact = [min(wanted, total) * size / total for size in sizes]
     # The sum of the floors may exceed the number wanted, because each stratum gets at least two.
-    given = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]
+    allocated = [min(size, max(least, math.floor(share))) for size, share in zip(sizes, exact, strict=True)]
     for index in sorted(range(len(sizes)), key=lambda i: math.floor(exact[i]) - exact[i]):
-        if sum(given) < min(wanted, total) and given[index] < sizes[index]:
-            given[index] += 1
-    return given
+        if sum(allocated) < min(wanted, total) and allocated[index] < sizes[index]:
+            allocated[index] += 1
+    return allocated
 
 
 def _with_calibration(strata: Sequence[StratumPlan], wanted: int) -> list[StratumPlan]:
-    """Deal out calibration items label by label, one at a time, from the pairs that the study leaves over."""
+    """Allocate calibration items label by label, one at a time, from the pairs that the study does not use."""
     dealt = [0] * len(strata)
     while sum(dealt) < wanted:
         available = [i for i, stratum in enumerate(strata) if stratum.study + dealt[i] < stratum.available]

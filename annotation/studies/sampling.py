@@ -51,7 +51,7 @@ earlier as (
 )
 """
 LEFT_OUT = f"with {EARLIER}" + POPULATION.replace("where", "semi join earlier using (question, handbook_a, handbook_b)\nwhere")
-# Positions count in a fixed order of pairs, so that a seed draws the same pairs from every copy of a run.
+# Positions count in a fixed order of pairs, so a seed draws the same pairs from every copy of a run.
 CHOSEN_PAIRS = f"""
 with {EARLIER}, wanted as (
     select unnest($labels) as label, unnest($seconds) as second, unnest($positions) as position
@@ -98,14 +98,14 @@ class DrawnSample:
     masking: MaskingPreview | None = field(default=None, compare=False)
 
     def not_drawn_text(self) -> str:
-        """How much of the run is in no stratum, and why, in words."""
+        """The part of the run that is in no stratum, with the reason, in words."""
         unscored, pairs = f"{self.origin.unscored:,}", f"{self.origin.pairs:,}"
         if "systems" in self.origin.plan:
             return f"{unscored} of {pairs} comparisons lack an answer that could be read, and are in no stratum."
         return f"{unscored} of {pairs} pairs have no verdict and are in no stratum."
 
     def names_left_text(self) -> str:
-        """What is left of names in the answers, in words for the principal investigator; "" where names are shown."""
+        """The names that remain in the answers, in words for the principal investigator; "" if names are shown."""
         return names_left_text(self.names_left, names_shown=bool(self.origin.plan["names_shown"]))
 
 
@@ -159,7 +159,7 @@ def draw_sample(
     earlier    the pairs of the studies in `plan.after`
 
     Every stratum is a simple random sample without replacement of all pairs of the run with its label, pre-screened ABSENT
-    pairs included, so that its weight N_h / n_h is exact. Unscored pairs are in no stratum; they are counted.
+    pairs included, so its weight N_h / n_h is exact. Unscored pairs are in no stratum; they are counted.
     """
     check_study_id(study_id)
     check_plan(plan)
@@ -207,7 +207,7 @@ def draw_from_strata(
     rng = np.random.default_rng(plan.seed)
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _texts(con, query, values, strata, positions)
-    order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so that none reveals a stratum
+    order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so none reveals a stratum
     masker = None if plan.names_shown else masker_of_run(con, plan.masked_words)
     items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), masker)
     names_left = words_left(((item.item_id, item.answer_a, item.answer_b) for item in items), masker) if masker else {}
@@ -219,7 +219,7 @@ def draw_from_strata(
 
 
 def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]:
-    # Study items first, so that changing the calibration round does not change which study items are drawn.
+    # Study items first, so changing the calibration round does not change which study items are drawn.
     drawn: list[int] = rng.choice(stratum.available, stratum.study + stratum.calibration, replace=False).tolist()
     return drawn
 
@@ -278,6 +278,6 @@ def _with_repeats(
         replace(item, item_id=item_id, kind=ItemKind.REPEAT, repeat_of=item.item_id)
         for item, item_id in zip(chosen, ids, strict=True)
     ]
-    # A repeat has the verdict of its original, so that tables need no special case.
+    # A repeat has the verdict of its original, so tables need no special case.
     copies = [replace(verdict_of[item.item_id], item_id=item_id) for item, item_id in zip(chosen, ids, strict=True)]
     return [*items, *again], [*verdicts, *copies]

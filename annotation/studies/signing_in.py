@@ -1,4 +1,4 @@
-"""Signing in by password: guessing is slowed where it happens, and nobody else is kept out by it.
+"""Signing in by password: guessing is slowed down without locking out anybody else.
 
 Wrong passwords are counted three ways: for an account from one address, for an account from all addresses, and from an address
 for all accounts. Of each count some are free; after that every attempt waits, twice as long each time. Somebody who signed in
@@ -9,7 +9,7 @@ password. Sessions that have begun are never looked at. Nothing counts over all 
 filled such a count would shut out everybody.
 
 The address is that of the connection, or the one that a trusted proxy reports. Behind a proxy that is not trusted everybody has
-the proxy's address, and a stranger can make an owner wait. The clock is passed in, so that a test can move it.
+the proxy's address, and a stranger can make an owner wait. The clock is passed in, so a test can move it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sign_in(
 
     Raises SignInError when they are wrong, after too many wrong ones with the time to wait, when the server is too busy to check,
     and for a disabled account; PasswordChangeError when the right password is a one-time password. An unknown name takes as long
-    and counts as much as a known one, so that nobody can find out which accounts exist.
+    and counts as much as a known one, so nobody can find out which accounts exist.
     """
     hasher = hasher or default_hasher()
     user, actor = _checked_user(store, username, password, now, hasher, address)
@@ -100,7 +100,7 @@ def change_one_time_password(
 
 
 def _check_unchanged(tx: Transaction, user: UserRow) -> None:
-    """Raise SignInError where the account was disabled or got another password since `user` was read."""
+    """Raise SignInError if the account was disabled or its password changed since `user` was read."""
     current = account_rows.locked_user(tx, user.username)
     if current is None or (current.password_hash, current.disabled_at) != (user.password_hash, user.disabled_at):
         raise SignInError("Your account was changed while you signed in. Sign in again.")
@@ -121,7 +121,7 @@ def _checked_user(
     number = admit_attempt(store, attempts.attempt_key(username), address, now)
     user = account_rows.find_user(store, username)
     try:
-        # The password is checked even where the account is unknown, so that both refusals take the same time.
+        # The password is checked even where the account is unknown, so both refusals take the same time.
         matches = password_matches(hasher, user.password_hash if user else None, password)
     except SignInError:
         with store.begin() as tx:
@@ -149,7 +149,7 @@ def _refusal(user: UserRow | None, matches: bool, now: datetime) -> str:
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 of an IPv6 address; any other text as it is."""
+    """The unit counted as one address: an IPv4 address, or the /64 of an IPv6 address; any other text unchanged."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
@@ -165,7 +165,7 @@ def network_of(address: str) -> str:
 
 
 def admit_attempt(store: LabelStore, key: str, address: str, now: datetime, of: str = "passwords") -> int:
-    """Record an attempt before what was typed is checked, so that parallel guesses are all counted; the attempt's number.
+    """Record an attempt before what was typed is checked, so parallel guesses are all counted; the attempt's number.
 
     key  of the account's name (`attempt_key`)
     of   what is guessed, in words

@@ -1,4 +1,4 @@
-"""Simulated annotators for the demo: they read its known truth with errors, so that a newcomer sees studies with data."""
+"""Simulated annotators for the demo: they report its known truth with errors, so a new user sees studies with data."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ DEMO_STUDIES = {
 Truth = tuple[Label, str]
 """The true label of a pair, and how much disagreements on its question tend to matter: low, medium or high."""
 Relation = Callable[[str, str, str], Truth]
-"""(question id, handbook id, handbook id) -> what is true of the pair."""
+"""(question id, handbook id, handbook id) -> the truth about the pair."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _create_demo_study(store: LabelStore, run: Run, relation: Relation, study_id
     rows = assignment_rows(store, study_id)
     truth = {row["item_id"]: relation(row["question_id"], row["handbook_a"], row["handbook_b"]) for row in rows}
     people = {
-        # A generator for each, so that the choices of one do not depend on how many items the other has rated.
+        # A generator for each, so the choices of one do not depend on how many items the other has rated.
         name: SimulatedAnnotator(truth, np.random.default_rng([study.plan.seed, n]), {})
         for n, name in enumerate(DONE_SO_FAR)
     }
@@ -197,7 +197,7 @@ def _adjudicate(store: LabelStore, study_id: str, truth: Mapping[str, Label], no
 
 
 def _true_relation(run: Run, settings: Settings) -> Relation:
-    """What is true of a pair, from the file that the demo writes next to its release."""
+    """The truth about pairs, from the file that the demo writes next to its release."""
     manifest = run.manifest
     path = settings.releases_dir / f"demo-{manifest.get('scale')}-{manifest.get('seed')}" / "truth.jsonl"
     if not run.synthetic or not path.is_file():

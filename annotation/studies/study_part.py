@@ -1,4 +1,4 @@
-"""The part that a study adds to an export: of a study of pairs its validation of the judge, head-to-head who was preferred."""
+"""The part that a study adds to an export: for pairs the validation of the judge, for a head-to-head study the preferences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 import pandas as pd
 
 from annotation.agreement.report import report_without_judge
-from annotation.agreement.tables import FIGURES_TABLE, by_scope, rater_name
+from annotation.agreement.tables import FIGURES_TABLE, figures_by_scope, rater_name
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
 from annotation.schemes import HEAD_TO_HEAD
@@ -61,10 +61,10 @@ def opened_run(store: LabelStore, study_id: str, runs: Sequence[Run]) -> Iterato
 
 
 def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
-    """The same for a head-to-head study."""
+    """The tables, figures and facts of a head-to-head study."""
     origin, ratings = find_origin(store, study.study_id), study_ratings(store, study.study_id)
     figures = report_without_judge(ratings, repeats_table(store, study.study_id)).figures
-    agreement = by_scope(figures[figures["name"] != "prevalence"])
+    agreement = figures_by_scope(figures[figures["name"] != "prevalence"])
     who = [
         f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(agreement["first"], agreement["second"], strict=True)
     ]

@@ -1,4 +1,6 @@
-"""The analysis plan of a study, for the supplement of a paper: what was laid down, what is estimated, of what and how."""
+"""The analysis plan of a study, for the supplement of a paper: the registration, the estimands, their populations and the
+methods.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,12 @@ ESTIMANDS = (
 
 
 def study_plan_table(data: ValidationData) -> Table:
-    """What was laid down, what is estimated, of which population and how."""
-    found = [*_sample(data), *_raters(data), *_registered(data)]
-    found += [("Estimands", item, statement) for item, statement in ESTIMANDS]
-    found += list(_estimation(data))
+    """The registration, the estimands, their populations and the methods."""
+    statements = [*_sample(data), *_raters(data), *_registered(data)]
+    statements += [("Estimands", item, statement) for item, statement in ESTIMANDS]
+    statements += list(_estimation(data))
     return data.table(
-        "study_analysis_plan", STUDY_PLAN, pd.DataFrame(found, columns=[column.name for column in STUDY_PLAN.columns])
+        "study_analysis_plan", STUDY_PLAN, pd.DataFrame(statements, columns=[column.name for column in STUDY_PLAN.columns])
     )
 
 

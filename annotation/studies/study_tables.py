@@ -39,7 +39,7 @@ CODEBOOK: dict[str, str] = {
     "significance": "clinical significance low, medium, high; only with DIVERGENT and CONTRADICTORY",
     "unsure": "true: the annotator flagged the item as unsure",
     "comment": "the annotator's comment; text that a spreadsheet could run as a formula begins with an apostrophe",
-    "rationale_a": "sentences of answer a that the annotator marked as what the label rests on, one a line; empty: none marked",
+    "rationale_a": "sentences of answer a that the annotator marked as the basis of the label, one per line; empty: none marked",
     "rationale_b": "the same for answer b",
     "seconds": "from showing the item to submitting it, by the server's clock; empty: rated offline",
     "revision": "1: the first rating; n: revised n - 1 times; earlier revisions stay in the store",
@@ -71,7 +71,7 @@ HEAD_TO_HEAD_CODEBOOK = {name: meaning for name, meaning in CODEBOOK.items() if 
     "stratum": "the two systems, and the type of question after a slash",
     "stratum_population": "N_h: questions of the run in the stratum that both systems answered",
 }
-"""The same for a head-to-head study. The columns of systems are called system_a and system_b."""
+"""The columns for a head-to-head study. Those of systems are called system_a and system_b."""
 CODEBOOKS = {
     PAIRS: CODEBOOK,
     HEAD_TO_HEAD: {name.replace("handbook_", "system_"): meaning for name, meaning in HEAD_TO_HEAD_CODEBOOK.items()},
@@ -224,7 +224,7 @@ def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata
         "stratum": verdict.stratum,
         "stratum_population": stratum.population,
         "stratum_sample": stratum.sampled,
-        # Calibration items and repeats are no part of the sample, so they represent no pairs.
+        # Calibration items and repeats are not part of the sample, so they represent no pairs.
         "design_weight": stratum.weight if row["kind"] == ItemKind.STUDY else None,
     }
 

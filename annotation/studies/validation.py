@@ -16,7 +16,7 @@ from annotation.prevalence.headline import corrected_disagreement
 from annotation.ratings.design import MISSING
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import JUDGE
-from annotation.studies.flow import by_seat
+from annotation.studies.flow import by_annotator_letter
 from annotation.studies.group_tables import GROUP_TABLES
 from annotation.studies.paper_text import methods_paragraph, results_paragraph
 from annotation.studies.registered_outcome import outcome_sentence
@@ -57,7 +57,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
 
 
 def methods(data: ValidationData) -> str:
-    """A paragraph on how the sample was drawn, rated and settled."""
+    """A paragraph on how the sample was drawn, rated and adjudicated."""
     paragraph = methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings, data.calibration)
     return paragraph + _registered(data)
 
@@ -73,14 +73,14 @@ def _outcome(data: ValidationData) -> str:
 
 
 def results(data: ValidationData) -> str:
-    """A paragraph on what was found."""
+    """A paragraph on the results."""
     rate = corrected_disagreement(data.ratings)
-    report = replace(data.report, retest=by_seat(data.report.retest, data.rows))  # no name of an account in a package
+    report = replace(data.report, retest=by_annotator_letter(data.report.retest, data.rows))  # no name of an account in a package
     return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow) + _outcome(data)
 
 
 def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:
-    """What a study is, for the manifest of an export: its plan, its state, and where its ledgers end."""
+    """Facts about a study for the manifest of an export: its plan, its state, and the ends of its ledgers."""
     return {
         "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,
         "plan": dict(origin.plan), "seed_of_order": study.seed, "ledgers": heads_record(store, study.study_id),
@@ -88,7 +88,7 @@ def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[s
 
 
 def provisional_note(study: Study) -> str:
-    """What a table of a study that is not closed says of itself; "" where it is closed."""
+    """The note on tables of a study that is not closed; "" if it is closed."""
     state = study.state.value
     return "" if state == "closed" else f"The study is in the state {state}: its figures are not final."
 

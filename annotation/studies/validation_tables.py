@@ -22,7 +22,7 @@ from annotation.agreement.tables import (
     RETEST_TABLE,
     SIGNIFICANCE_TABLE,
     TIMES_TABLE,
-    by_scope,
+    figures_by_scope,
     rater_name,
     with_interval,
 )
@@ -39,7 +39,7 @@ from annotation.studies.flow import (
     FLOW_TABLE,
     RATINGS_TABLE,
     StudyFlow,
-    by_seat,
+    by_annotator_letter,
     study_flow,
 )
 from annotation.studies.item_groups import item_groups
@@ -89,12 +89,12 @@ class ValidationData:
 
     @property
     def reference(self) -> str:
-        """What the judge is measured by: gold as soon as a dispute is decided, the majority before."""
+        """The reference standard for the judge: gold once a dispute is decided, the majority before."""
         return reference_standard(self.ratings)
 
     @property
     def flow(self) -> StudyFlow:
-        """What became of the items."""
+        """The flow of the items."""
         return study_flow(self.ratings, self.rows)
 
     def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:
@@ -159,13 +159,13 @@ def agreement_table(data: ValidationData) -> Table:
 
 
 def significance_table(data: ValidationData) -> Table:
-    """The same for clinical significance."""
+    """Agreement on clinical significance."""
     return data.table("study_significance", SIGNIFICANCE_TABLE, _compared(data, "significance"))
 
 
 def _compared(data: ValidationData, about: str) -> pd.DataFrame:
     figures = data.report.figures
-    wide = by_scope(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
+    wide = figures_by_scope(figures[(figures["about"] == about) & (figures["label"] == "") & (figures["name"] != "prevalence")])
     who = [f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(wide["first"], wide["second"], strict=True)]
     return wide.assign(who=who)
 
@@ -177,7 +177,7 @@ def by_label_table(data: ValidationData) -> Table:
 
 def _by_label(data: ValidationData, by: str) -> Table:
     figures = data.report.figures
-    wide = by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)])
+    wide = figures_by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)])
     return data.table(_named("study_by_label", by), BY_LABEL_TABLE, wide.assign(by=wide["first"].map(rater_name)))
 
 
@@ -193,7 +193,7 @@ def _errors(data: ValidationData, chosen: pd.Series, by: str) -> Table:
 
 
 def gold_tables(data: ValidationData) -> Iterator[Table]:
-    """Agreement, labels, errors and baseline by gold: in tables of their own, so that no table mixes it with the majority."""
+    """Agreement, labels, errors and baseline by gold: in tables of their own, so no table mixes it with the majority."""
     rows = _compared(data, "label")
     yield data.table("study_agreement_gold", FIGURES_TABLE, rows[rows["first"] == GOLD], title="Agreement of the judge with gold")
     yield _by_label(data, GOLD)
@@ -214,7 +214,7 @@ def calibration_table(data: ValidationData) -> Table:
 
 def repeats_reliability(data: ValidationData) -> Table:
     """Intra-rater reliability; annotators by letter."""
-    return data.table("study_repeats", RETEST_TABLE, with_interval(by_seat(data.report.retest, data.rows)))
+    return data.table("study_repeats", RETEST_TABLE, with_interval(by_annotator_letter(data.report.retest, data.rows)))
 
 
 def times_table(data: ValidationData) -> Table:
@@ -230,7 +230,7 @@ def ratings_rows(data: ValidationData) -> Table:
 
 
 def codebook_table(data: ValidationData) -> Table:
-    """What the columns of the ratings mean."""
+    """The meanings of the columns of the ratings."""
     return data.table("study_codebook", CODEBOOK_TABLE, codebook(data.study.scheme))
 
 

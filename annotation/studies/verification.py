@@ -1,4 +1,4 @@
-"""Whether a study is as it was written: its ledgers, the rows that its events seal, and the heads that an export sealed."""
+"""Whether a study is unaltered: its ledgers, the rows sealed by its events, and the heads sealed by an export."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SealedHeads:
 
 
 def verify_study(store: LabelStore, study_id: str, sealed: SealedHeads | None = None) -> list[str]:
-    """What of a study was altered, one sentence per fault with table and number of rows; an empty list when nothing was.
+    """The alterations of a study, one sentence per fault with table and number of rows; an empty list if there are none.
 
     It covers ratings, decisions, events (state changes), items, assignments, strata, plan, the judge's verdicts, and whether
     names are shown. Somebody who rewrites every ledger with its head is detected only by the heads that an export sealed.

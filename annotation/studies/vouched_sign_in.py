@@ -1,4 +1,4 @@
-"""Accounts of people whom the identity provider or a reverse proxy has signed in: somebody else vouches for who they are."""
+"""Accounts of people whom the identity provider or a reverse proxy has signed in: a third party vouches for their identity."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _refusal(user: UserRow, signed_in_at: datetime, *, renewed: bool) -> str:
 def note_vouched_sign_in(
     store: LabelStore, username: str, signed_in_at: datetime, now: datetime, *, by: str, address: str = "", gap: timedelta
 ) -> None:
-    """Log a sign-in once, however often its person comes by.
+    """Log a sign-in once, however often the person returns.
 
     by   who vouches, in words
     gap  a sign-in within this time of the last one is taken for the same

@@ -1,4 +1,4 @@
-"""A taxonomy while edits are applied to it, with every rule about what may be done to themes and phrases."""
+"""A taxonomy while edits are applied to it, with the rules for changing themes and phrases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CURATOR = "curator"
 
 @dataclass(frozen=True)
 class EditOutcome:
-    """Whether a change changed anything, and in words what of it could not be done."""
+    """Whether a change had an effect, and the parts that were not possible, in words."""
 
     changed: bool
     faults: tuple[str, ...] = ()

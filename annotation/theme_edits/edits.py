@@ -1,4 +1,4 @@
-"""A theme edit: what somebody changed about a taxonomy, when and why."""
+"""A theme edit: a change of a taxonomy, with its author, time and reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class EditKind(StrEnum):
-    """What an edit does."""
+    """The kind of an edit."""
 
     RENAME = "rename"
     MERGE = "merge"
@@ -23,7 +23,7 @@ class EditKind(StrEnum):
 
 @dataclass(frozen=True)
 class ThemeChange:
-    """What an edit changes. Themes are identified by their ids, which never change.
+    """The change made by an edit. Themes are identified by their ids, which never change.
 
     rename        gives theme a new name
     merge         moves the phrases of theme, and the themes below it, into the theme `into`

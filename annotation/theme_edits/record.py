@@ -1,4 +1,4 @@
-"""The record of theme edits: who may edit, checks before an edit is written to the ledger, and the history for people to keep.
+"""The record of theme edits: permissions, checks before an edit is written to the ledger, and the history for download.
 
 The history is a table, JSON lines that can be replayed, and a part of an export.
 """
@@ -98,7 +98,7 @@ def _completed(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], new: NewEdit) -> 
     names = current_names(taxonomy, edits)
     shown_names = {theme: names[theme] for theme in (change.theme, change.into) if theme in names}
     if change.kind is EditKind.SPLIT and not change.into:
-        # From the key of the click, so that sending it twice names the same theme.
+        # From the key of the click, so sending it twice names the same theme.
         change = replace(change, into=SPLIT_PREFIX + hashlib.sha256(new.key.encode()).hexdigest()[:10])
     return replace(change, shown_names=shown_names)
 
@@ -194,7 +194,7 @@ def _edit_from_line(line: str, number: int) -> ThemeEdit:
 
 
 def curation_part(edits: Sequence[ThemeEdit], curated: CuratedTaxonomy) -> CurationPart | None:
-    """What curation adds to an export: the curated themes and the history; None without effective edits.
+    """The part of an export on curation: the curated themes and the history; None without effective edits.
 
     curated  the result of replaying the edits (annotation.theme_edits.replay.apply_edits)
     """

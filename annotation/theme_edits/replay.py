@@ -130,7 +130,7 @@ def check_undo(taxonomy: Taxonomy, edits: Sequence[ThemeEdit], seq: int | None) 
         listed = ", ".join(f"edit {edit.seq} ({describe_change(edit.change)})" for edit in built_on)
         return (f"{listed} {'builds' if len(built_on) == 1 else 'build'} on it; undo that first",)
     in_conflict = seq in {number for number, _ in existing}
-    # Undoing an undo may change nothing, where a later edit had the same effect; it is allowed all the same.
+    # Undoing an undo may change nothing, where a later edit had the same effect; it is still allowed.
     if not in_conflict and before.snapshot() == after.snapshot() and known[seq].change.kind is not EditKind.UNDO:
         return ("it has no effect now, because a later edit replaced it; undo that one first",)
     return ()

@@ -1,1 +1,1 @@
-"""A question that no run has: what each handbook of a run says to it, how they relate, and one answer of all of them."""
+"""A new question that is not in any run: each handbook's answer, how the answers relate, and one answer from all of them."""

@@ -47,7 +47,7 @@ class RunLibrary:
     """The handbooks of one run, ready to be asked. Made once for a run; what it needs of a handbook it reads at its first use."""
 
     def __init__(self, documents: Iterable[Document], folder: Path | None, step: Step = no_step) -> None:
-        # Told once from a part of the text: telling it from all of it for every question would take most of the time
+        # Detected once from part of the text: detecting it from the full text for every question would take most of the time
         documents = tuple(map(_with_language, documents))
         if not any(section.text.strip() for document in documents for section in document.sections):
             raise AuditError(
@@ -56,7 +56,7 @@ class RunLibrary:
             )
         for number, document in enumerate(documents):
             step("Indexing", number / len(documents))
-            # One by one, so that whatever is done stays done
+            # One by one, so finished indexes are kept if the process is killed
             build_library([document], sources_by([document], "center"), SETTINGS, folder=folder)
         self.library = build_library(documents, sources_by(documents, "center"), SETTINGS, folder=folder)
         self._parts: dict[AskScope, Library] = {}
@@ -74,7 +74,7 @@ class RunLibrary:
         return tuple(index.document for index in self.library.indexes.values())
 
     def ask(self, text: str, scope: AskScope | None = None, step: Step = no_step) -> Asked:
-        """What the handbooks in the scope say. Raises AuditError for an empty or too long question, or a scope without any."""
+        """The answers of the handbooks in the scope. Raises AuditError for an empty or too long question or an empty scope."""
         began, question, scope = time.perf_counter(), clean_question(text), scope or AskScope()
         library = self._in_scope(scope)
         query = Query(QUESTION_ID, question, scope.organ or GENERAL)
@@ -85,7 +85,7 @@ class RunLibrary:
         reasonings = [str(verdict["reasoning"]) for verdict in verdicts]
         grouped = in_groups(table, labels.to_numpy(dtype=object), reasonings)
         evidence = gather(library, question)
-        # What was read of a handbook is the same in every scope
+        # A handbook's answers do not depend on the scope
         sourced = answer_from_sources(evidence, replace(self.reader, sources=library.sources), statement_label)
         citations = {answer["handbook_id"]: answer["retrieval"]["citations"] for answer in answers}
         seconds = time.perf_counter() - began

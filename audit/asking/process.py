@@ -1,6 +1,6 @@
 """The process that reads handbooks: `python -m audit.asking.process`, requests on standard input, replies on standard output.
 
-Texts of strangers are indexed and compared here, so that the dashboard neither loads the libraries nor waits. Requests and
+Texts of strangers are indexed and compared here, so the dashboard neither loads the libraries nor waits. Requests and
 replies are pickles: both ends are this program, and what comes out of the texts is text.
 """
 
@@ -50,7 +50,7 @@ def main() -> None:
     """Answer requests until the dashboard closes the input."""
     logging.disable(logging.INFO)
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
-    # Whatever a library prints must not get between the replies
+    # Output printed by libraries must not corrupt the replies
     sys.stdout = sys.stderr
     libraries = Libraries()
     while True:

@@ -1,4 +1,4 @@
-"""What is asked, of whom, and what comes back."""
+"""The request (question and scope) and the reply."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AskScope:
 
 
 class AskRequest(NamedTuple):
-    """What to ask of which run: its store file, its digest, and the folder of indexes. No question: only get the run ready."""
+    """A question for one run: its store file, its digest, and the folder of indexes. No question: only prepare the run."""
 
     store: Path
     digest: str
@@ -41,7 +41,7 @@ class AskRequest(NamedTuple):
 STEP, DONE, REFUSED = "step", "done", "refused"
 """Kinds of reply to a request."""
 Step = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done, in [0, 1]."""
+"""Called with the current step and its progress in [0, 1]."""
 
 
 def no_step(_doing: str, _share: float) -> None:
@@ -50,7 +50,7 @@ def no_step(_doing: str, _share: float) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What came back.
+    """The reply.
 
     handbooks  a row per handbook in the scope, with the columns of audit.metrics.position_groups, source_id and unread_reason;
                `answer` is missing where the handbook does not address the question
@@ -58,7 +58,7 @@ class Asked:
     labels     handbooks x handbooks by handbook id: a label, `unscored` where the rules cannot tell, `self` on the diagonal
     verdicts   one record per pair of answering handbooks: handbook_a, handbook_b, label, significance, topic, reasoning
     sourced    one answer of all sources
-    notes      what the reader has to know
+    notes      messages for the reader
     seconds    that it took, with the library ready
     answers    the records of answers.jsonl
     """

@@ -132,17 +132,17 @@ def _request(run: Run, question: str | None, scope: AskScope, data_dir: Path) ->
 
 
 def prepare(run: Run, data_dir: Path) -> None:
-    """Start to get a run ready to be asked, and return at once; a run that was prepared is left alone."""
+    """Start preparing a run for questions, and return at once; does nothing if the run is already prepared."""
     if run.digest not in _READY:
         _READY.add(run.digest)
         _THREADS.submit(_ask, _request(run, None, AskScope(), data_dir), no_step)
 
 
 def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:
-    """What the handbooks of a run say, found in another process; others who ask meanwhile wait for one of PROCESSES.
+    """The answers of a run's handbooks, computed in another process; concurrent requests wait for one of PROCESSES.
 
     step  is called in the caller's thread. Where it raises, because somebody has left the page, the process goes on by itself
-          to the end of its answer, so that the next question does not get the answer to this one
+          to the end of its answer, so the next question does not get the answer to this one
 
     Raises AuditError for an empty or too long question, a run without texts, a scope without handbooks, or a process that ends.
     """

@@ -1,4 +1,4 @@
-"""What a saved figure shows, how much data it stands on and where that comes from, written into the image itself."""
+"""Title, sample size and source of a saved figure, written into the image itself."""
 
 from __future__ import annotations
 

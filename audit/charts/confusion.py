@@ -25,23 +25,23 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
     Cells on the diagonal are of one colour and framed, others of another; a cell is the darker, the larger its share of its row.
     The `customdata` of a cell is its two labels, separated by a tab; a total's is empty.
     """
-    whole = counts.copy()
-    whole[TOTAL] = whole.sum(axis=1)
-    whole.loc[TOTAL] = whole.sum(axis=0)
+    totals = counts.copy()
+    totals[TOTAL] = totals.sum(axis=1)
+    totals.loc[TOTAL] = totals.sum(axis=0)
     cells = [
-        _cell(whole, row, column, words, (rows, columns), unit) for row in whole.index for column in whole.columns
+        _cell(totals, row, column, words, (rows, columns), unit) for row in totals.index for column in totals.columns
     ]  # fmt: skip
     figure = go.Figure([_click_targets(cells)])
     figure.update_layout(shapes=[cell["shape"] for cell in cells if cell["shape"]])
-    heads = [words.get(str(label), str(label)) for label in whole.index]
+    heads = [words.get(str(label), str(label)) for label in totals.index]
     return _with_axes(figure, heads, rows, columns)
 
 
 def _cell(
-    whole: pd.DataFrame, row: str, column: str, words: dict[str, str], raters: tuple[str, str], unit: str
+    totals: pd.DataFrame, row: str, column: str, words: dict[str, str], raters: tuple[str, str], unit: str
 ) -> dict[str, Any]:
-    count, of = (float(whole[name].to_dict()[row]) for name in (column, TOTAL))
-    x, y = list(whole.columns).index(column), list(whole.index).index(row)
+    count, of = (float(totals[name].to_dict()[row]) for name in (column, TOTAL))
+    x, y = list(totals.columns).index(column), list(totals.index).index(row)
     total = TOTAL in (row, column)
     share = count / of if of else 0.0
     both = " and ".join(

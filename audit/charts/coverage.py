@@ -36,7 +36,7 @@ from audit.terms import display_name
 ROW_HEIGHT = 18
 # Plotly draws the lines of a hatched bar in the marker's own colour.
 HATCHING = "#aab1ba"
-# A cell of another organ's questions: few expect a heart handbook to answer them, so it must not look like a gap.
+# A cell of another organ's questions: a heart handbook is not expected to answer them, so it must not look like a gap.
 MUTED, MUTED_TEXT = "#f3f4f6", FAINT
 Trace = dict[str, Any]
 BAR: Trace = {
@@ -95,7 +95,7 @@ def coverage_figure(rows: pd.DataFrame, cells: pd.DataFrame, handbook: str = "ha
     Every bar's `customdata` is its handbook_id.
     """
     organs = list(dict.fromkeys(cells["question_organ"]))
-    # Traces are plain dicts, so that plotly validates each of their several thousand values once and not twice.
+    # Traces are plain dicts, so plotly validates each of their several thousand values once and not twice.
     traces = [_strip(rows), _column(rows, 0.0, "all questions", handbook)]
     for i, organ in enumerate(organs):
         own = cells[cells["question_organ"] == organ]

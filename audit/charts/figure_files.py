@@ -63,7 +63,7 @@ def plotly_script() -> str:
 
 
 def figure_page(figure: go.Figure, name: str, title: str) -> str:
-    """A page with the figure, which needs PLOTLY_FILE beside it and no network."""
+    """A page with the figure, which needs PLOTLY_FILE next to it and no network."""
     heading, body = escape(title), fragment_html(figure, name, script=PLOTLY_FILE)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title></head>\n'
@@ -88,7 +88,7 @@ def fragment_html(figure: go.Figure, name: str, *, script: bool | str) -> str:
 def pictures(figures: Mapping[str, go.Figure]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:
     """Each figure by name, as SVG and as PNG of 300 dpi, two journal columns wide, on white, in Arial.
 
-    The second dictionary has a sentence for each figure that could not be drawn, which costs no other.
+    The second dictionary has a sentence for each figure that could not be drawn, which does not affect the others.
 
     Raises NoPicturesError, which says what to install, where Kaleido or Chromium is missing or does not work.
     """
@@ -117,7 +117,7 @@ async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[
             try:
                 svg = await camera.calc_fig(sheet, {"format": "svg", **size})
                 png = await camera.calc_fig(sheet, {"format": "png", "scale": DPI / 96, **size})
-            # Kaleido's own error comes from plotly.js, so that Chromium works and the fault is the figure's
+            # Kaleido's own error comes from plotly.js, so Chromium works and the fault is the figure's
             except figure_error as error:
                 missing[name] = NOT_DRAWN.format(why=_reason(error))
                 continue
@@ -166,7 +166,7 @@ def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:
 
 
 def _with_dpi(png: bytes) -> bytes:
-    """The PNG with its resolution added, so that it is placed at its true size in print."""
+    """The PNG with its resolution added, so it is placed at its true size in print."""
     # The chunk pHYs states pixels per metre; it must come before the image data.
     per_metre = round(DPI / 0.0254)
     chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)

@@ -1,4 +1,4 @@
-"""A funnel: ratios of groups by how much is known of each, and the lines inside which chance alone would spread them."""
+"""A funnel plot: ratios of groups by their precision, with the limits expected from chance alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def funnel(table: pd.DataFrame, by: str, opens: str | None = None) -> go.Figure:
 
 
 def _range(known: pd.DataFrame) -> list[float]:
-    """From 0 where a ratio is small; else from one half, so that many groups that are nearly alike can be told apart."""
+    """From 0 where a ratio is small; else from one half, so many groups that are nearly alike can be told apart."""
     low, high = (known["ratio"].min(), known["ratio"].max()) if len(known) else (0.0, 1.0)
     return [0.0 if low < SMALL else 0.5, max(1.5, float(high) * 1.15)]
 

@@ -36,7 +36,7 @@ Segment = tuple[str, int, str, str]
 
 
 def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> go.Figure:
-    """All pairs in one bar, and below it the judged pairs enlarged, so that pairs that were never judged stay separate.
+    """All pairs in one bar, and below it the judged pairs enlarged, so pairs that were never judged stay separate.
 
     prescreened  pairs labelled ABSENT without asking the judge
     judged       label -> pairs that the judge gave this label
@@ -55,9 +55,9 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
     small_text = {"minsize": 12, "mode": "hide"}
     # A click on the legend would hide a label, and the bars would no longer add up to all pairs.
-    # From the left edge of the figure, so that on a phone it needs three rows and not six, which would be cut.
-    place = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
-    legend = {"orientation": "h", **place, "itemclick": False, "itemdoubleclick": False}
+    # From the left edge of the figure, so on a phone it needs three rows and not six, which would be cut.
+    position = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    legend = {"orientation": "h", **position, "itemclick": False, "itemdoubleclick": False}
     margin = {"l": 8, "r": 8, "t": 8, "b": 84}
     return styled(figure, 290, barmode="overlay", bargap=0.45, margin=margin, legend=legend, uniformtext=small_text)
 
@@ -149,7 +149,7 @@ def _scale(labels: list[str]) -> list[list[Any]]:
 
 SELF, SELF_COLOUR = "self", "#f4f5f6"
 VALUES = (*LABEL_ORDER, SELF)
-# Drawn in cells that are large enough, so that colour is not the only sign of a disagreement.
+# Drawn in cells that are large enough, so colour is not the only sign of a disagreement.
 SYMBOLS = {"CONTRADICTORY": "✕", "DIVERGENT": "≠", "unscored": "?"}
 MAX_WITH_SYMBOLS, MAX_WITH_NAMES = 30, 45
 """Numbers of handbooks up to which cells show symbols, and rows show names."""

@@ -1,4 +1,4 @@
-"""A notice inside a figure, so that it stays with every copy of it: on a page, in a report, as SVG or PNG."""
+"""A notice inside a figure, so it is part of every copy: on a page, in a report, as SVG or PNG."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from audit.terms import RATE_TITLES
 from audit.vocabulary import Label
 
 ROW_HEIGHT = 30
-# The end of a scale to 1, so that a dot at 1 is not cut.
+# The end of a scale to 1, so a dot at 1 is not cut.
 FULL_SCALE = 1.02
 INDEX_TICKS = (0.0, 0.5, 1.0)
 MAX_SPACED_PANELS = 4
@@ -101,7 +101,7 @@ def _panel_gap(panels: int) -> float:
 def _dots(frame: pd.DataFrame, by: str, rate: Rate, opens: str | None) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
-        # Not clipped, so that a dot at 0 is drawn whole.
+        # Not clipped, so a dot at 0 is drawn whole.
         x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": DOT},
         error_x=interval_bars(share, low, high, rate.colour),
         text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",

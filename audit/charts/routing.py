@@ -42,14 +42,14 @@ SYMBOLS = {False: "circle", True: "diamond"}
 
 def source_colours(sources: Sequence[str]) -> dict[str, str]:
     """One colour for each of the first sources, in this order; all further ones are grey."""
-    return {name: QUALITATIVE[place] if place < MAX_COLOURED else GENERAL_COLOUR for place, name in enumerate(sources)}
+    return {name: QUALITATIVE[index] if index < MAX_COLOURED else GENERAL_COLOUR for index, name in enumerate(sources)}
 
 
 # -- one question ------------------------------------------------------------------------------------------------------
 
 
 def route_picture(routes: pd.DataFrame, passages: pd.DataFrame, terms: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
-    """One question's way: its sources, what was taken from each, the evidence that was kept, and the terms that link it.
+    """The routing of one question: its sources, the passages taken from each, the packed evidence, and the terms that link it.
 
     routes    best first: source, facts (a line of text), probed, budget (int or NaN), share (of the budget, NaN: not stated)
     passages  best first: rank, source (None: of no source), bridged (bool), title
@@ -59,7 +59,7 @@ def route_picture(routes: pd.DataFrame, passages: pd.DataFrame, terms: pd.DataFr
     Every passage has the number of its rank. A passage that was found over a shared term is a diamond, with a dashed line.
     """
     rows = max(len(routes), len(passages), len(terms), 2)
-    order = {name: place for place, name in enumerate(routes["source"])}
+    order = {name: index for index, name in enumerate(routes["source"])}
     placed = passages.assign(lane=passages["source"].map(order).fillna(len(order)))
     placed = placed.sort_values(["lane", "rank"], ignore_index=True).assign(y=_spread(len(placed), rows))
     lanes = dict(zip(routes["source"], _spread(len(routes), rows), strict=True))
@@ -81,7 +81,7 @@ def route_picture(routes: pd.DataFrame, passages: pd.DataFrame, terms: pd.DataFr
 
 def _spread(count: int, rows: int) -> list[float]:
     """The heights of `count` marks, evenly over the rows."""
-    return [(place + 0.5) * rows / count - 0.5 for place in range(count)]
+    return [(index + 0.5) * rows / count - 0.5 for index in range(count)]
 
 
 def _label(figure: go.Figure, x: float, y: float, text: str, colour: str) -> None:
@@ -182,7 +182,7 @@ def dominance_dots(frame: pd.DataFrame, sources: Sequence[str]) -> go.Figure:
 
     Where a dot is right of the bar, the source gives more evidence than it has text: it is short and dense, or it is preferred.
     """
-    figure, heights = go.Figure(), {name: place for place, name in enumerate(sources)}
+    figure, heights = go.Figure(), {name: index for index, name in enumerate(sources)}
     texts = frame.drop_duplicates("source_id")
     figure.add_bar(
         x=texts["text"], y=[heights[name] for name in texts["source_id"]], orientation="h", name="share of all text", width=0.72,
@@ -190,13 +190,13 @@ def dominance_dots(frame: pd.DataFrame, sources: Sequence[str]) -> go.Figure:
         hovertext=[f"<b>{html(row['source_id'])}</b><br>{percent(row['text'])} of all text" for row in texts.to_dict("records")],
     )  # fmt: skip
     names = list(dict.fromkeys(frame["name"]))
-    for place, name in enumerate(names):
-        own, colour = frame[frame["name"] == name], QUALITATIVE[place % len(QUALITATIVE)]
-        offset = 0.5 * ((place + 0.5) / len(names) - 0.5)
+    for index, name in enumerate(names):
+        own, colour = frame[frame["name"] == name], QUALITATIVE[index % len(QUALITATIVE)]
+        offset = 0.5 * ((index + 0.5) / len(names) - 0.5)
         middle = [heights[source] + offset for source in own["source_id"]]
         figure.add_scatter(
             x=own["evidence"], y=middle, mode="markers", name=clipped(name, 30),
-            cliponaxis=False, marker={"size": DOT + 2, "color": colour, "symbol": PLACES[place % len(PLACES)]},
+            cliponaxis=False, marker={"size": DOT + 2, "color": colour, "symbol": PLACES[index % len(PLACES)]},
             error_x=interval_bars(own["evidence"], own["evidence_low"], own["evidence_high"], colour),
             hovertext=[_dominance_hover(row) for row in own.to_dict("records")], hovertemplate="%{hovertext}<extra></extra>",
         )  # fmt: skip
@@ -229,7 +229,7 @@ def budget_bars(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
     bars = ["name", "kind"]
     summed = named.groupby([*bars, "source"], sort=False).agg(budget=("budget", "sum"), routed=("routed", "max")).reset_index()
     summed["share"] = summed["budget"] / summed.groupby(bars)["budget"].transform("sum")
-    heights = {key: place for place, key in enumerate(summed[bars].drop_duplicates().itertuples(index=False, name=None))}
+    heights = {key: index for index, key in enumerate(summed[bars].drop_duplicates().itertuples(index=False, name=None))}
     summed["y"] = [heights[key] for key in summed[bars].itertuples(index=False, name=None)]
     figure = go.Figure([_budget_segment(summed, source, colours.get(source, GENERAL_COLOUR)) for source in (*coloured, OTHERS)])
     several = frame["kind"].nunique() > 1

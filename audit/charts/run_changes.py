@@ -42,7 +42,7 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
     for column, rate in enumerate(rates, start=1):
         rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
         figure.add_trace(_change(rows, by, rate), row=1, col=column)
-        # 0 is in the middle of every panel, so that directions can be compared across them.
+        # 0 is in the middle of every panel, so directions can be compared across them.
         limit = _half_width(rows)
         figure.update_xaxes(
             range=[-limit, limit], tickvals=[-limit / 1.25, 0, limit / 1.25], row=1, col=column,
@@ -79,7 +79,7 @@ def _half_width(rows: pd.DataFrame) -> float:
     """Half the width of a panel: the farthest end of an interval, rounded up to the next step."""
     farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
     needed = 0.01 if pd.isna(farthest) else max(float(farthest), 0.01)
-    # A quarter beyond the outer ticks, so that their texts are not cut.
+    # A quarter beyond the outer ticks, so their texts are not cut.
     return 1.25 * next(step for step in (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0) if needed <= 1.2 * step)
 
 
@@ -113,7 +113,7 @@ def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[st
     """A bar for each run and, between them, one for each cause; the line at its end is the 95 % interval of the change.
 
     frame          one organ, columns of audit.metrics.runs
-    first, second  what the runs are called
+    first, second  the names of the runs
     names          part -> name of its bar, in drawing order
     """
     rows: dict[Any, dict[Any, Any]] = frame.set_index("part").to_dict("index")

@@ -46,7 +46,7 @@ def stress_curves_figure(
 def _places(drawn: pd.DataFrame, published: pd.DataFrame, along: str) -> dict[int, float]:
     """Value -> where it is drawn: shares at their place, numbers of documents evenly."""
     values = sorted({*drawn[along], *published[along]})
-    return {value: float(value if along == "signal_share" else place) for place, value in enumerate(values)}
+    return {value: float(value if along == "signal_share" else index) for index, value in enumerate(values)}
 
 
 def _published(published: pd.DataFrame, places: Mapping[int, float], along: str) -> Iterator[go.Scatter]:
@@ -61,7 +61,7 @@ def _published(published: pd.DataFrame, places: Mapping[int, float], along: str)
 
 def _curves(drawn: pd.DataFrame, places: Mapping[int, float], title: str, across: str, along: str) -> Iterator[go.Scatter]:
     names = list(dict.fromkeys(drawn["name"]))
-    # Side by side, so that the intervals of two systems do not hide each other
+    # Side by side, so the intervals of two systems do not hide each other
     step = 0.009 * max(max(places.values(), default=1) - min(places.values(), default=0), 1)
     for number, name in enumerate(names):
         own = drawn[drawn["name"] == name].sort_values(along)
@@ -96,14 +96,14 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
     """
     figure = go.Figure()
     drawn = frame.dropna(subset=["accuracy"])
-    for place, name in enumerate(dict.fromkeys(frame["name"])):
+    for index, name in enumerate(dict.fromkeys(frame["name"])):
         own = drawn[drawn["name"] == name].sort_values("signal_share")
-        colour = QUALITATIVE[place % len(QUALITATIVE)]
+        colour = QUALITATIVE[index % len(QUALITATIVE)]
         figure.add_scatter(
             x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=clipped(name, 30), cliponaxis=False,
             text=[f"{share} %" if share >= 0 else "" for share in own["signal_share"]], textposition="bottom right",
             textfont={"size": 11, "color": FAINT}, line={"color": colour, "width": 1.5, "dash": "dot"},
-            marker={"size": 8, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+            marker={"size": 8, "color": colour, "symbol": SYMBOLS[index % len(SYMBOLS)]},
             error_x=interval_bars(own["coverage"], own["coverage_low"], own["coverage_high"], colour),
             error_y=interval_bars(own["accuracy"], own["accuracy_low"], own["accuracy_high"], colour),
             hovertext=[_selective_hover(row, across) for row in own.to_dict("records")],

@@ -18,7 +18,7 @@ from audit.formatting import fixed
 from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 
-# What every chart returns; pages use this name, so that only this package imports plotly.
+# What every chart returns; pages use this name, so only this package imports plotly.
 Figure = go.Figure
 
 UNSCORED = "unscored"
@@ -33,7 +33,7 @@ LABEL_COLOURS: dict[str, str] = {
     UNSCORED: "#8a8f98",
     NOT_ASKED: "#ffffff",
 }
-# Hatching, so that a missing verdict never looks like a label.
+# Hatching, so a missing verdict never looks like a label.
 LABEL_PATTERNS: dict[str, str] = {UNSCORED: "/", NOT_ASKED: "x"}
 
 LABEL_WORDS: dict[str, str] = {
@@ -77,7 +77,7 @@ def html(text: object) -> str:
 def clipped(text: object, max_length: int = 40) -> str:
     """`text` cut to `max_length` characters with an ellipsis, safe for Plotly."""
     plain = display_name(text)
-    # Cut before escaping, so that no entity is cut in two.
+    # Cut before escaping, so no entity is cut in two.
     return html(plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…")
 
 
@@ -134,7 +134,7 @@ def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axe
         "height": height,
         "font": {"family": FONT, "size": 14, "color": INK},
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
-        # Transparent, so that the page's own background shows in light and dark mode.
+        # Transparent, so the page's own background shows in light and dark mode.
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         # Pages are scrolled by touch and wheel, which must not zoom a chart by accident.
@@ -172,7 +172,7 @@ def handbook_names(handbooks: pd.DataFrame, without: tuple[str, ...] = ()) -> di
     """handbook_id -> name, such as `heart · Alder · pre`; parts that all handbooks share, and those in `without`, are left out.
 
     `handbooks` has one or more rows per handbook with handbook_id, organ, center and phase. Two handbooks whose
-    three parts are all equal also show their ids, so that no two have the same name (unless `without` hides the difference).
+    three parts are all equal also show their ids, so no two have the same name (unless `without` hides the difference).
     """
     single = handbooks.drop_duplicates("handbook_id")
     ids, parts = single["handbook_id"].tolist(), {part: single[part].tolist() for part in HANDBOOK_NAME_PARTS}

@@ -58,7 +58,7 @@ def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Fig
 
 
 def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Figure:
-    """The same for differences to a baseline, with 0 in the middle of every panel; filled where the interval excludes 0.
+    """Panels of differences to a baseline, with 0 in the middle of each; filled where the interval excludes 0.
 
     frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
     """
@@ -79,7 +79,7 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
 
 
 def _rows(frame: pd.DataFrame, by: str, measure: str, names: list[str]) -> pd.DataFrame:
-    """The rows of one measure in the order of `names`, empty where there is none."""
+    """The rows of one measure in the order of `names`, empty if there is none."""
     return frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
 
 

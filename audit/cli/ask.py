@@ -1,4 +1,4 @@
-"""`audit ask QUESTION`: one answer of all handbooks to one question, with its evidence and how it was routed."""
+"""`audit ask QUESTION`: one answer from all handbooks to a question, with its evidence and routing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ sentences, by the rules of `audit generate`. `audit run` does this for many ques
 
 No medical advice: it shows what handbooks say.
 
-Exit code: 0 answered, 1 no source says anything on the question, or the model's reply could not be read, 2 {NOTHING.lower()}"""
+Exit code: 0 answered, 1 no source addresses the question, or the model's reply could not be read, 2 {NOTHING.lower()}"""
 
 
 def ask_options(parser: argparse.ArgumentParser) -> None:
@@ -56,19 +56,31 @@ def ask_options(parser: argparse.ArgumentParser) -> None:
     defaults = CrossSourceSettings()
     parser.epilog = ABOUT
     parser.add_argument("question", help="the question, in the language of the handbooks")
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote, or one document")
-    place.add_argument("--run", metavar="RUN", help="id or key of a run with texts (default: the newest complete run)")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote, or one document")
+    source.add_argument("--run", metavar="RUN", help="id or key of a run with texts (default: the newest complete run)")
     parser.add_argument("--organ", help="ask only the handbooks of this organ and general ones (default: all)")
-    parser.add_argument("--source-by", choices=GROUPINGS, default=GROUPINGS[0], help="what a source is (default: %(default)s)")
     parser.add_argument(
-        "--authority", action="append", default=[], metavar="SOURCE=SHARE", help="how much a source counts, 0 to 1 (default: 0.5)"
+        "--source-by",
+        choices=GROUPINGS,
+        default=GROUPINGS[0],
+        help="how handbooks are grouped into sources (default: %(default)s)",
     )
-    parser.add_argument("--require", action="append", default=[], metavar="SOURCE", help="a source that is covered first")
+    parser.add_argument(
+        "--authority", action="append", default=[], metavar="SOURCE=SHARE", help="weight of a source, 0 to 1 (default: 0.5)"
+    )
+    parser.add_argument("--require", action="append", default=[], metavar="SOURCE", help="a source to cover first")
     parser.add_argument("--budget", type=count, metavar="N", help=f"chunks of all sources (default: {defaults.daks.budget})")
-    parser.add_argument("--alpha", type=share, metavar="SHARE", help="part of the final score that is not the graph's support")
+    parser.add_argument(
+        "--alpha",
+        type=share,
+        metavar="SHARE",
+        help="weight of the base score in the final score; the rest is the graph's support",
+    )
     parser.add_argument("--tokens", type=count, metavar="N", help=f"tokens of evidence (default: {defaults.packing.tokens})")
-    parser.add_argument("--passages", type=count, metavar="N", help=f"passages at most (default: {defaults.packing.passages})")
+    parser.add_argument(
+        "--passages", type=count, metavar="N", help=f"maximum number of passages (default: {defaults.packing.passages})"
+    )
     parser.add_argument("--entities", type=Path, metavar="FILE.toml", help="vocabulary of the graph (default: medical terms)")
     parser.add_argument("--url", action="append", metavar="URL", help="endpoint of the model (default: AUDIT_JUDGE_URL)")
     parser.add_argument("--model", metavar="NAME", help="a model writes the answer (default: the sources' own sentences)")
@@ -102,17 +114,17 @@ def ask(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _documents(arguments: argparse.Namespace, settings: Settings) -> list[Document]:
     if arguments.documents:
-        documents, place = list(read_documents(arguments.documents)), str(arguments.documents)
+        documents, source = list(read_documents(arguments.documents)), str(arguments.documents)
     else:
         run = find_run(settings.store_dir, arguments.run)
         with open_store(run.path) as con:
-            documents, place = list(run_documents(con)), f"run {run.key}"
+            documents, source = list(run_documents(con)), f"run {run.key}"
     if not documents:
-        raise AuditError(f"Of {place} there are no texts of handbooks. {NOTHING} Name a folder of them with --documents.")
+        raise AuditError(f"{source} has no texts of handbooks. {NOTHING} Name a folder of them with --documents.")
     chosen = [document for document in documents if arguments.organ is None or concerns(arguments.organ, document.organ)]
     if not chosen:
         organs = ", ".join(sorted({document.organ for document in documents}))
-        raise AuditError(f"No handbook of {place} has the organ '{arguments.organ}'; organs: {organs}. {NOTHING}")
+        raise AuditError(f"No handbook of {source} has the organ '{arguments.organ}'; organs: {organs}. {NOTHING}")
     return chosen
 
 
@@ -131,7 +143,7 @@ def _across(arguments: argparse.Namespace) -> CrossSourceSettings:
     settings = CrossSourceSettings()
     daks = {"budget": arguments.budget}
     packing = {"tokens": arguments.tokens, "passages": arguments.passages}
-    assert settings.graph  # the defaults have one
+    assert settings.graph  # the default settings always have a graph
     return replace(
         settings,
         daks=replace(settings.daks, **_given(daks)),
@@ -147,7 +159,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 def _by_model(
     arguments: argparse.Namespace, settings: Settings, evidence: GatheredEvidence, reader: LibraryReader
 ) -> SourcedAnswer:
-    """The model's answer; a question that was asked before, of the same evidence, is not asked again."""
+    """The model's answer; a call with the same question and evidence is not repeated."""
     settings = generator_settings(arguments, settings)
     system = AnsweringSystem(model_of(settings, None), SystemMode.MULTI_SOURCE, max_tokens=SOURCED_TOKENS)
     query = Query(SYSTEM, evidence.question)
@@ -186,7 +198,7 @@ def _text(answer: SourcedAnswer, reader: LibraryReader, trace: Path | None) -> s
 
 def _statement_lines(statement: SourcedStatement) -> list[str]:
     if statement.mark == UNSUPPORTED:
-        return [f"- {statement.text}", "    unsupported: no quote of the passages shows it"]
+        return [f"- {statement.text}", "    unsupported: no quote from the passages shows it"]
     number = len(statement.supported_by)
     supported = f"    supported by {number:,} {'source' if number == 1 else 'sources'}: {', '.join(statement.supported_by)}"
     lines = [f"- {statement.with_numbers}", supported]

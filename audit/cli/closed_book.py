@@ -1,4 +1,6 @@
-"""`audit generate --mode closed-book`: a model answers every question from what it knows, as an answering system of a release."""
+"""`audit generate --mode closed-book`: a model answers every question from its own knowledge, as an answering system of a
+release.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def _write(
 ) -> SystemSummary:
     """Write the release of one system, and summary.json with the counts."""
     summary, system = SystemSummary(), task.system
-    # Drawn before anything is written: a fault in between leaves the earlier answers as they were
+    # Computed before anything is written, so a fault leaves the earlier answers unchanged
     records = list(system_answers(task, journal.latest, summary))
     manifest = {"run_id": arguments.out.name, "title": f"Answers of {system.model} alone", "generator": system.model}
     systems = {"systems": [system.record(task.prompt)], "system_answers": records}

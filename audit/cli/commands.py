@@ -28,15 +28,15 @@ class Command:
     listed: bool = True
 
     def load(self) -> tuple[Callable[..., int], Callable[[Any], None]]:
-        """The function, and the one that adds its options; imports their module."""
+        """The command's function, and the one that adds its options; imports their module."""
         return load_object(self.function), load_object(f"{self.function}_options")
 
 
 GROUPS = {
-    "themes": "Group the disagreements of a run into named themes, and read what people changed about them.",
-    "positions": "Who states what on each question, in the handbooks' own words.",
+    "themes": "Group the disagreements of a run into named themes, and list people's edits of them.",
+    "positions": "Positions on each question, in the handbooks' own words.",
     "systems": "Answering systems: judge and measure their answers.",
-    "stress": "Stress tests: what models and judges do with missing, noisy, wrong or changed texts.",
+    "stress": "Stress tests of models and judges with missing, noisy, wrong or changed texts.",
     "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
     "account": "Accounts of the people who sign in.",
     "example": "Examples that come with the program.",
@@ -80,12 +80,13 @@ COMMANDS = (
         "audit.cli.retrieve:retrieve",
     ),
     Command("generate", "Answer each question from each handbook's passages.", "audit.cli.generate:generate"),
-    Command("ask", "Answer one question from all handbooks, with who says it and who says otherwise.", "audit.cli.ask:ask"),
+    Command("ask", "Answer one question from all handbooks, with the sources that support and contradict each "
+    "statement.", "audit.cli.ask:ask"),
     Command(
-        "positions build", "Write who states what on every question of a run, by rules.", "audit.cli.positions:build"
+        "positions build", "Write the positions on every question of a run, found by rules.", "audit.cli.positions:build"
     ),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.cli.judge:judge"),
-    Command("within", "Compare each handbook with itself, and write where it contradicts itself.", "audit.cli.within:within"),
+    Command("within", "Compare each handbook with itself, and write its internal contradictions.", "audit.cli.within:within"),
     Command(
         "themes build", "Build a taxonomy of a run's divergence topics, or of a list of phrases.",
         "audit.cli.themes:build",
@@ -103,7 +104,7 @@ COMMANDS = (
         "audit.cli.theme_map:export",
     ),
     Command(
-        "themes history", "List or export what people changed about a run's themes.",
+        "themes history", "List or export people's edits of a run's themes.",
         "annotation.cli.theme_edits:history",
     ),
     Command(
@@ -136,7 +137,7 @@ COMMANDS = (
         "annotation.cli.study_creation:create",
     ),
     Command(
-        "study sample", "The same for a study of pairs.",
+        "study sample", "Draw a stratified sample of pairs from a run and make a study of it.",
         "annotation.cli.study_creation:sample",
     ),
     Command(
@@ -144,7 +145,7 @@ COMMANDS = (
         "annotation.cli.study:advance",
     ),
     Command(
-        "study release", "Release items that an annotator took and did not rate, so that others can take them.",
+        "study release", "Release an annotator's unrated items so that others can take them.",
         "annotation.cli.study:release",
     ),
     Command(
@@ -156,7 +157,7 @@ COMMANDS = (
         "annotation.cli.backup:backup",
     ),
     Command(
-        "study restore", "Put a verified backup in the place of all studies, and keep what it replaces.",
+        "study restore", "Replace all studies with a verified backup, and keep a copy of the replaced data.",
         "annotation.cli.backup:restore_backup",
     ),
     Command(
@@ -210,7 +211,7 @@ COMMANDS = (
 STUDY_PAIRS = "annotation.cli.study:study_pairs"
 """(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
 STUDY_TABLES = "annotation.cli.study:study_tables"
-"""(study id, settings) -> what a study adds to `audit export --study ID`."""
+"""(study id, settings) -> the study's part of `audit export --study ID`."""
 CURATED_THEMES = "annotation.cli.theme_edits:curated_themes"
 """(run, taxonomy as built, settings) -> what people changed about the themes, or None, for `audit export`."""
 DEMO_STUDIES = "annotation.cli.study:make_demo_studies"

@@ -1,4 +1,4 @@
-"""What every command has in common: exit codes, types of option values with their bounds, `--json`, how a result is printed."""
+"""Conventions of all commands: exit codes, types of option values with their bounds, `--json`, printing of results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit.formatting import printable
 from audit.settings import MAX_PORT
 
 OK, FINDINGS, FAILED = 0, 1, 2
-"""Exit codes: all is well; done, but there is something to look at; nothing was done, or not everything."""
+"""Exit codes: success; done, but with findings to look at; nothing, or not everything, was done."""
 MAX_COUNT = 1_000_000_000
 
 
@@ -60,7 +60,7 @@ def temperature(text: str) -> float:
 
 
 def _integer(text: str, smallest: int, largest: int = MAX_COUNT, rule: str = "") -> int:
-    # isascii: str.isdigit is true of superscripts and of other scripts' digits, which a reader would not expect
+    # isascii: str.isdigit also accepts superscripts and digits of other scripts
     if not (text.isascii() and text.isdigit() and smallest <= int(text) <= largest):
         raise argparse.ArgumentTypeError(f"{rule or f'must be an integer of at least {smallest}'}, not {text}")
     return int(text)
@@ -107,5 +107,5 @@ def print_before_result(arguments: argparse.Namespace, text: str) -> None:
 
 
 def note(message: str) -> None:
-    """Print a note on standard error, so that it never mixes with the result that a program reads."""
+    """Print a note on standard error, so it never mixes with the result that a program reads."""
     print(printable(message), file=sys.stderr)

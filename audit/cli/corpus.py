@@ -1,4 +1,4 @@
-"""`audit extract | questions`: handbooks and questions from files as they are into the form that the pipeline reads."""
+"""`audit extract | questions`: convert files of handbooks and questions to the form that the pipeline reads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def extract_options(parser: argparse.ArgumentParser) -> None:
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--out", type=Path, metavar="DIR", help="folder for the documents, one JSON file each")
     target.add_argument("--catalog-draft", type=Path, metavar="FILE.csv", help="write a catalog to correct, and extract nothing")
-    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="table of which handbook each file is, one row per file")
+    parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="table that maps files to handbooks, one row per file")
     parser.add_argument("--organ", help="organ of every file given (default: from the file's name, else general)")
     parser.add_argument("--center", help="center of every file given (default: from the file's name)")
     parser.add_argument(
@@ -180,7 +180,7 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _encoder_of(name: str | None, settings: Settings) -> EncoderFactory | None:
-    """What makes the encoder of that name for some texts; None for the name `none`."""
+    """A factory of the encoder with that name; None for the name `none`."""
     model = name or model_or_words()
     if model == NO_ENCODER:
         return None

@@ -39,15 +39,15 @@ def serve(arguments: argparse.Namespace, settings: Settings) -> int:
         "server.port": settings.port,
         # Otherwise Streamlit asks for an e-mail address at its first start, and waits
         "server.headless": "true",
-        # Nobody edits the code of a dashboard that is being used, and watching every file costs
+        # The code of a running dashboard does not change, and watching every file costs CPU time
         "server.fileWatcherType": "none",
-        # A dashboard of confidential texts reports nothing about its use to anybody
+        # A dashboard with confidential texts must not send usage statistics
         "browser.gatherUsageStats": "false",
         "logger.level": settings.log_level,
         "logger.hideWelcomeMessage": "true",
     }
     flags = [f"--{name}={value}" for name, value in options.items()]
-    os.execv(  # noqa: S606 - the dashboard replaces this process, so that Ctrl-C and signals reach it
+    os.execv(  # noqa: S606 - the dashboard replaces this process, so Ctrl-C and signals reach it
         sys.executable, [sys.executable, str(app.parent / "pages" / "_blinded" / "serve.py"), "run", str(app), *flags]
     )
 
@@ -62,7 +62,7 @@ def _announce(message: str, settings: Settings) -> None:
 
 
 def _check_address(host: str, number: int) -> None:
-    # Tried first: Streamlit reports a taken port in the middle of its start, and a wrong address not at all.
+    # Tested first: Streamlit reports a port in use in the middle of its start, and a wrong address not at all.
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         with socket.socket(family, kind, protocol) as trial:

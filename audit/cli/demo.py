@@ -15,7 +15,7 @@ from audit.cli.dashboard import serve, serve_options
 from audit.cli.themes import build_lexical_themes
 from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
 from audit.errors import AuditError
-from audit.kept_results import keep_results
+from audit.result_cache import precompute_results
 from audit.settings import Settings
 from audit.store.load import Loaded, load_release
 
@@ -28,12 +28,12 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--earlier", action="store_true", help="at scale paper: also an earlier run to compare with, which takes as long again"
     )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed gives other handbooks and answers")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="seed of the handbooks and answers")
     parser.add_argument(
         "--studies", action="store_true",
         help="also make three studies with simulated annotators, and accounts for the four roles; prints how to sign in",
     )  # fmt: skip
-    parser.add_argument("--no-serve", action="store_true", help="write and load it, and do not open the dashboard")
+    parser.add_argument("--no-serve", action="store_true", help="write and load it without opening the dashboard")
     add_json(parser)
     serve_options(parser)
 
@@ -42,14 +42,14 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
     earlier = _earlier_demo(arguments, settings) if arguments.earlier or arguments.scale == "small" else None
     path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
-    # The manifest is written last; a demo without the truth of systems is that of an earlier version
+    # The manifest is written last; a demo without the true values of systems is from an earlier version
     if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
         note(f"Writing the demo release to {path} ...")
         write_demo(path, arguments.scale, arguments.seed, _note_tenths)
-    # loaded after the earlier run, so that it is the newest and pages open with it
+    # loaded after the earlier run, so it is the newest and pages open with it
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
-        keep_results(loaded.run, progress=_step)
+        precompute_results(loaded.run, progress=_step)
     build_lexical_themes(loaded.run, settings)
     if earlier is not None:
         build_lexical_themes(earlier.run, settings, like=loaded.run)

@@ -1,4 +1,4 @@
-"""Estimates of `--dry-run`: what the open calls would take and send, and with `--probe` a few test calls that measure it."""
+"""Estimates of `--dry-run`: tokens, time and content of the open calls, with `--probe` measured by a few test calls."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def estimate(
     share_left: ShareLeft = lambda *_: 1.0,
     context: int | None = None,
 ) -> CostEstimate:
-    """What the open calls of `costs` would take, by the replies that are stored, or a rule of thumb.
+    """The estimated cost of the open calls of `costs`, from stored replies or a rule of thumb.
 
-    probe    make a few of the calls, and measure them; what is sent is told first
+    probe    make a few of the calls, and measure them; prints first what will be sent
     sends    what the prompts contain, and whose it is
-    context  tokens that the endpoint takes for prompt and reply together, where that is known
+    context  tokens that the endpoint takes for prompt and reply together, if known
 
     Raises AuditError when an endpoint is to be tried and cannot be used.
     """
@@ -71,7 +71,7 @@ def _try(
 ) -> tuple[list[StageCost], dict[str, CallRates]]:
     """The costs as the replies leave them, and the rates of each stage that has calls to try."""
     number = sum(len(cost.sample) for cost in costs)
-    # Before the first text leaves: a person may still press Ctrl-C
+    # Printed before any text is sent, so the user can still press Ctrl-C
     note(f"Sending up to {number:,} test prompts to {_hosts([endpoint.base_url for endpoint in endpoints])}: {sends}.")
     expected, rates, left = [], {}, 1.0
     for cost in costs:
@@ -86,7 +86,7 @@ def _try(
 
 
 def _trial(endpoints: Sequence[Endpoint], cost: StageCost, limits: Limits) -> Trial:
-    # As before a run: a context that is too short, or a schema that is ignored, must show here
+    # As before a run: a context that is too short, or an ignored schema, must be detected here
     for endpoint in endpoints:
         asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits))
     return asyncio.run(try_calls(endpoints, cost.sample, limits))
@@ -116,7 +116,7 @@ def handbooks_text(names: Sequence[str]) -> str:
 
 
 def with_stored_replies(out: Path, plan: dict[str, Any], measure: Callable[[Replies], CostEstimate]) -> CostEstimate:
-    """What `measure` makes of the replies that are stored for `out` already; a journal is read but never created."""
+    """The result of `measure` on the replies already stored for `out`; a journal is read but never created."""
     path = journal_path(out)
     # Opening the journal would create it
     if not path.exists():

@@ -31,7 +31,7 @@ def export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", help="run id or key (default: the study's run, or the newest complete run)")
     parser.add_argument("--against", metavar="RUN", help="also compare with this run: what changed from --run to it")
     parser.add_argument("--study", metavar="ID", help="add the validation tables of this study of human labels")
-    parser.add_argument("--themes-as-built", action="store_true", help="leave out what people changed about the themes")
+    parser.add_argument("--themes-as-built", action="store_true", help="leave out people's edits of the themes")
     parser.add_argument(
         "--compare",
         choices=(PAPER,),
@@ -39,7 +39,7 @@ def export_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only", choices=(VALIDATION, REPORT),
-        help="write less: the tables, figures and paragraphs of --study; or report.html without the files beside it",
+        help="write less: the tables, figures and paragraphs of --study; or only report.html",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
     add_json(parser)
@@ -62,7 +62,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:
     if arguments.only == VALIDATION and not arguments.study:
-        raise AuditError("--only validation goes with --study. Nothing was written. Name the study with --study.")
+        raise AuditError("--only validation requires --study. Nothing was written. Name the study with --study.")
     study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
     # A study belongs to the run that it was drawn from, so that run is its default
     run = find_run(settings.store_dir, arguments.run or (study.digest if study else None))
@@ -84,7 +84,7 @@ def _check_writable(out: Path) -> None:
         is_full = out.is_dir() and (_is_archive(out) or any(out.iterdir()))
         if is_full or (out.is_file() and not _is_archive(out)):
             raise AuditError(f"--out {out} already exists. Nothing was written. Name a new folder, or a .zip file.")
-        # Making an export takes minutes, so a folder that cannot be written to must show now
+        # An export takes minutes, so an unwritable folder must be detected now
         with tempfile.TemporaryFile(dir=_nearest_existing(out)):
             pass
     except OSError as error:

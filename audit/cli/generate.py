@@ -32,15 +32,15 @@ RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
 ABOUT = """--mode retrieval: each question is asked of the handbooks of its organ; general questions are asked of all
 handbooks, and general handbooks get all questions. --generator extractive: the best sentences of the passages, without a model.
---generator model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose another one
-than the judge's. Every reply is stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the same
-command continues where it stopped, and no call is made twice.
+--generator model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose a different
+one from the judge's. Every reply is stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the
+same command continues where it stopped, and no call is made twice.
 
 --mode closed-book: each question is put to a model once, without any handbook, as a patient would ask it. The model may decline,
 which is written as refused and never as an answer. DIR becomes a release of one answering system (questions, systems,
 system_answers) that `audit load DIR` shows. Several models and modes in one run: [[systems]] in a config, see `audit run --help`.
 
-Exit code: 0 all is well, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions
+Exit code: 0 success, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions
 were not asked, 2 nothing was written."""
 
 
@@ -113,7 +113,7 @@ def _add_model_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--max-tokens", type=count, metavar="N",
-        help=f"tokens of an answer, at most (default: the prompt's; in a closed book {MAX_TOKENS})",
+        help=f"maximum tokens of an answer (default: the prompt's; in a closed book {MAX_TOKENS})",
     )  # fmt: skip
     group.add_argument("--system-id", default="", metavar="ID", help="closed book: id of the system (default: MODEL-closed_book)")
     add_call_options(group, "answers")
@@ -121,7 +121,7 @@ def _add_model_options(group: Any) -> None:
 
 def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit generate RETRIEVAL_DIR --questions FILE --documents DIR --out DIR`"""
-    # First of all: a wrong --out must not be discovered after hours of calls
+    # Checked first: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
     if arguments.mode == CLOSED_BOOK:
         return answer_closed_book(arguments, generator_settings(arguments, settings))

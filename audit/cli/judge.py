@@ -43,7 +43,7 @@ ABOUT = """Every reply is stored in RELEASE.journal, next to the release, before
 command continues where it stopped, and no call is made twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the
 endpoint.
 
-Exit code: 0 all is well (a judge that abstains is no failure), 1 written, but some verdicts could not be read or pairs were
+Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or pairs were
 not asked, 2 nothing was written."""
 PAIRS_HELP = (
     f"{ALL} (default); {SAMPLE} or {SAMPLE}:N, a random sample of the pairs that a judge was asked about (N: {DEFAULT_SAMPLE}); "
@@ -73,9 +73,9 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--swap", action="store_true", help="also judge each pair in the other order")
     parser.add_argument("--blind-centers", action="store_true", help="also judge with the names of centers and handbooks masked")
-    parser.add_argument("--name-centers", action="store_true", help="tell the judge which center each answer is from")
+    parser.add_argument("--name-centers", action="store_true", help="show the judge which center each answer is from")
     parser.add_argument("--repeat", type=count, default=0, metavar="N", help="also judge each pair N more times")
-    parser.add_argument("--limit", type=count, metavar="N", help="only the first N pairs that need a judge")
+    parser.add_argument("--limit", type=count, metavar="N", help="judge only the first N pairs that need a judge")
     parser.add_argument(
         "--templates",
         type=Path,
@@ -104,7 +104,7 @@ def _pair_selection(text: str) -> str:
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
     run = find_run(settings.store_dir, arguments.run)
-    # First of all: a wrong --out must not be discovered after hours of calls
+    # Checked first: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
     with open_store(run.path) as con:
         pairs, selection = _select_pairs(arguments, settings, con)
@@ -131,7 +131,7 @@ def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connec
         return draw_pairs(con, size), f"{SAMPLE}:{size}"
     if name == STUDY and value:
         return load_object(STUDY_PAIRS)(value, settings), arguments.pairs
-    # With its digest, so that the manifest tells which version of the file was used
+    # With its digest, so the manifest tells which version of the file was used
     pairs, digest = read_pairs(Path(arguments.pairs))
     return pairs, f"file {Path(arguments.pairs).name} ({digest})"
 

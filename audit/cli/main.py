@@ -1,4 +1,4 @@
-"""The entry point of `audit`: finds the command in the table, imports it alone, runs it, and explains how it ended."""
+"""The entry point of `audit`: finds the command in the table, imports only that command, runs it, and reports errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.formatting import printable
 from audit.settings import Settings
 
 FULL, REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), (errno.EACCES, errno.EPERM, errno.EROFS)
-UNCHANGED = "Whatever was loaded, stored or completely written before is unchanged."
+UNCHANGED = "Everything that was loaded, stored or completely written before is unchanged."
 SHELLS = ("bash", "zsh", "tcsh")
 ABOUT_COMPLETION = """To load it in every new shell:
   bash   audit completion bash > ~/.local/share/bash-completion/completions/audit
@@ -26,7 +26,7 @@ ABOUT_COMPLETION = """To load it in every new shell:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 1 when there is something to look at, or 2 when nothing was done."""
+    """Run one command and return its exit code: 0, 1 if there are findings to look at, or 2 if nothing was done."""
     words = list(sys.argv[1:] if argv is None else argv)
     return execute("audit", lambda: _run(words))
 
@@ -39,10 +39,10 @@ def _run(words: list[str]) -> int:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command line, with its function as `function`. Raises AuditError for an unknown command."""
-    return parser(_named(words)).parse_args(words)
+    return parser(_find_command(words)).parse_args(words)
 
 
-def _named(words: Sequence[str]) -> Command | None:
+def _find_command(words: Sequence[str]) -> Command | None:
     """The command that the words begin with; None where help or the version is asked for."""
     by_name = {command.name: command for command in COMMANDS}
     names = [word for word in words[:2] if not word.startswith("-")]
@@ -58,7 +58,7 @@ def _named(words: Sequence[str]) -> Command | None:
 
 
 def _unknown(word: str, allowed: set[str], lister: str, group: str = "") -> str:
-    from difflib import get_close_matches  # costs 10 ms, and only a mistake needs it
+    from difflib import get_close_matches  # imported here: it costs 10 ms, and only a mistyped command needs it
 
     close = get_close_matches(word, sorted(allowed), 1)
     hint = f" Did you mean 'audit {group}{close[0]}'?" if close else ""
@@ -103,7 +103,7 @@ def _add(commands: Any, command: Command, name: str, *, options: bool) -> None:
 
 
 def execute(program: str, command: Callable[[], int]) -> int:
-    """Run `command` and return its exit code; whatever goes wrong is one sentence on standard error."""
+    """Run `command` and return its exit code; errors are printed as one message on standard error."""
     try:
         try:
             return command()

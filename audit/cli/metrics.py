@@ -54,7 +54,7 @@ def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
         return OK
     metric = _metric(arguments.name)
     if arguments.trec and metric.name != ROUTING:
-        raise AuditError(f"--trec goes with '{ROUTING}', not with '{metric.name}'. Nothing was computed or written.")
+        raise AuditError(f"--trec works with '{ROUTING}', not with '{metric.name}'. Nothing was computed or written.")
     if arguments.explain:
         print(f"{metric.docstring}\n{metric.sql}")
         return OK
@@ -83,7 +83,7 @@ def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settin
 
 
 def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
-    """What a metric that counts by theme takes; the second run may have no themes."""
+    """The taxonomies that a metric by theme takes; the second run may have no themes."""
     if not metric.by_theme:
         return {}
     taxonomies: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}

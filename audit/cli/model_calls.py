@@ -35,9 +35,9 @@ OUTCOMES = (ANSWERED, CUT, REFUSED, CALL_FAILED)
 
 
 def add_call_options(parser: Any, product: str) -> Any:
-    """Add what `audit judge` and `audit generate` have in common; returns the group of options that exclude each other.
+    """Add the options shared by `audit judge` and `audit generate`; returns the group of mutually exclusive options.
 
-    product  what is written from the replies, such as `release`
+    product  the result that is written from the replies, such as `release`
     """
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--dry-run", action="store_true", help="estimate calls, tokens and hours, and do nothing")
@@ -119,14 +119,14 @@ def ask_all(settings: Settings, task: LlmTask, journal: Journal, watch: Watch = 
     endpoints, limits, servers = endpoints_of(settings, task.model), limits_of(settings), set[str]()
 
     def ask(cost: StageCost, calls: Iterator[Call]) -> None:
-        # The longest prompt goes first: a context that is too short for it must show now and not after hours
+        # The longest prompt goes first: a context that is too short must be detected now and not after hours
         for endpoint in endpoints:
             servers.add(asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
         # Replies come in bursts: a slow average keeps the remaining time from jumping
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 
             def progress(tally: CallStats) -> None:
-                draw(bar, tally)
+                show_progress(bar, tally)
                 watch(cost, tally)
 
             asyncio.run(run_calls(calls, endpoints, journal.put, readable=task.readable, progress=progress, limits=limits))
@@ -175,7 +175,7 @@ def carry_out(
     return finish(summary)
 
 
-def draw(bar: Any, tally: CallStats) -> None:
+def show_progress(bar: Any, tally: CallStats) -> None:
     """Move the bar to the calls done, and show the failures so far next to it."""
     names = ("unreadable", "cut", "refused", "failed", "waiting_again")
     faults = {name.replace("_", " "): number for name in names if (number := getattr(tally, name))}
@@ -209,7 +209,7 @@ def next_stage(task: LlmTask, replies: Replies) -> tuple[str, Iterator[Call]]:
 
 
 def open_requests(task: LlmTask, replies: Replies) -> str:
-    """What to emit next, in words; empty where every call is answered."""
+    """The next stage to emit, in words; empty if every call is answered."""
     stage, calls = next_stage(task, replies)
     if not stage:
         return ""

@@ -49,7 +49,7 @@ def pairs_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", action="append", default=[], metavar=name.upper(), help=help_text)
     parser.add_argument("--words", default="", help="words that must all occur")
     parser.add_argument("--theme", metavar="ID", help="id of a theme, as `audit metrics themes --json` prints it")
-    parser.add_argument("--order", choices=tuple(ORDERS), default="significance", help="what comes first (default: significance)")
+    parser.add_argument("--order", choices=tuple(ORDERS), default="significance", help="sort order (default: significance)")
     parser.add_argument("--limit", type=count, default=30, metavar="N", help="how many pairs are printed (default: 30)")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help=f"write every match with both answers instead: {', '.join(FORMATS)}"
@@ -74,7 +74,7 @@ def pairs(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _filters(con: Connection, run: Run, arguments: argparse.Namespace, settings: Settings) -> Filters:
-    """What the options select. Raises AuditError where the run has none of it."""
+    """The filters set by the options. Raises AuditError for values that the run does not have."""
     chosen = {field: tuple(getattr(arguments, name)) for name, (field, _) in OPTIONS.items()}
     chosen["labels"] = _labels(chosen["labels"])
     _require_known(con, run, chosen)
@@ -94,7 +94,7 @@ def _labels(named: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _require_known(con: Connection, run: Run, chosen: dict[str, tuple[str, ...]]) -> None:
-    """Raise AuditError, naming the option, for a value that the run does not have: nothing would match, which is no finding."""
+    """Raise AuditError, naming the option, for a value that the run does not have: an empty result would look like a finding."""
     values = filter_values(con)
     known = {field: values.get(name) for name, (field, _) in OPTIONS.items()} | {
         "labels": [*map(str, LABELS), UNSCORED], "significances": list(map(str, SIGNIFICANCES)),

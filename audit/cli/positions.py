@@ -1,4 +1,4 @@
-"""`audit positions build`: who states what on every question of a run, by rules, as a file of the release format."""
+"""`audit positions build`: the positions on every question of a run, found by rules, as a file of the release format."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     run = find_run(settings.store_dir, arguments.run)
     with open_store(run.path) as con:
         written = write_jsonl(arguments.out, _records(con))
-    found = f"{arguments.out}: {written:,} positions of run {run.key}, found by rules."
-    text = f"{found} Put it into the release's folder and load it again."
+    message = f"{arguments.out}: {written:,} positions of run {run.key}, found by rules."
+    text = f"{message} Put it into the release's folder and load it again."
     print_result(arguments, text, {"out": str(arguments.out), "run": run.key, "positions": written})
     return OK
 

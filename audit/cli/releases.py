@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
-from audit.kept_results import keep_results, keep_themes_of
 from audit.release.report import report_as_text
 from audit.release.schema import json_schema
+from audit.result_cache import precompute_loaded_themes, precompute_results
 from audit.settings import Settings
 from audit.store.load import Loaded, check_release, load_release
 from audit.store.runs import read_stores
 
-EXIT_CODES = "Exit code: 0 all is well, 1 the load report has findings, 2 nothing was done."
+EXIT_CODES = "Exit code: 0 success, 1 the load report has findings, 2 nothing was done."
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +42,8 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit load PATH`"""
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
     if loaded.fresh:
-        keep_results(loaded.run, progress=_progress(arguments))
-        keep_themes_of(loaded.run, settings.themes_dir)
+        precompute_results(loaded.run, progress=_progress(arguments))
+        precompute_loaded_themes(loaded.run, settings.themes_dir)
     code = _print_report(arguments, loaded)
     if not arguments.json:
         print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. View it with: audit serve")

@@ -233,9 +233,9 @@ def _measures_text(values: Mapping[str, float]) -> str:
 def _options(arguments: argparse.Namespace) -> RetrievalSettings:
     try:
         asked = {name: getattr(arguments, name) for name in (*TUNABLE, "fusion", "expansion")}
-        given = {name: value for name, value in asked.items() if value is not None}
+        options = {name: value for name, value in asked.items() if value is not None}
         hybrid = HybridSettings(**dict(map(_hybrid_setting, arguments.hybrid)))
-        return RetrievalSettings(**{**PRESETS.get(arguments.preset, {}), "hybrid": hybrid, **given})
+        return RetrievalSettings(**{**PRESETS.get(arguments.preset, {}), "hybrid": hybrid, **options})
     except ValueError as error:
         raise RetrievalError(f"With these settings {error}. Nothing was retrieved.") from error
 
@@ -254,7 +254,7 @@ def _hybrid_setting(written: str) -> tuple[str, Any]:
 
 
 def _encoder(arguments: argparse.Namespace) -> str:
-    """The model; where none is named or installed, words alone, with a message."""
+    """The sentence model; if none is named or installed, the encoder of words, with a message."""
     model: str | None = arguments.encoder or (PAPER_ENCODER if arguments.preset else default_model())
     if model is None:
         note("No sentence model is installed, so passages are found by their words.")

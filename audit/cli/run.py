@@ -51,7 +51,7 @@ is done again. If the command stops, the same command continues where it stopped
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
 LLAMA_CLOUD_API_KEY.
 
-Exit code: 0 all is well, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
+Exit code: 0 success, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
 with the reason. Pairs on which the baseline judge abstains are unscored and change no exit code.
 
 [[systems]] are answering systems that are compared with each other: models, alone or with the passages found, or several sources
@@ -72,9 +72,10 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--preset", choices=tuple(PRESETS), default="",
-        help="what the config leaves open, as a published pipeline has it (paper: arXiv:2605.29084); --dry-run lists it",
+        help="settings of a published pipeline for options that the config leaves open (paper: arXiv:2605.29084); --dry-run "
+        "lists it",
     )  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it would cost, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost, and do nothing")
     add_probe(parser)
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")
     add_json(parser)
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     config = read_config(arguments.config, arguments.preset)
     work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
     sources, left_out = find_sources(config, work)
-    # Whatever can be wrong must show before the first stage: extraction alone may take hours
+    # Errors must be detected before the first stage: extraction alone may take hours
     check_room(work.root)
     check_judge(config.judge)
     if config.questions.taxonomy:

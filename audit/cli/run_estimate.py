@@ -1,4 +1,4 @@
-"""What the models of an `audit run` would cost: exact once the texts exist, by their usual lengths before that."""
+"""Estimated model costs of an `audit run`: exact once the texts exist, from usual lengths before that."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _estimate(
     try:
         return estimate(settings, check.models[0], costs, probe=True, **shared)
     except AuditError as error:
-        # The plan of the other stages is still worth having
+        # The plan of the other stages is still useful
         cost = estimate(settings, NO_MODEL, costs, probe=False, **shared)
         return CostEstimate(f"{cost.text}\n{stage} would stop: {error}", cost.record)
 

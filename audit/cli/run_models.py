@@ -52,7 +52,7 @@ def settings_for(context: RunContext, options: Options) -> Settings:
 
 
 def generator_name(context: RunContext) -> str:
-    """What the manifest names as the writer of the answers."""
+    """The writer of the answers as named in the manifest."""
     options = context.config.generate
     return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
 
@@ -91,13 +91,13 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
 def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, list[Verdicts]]:
     """The verdicts of the config's judge on pairs of statements of one handbook."""
     if context.config.judge.judge == BASELINE:
-        return NAME, [{pair: judge_pair(found, pair) for pair in found.pairs} for _, found in handbooks]
+        return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
     settings = settings_for(context, context.config.judge)
     task = within_task(context, model_of(settings, None), handbooks)
     path = context.workspace.journal(WITHIN, digest_of(task.plan()))
     with Journal(path, task.plan()) as journal:
         ask_all(settings, task, journal)
-        return task.model, [task.verdicts(handbook, found, journal.latest) for handbook, found in handbooks]
+        return task.model, [task.verdicts(handbook, candidates, journal.latest) for handbook, candidates in handbooks]
 
 
 def within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> WithinTask:
@@ -128,7 +128,7 @@ def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[
 
 
 def check_judge(options: JudgeOptions) -> None:
-    """Raise AuditError where rules are asked for what only a model can do, or the prompts cannot be read."""
+    """Raise AuditError if options that only a model supports are set for rules, or the prompts cannot be read."""
     load_prompts(options.templates)
     checks = options.swap or options.blind_centers or options.name_centers or options.repeat or options.absence == CHECK
     if options.judge == BASELINE and checks:
@@ -168,7 +168,7 @@ class EndpointCheck:
 
 
 def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
-    """Raise AuditError where a stage that calls a model cannot, and there is work before it that would be done in vain.
+    """Raise AuditError if a stage cannot call its model and earlier stages would do work in vain.
 
     context  is changed: handbooks that failed last time are left out of it
     """

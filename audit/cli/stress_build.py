@@ -45,7 +45,7 @@ OUT.journal: if the command stops, the same command continues where it stopped, 
 OUT gets {INSTANCES_FILE} and {MANIFEST_FILE}. The same source, options and seed give the same bytes, in whatever order the
 questions stand.
 
-Exit code: 0 all is well, 1 written, but something was left out, 2 nothing was written."""
+Exit code: 0 success, 1 written, but something was left out, 2 nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="SOURCE", help="file of questions, or folder of a release")
     parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="new folder for the instances")
     parser.add_argument(
-        "--documents", type=Path, metavar="FILE", help="JSONL with more signal documents, such as what a retriever found"
+        "--documents", type=Path, metavar="FILE", help="JSONL with more signal documents, such as a retriever's results"
     )
     parser.add_argument(
         "--tests", nargs="+", type=StressTest, choices=STRESS_TESTS, default=list(STRESS_TESTS), metavar="TEST",
@@ -105,7 +105,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _require_empty(folder: Path) -> None:
-    # First of all: a folder that cannot be used must not be discovered after hours of calls
+    # Checked first: an unusable folder must not be discovered after hours of calls
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise AuditError(f"{folder} exists and is not an empty folder. Nothing was written. Name a new folder with --out.")
 
@@ -114,7 +114,7 @@ def _read_source(arguments: argparse.Namespace, settings: Settings) -> BuildSour
     report, max_bytes = BuildReport(), settings.max_object_bytes
     if arguments.source.is_dir():
         if arguments.documents:
-            raise AuditError("--documents goes with a file of questions. Nothing was written. A release has its own sections.")
+            raise AuditError("--documents requires a file of questions. Nothing was written. A release has its own sections.")
         questions = questions_of_release(arguments.source.resolve(), max_bytes, report)
     else:
         questions = read_questions(arguments.source, max_bytes, report, documents=arguments.documents)
@@ -174,7 +174,7 @@ def _finish(arguments: argparse.Namespace, source: BuildSource, facts: Mapping[s
         total = write_build(arguments.out, instances, summary, about)
         ask = f"Ask a model with: audit stress run {shlex.quote(str(arguments.out))}"
         last = f"{total:,} instances: {arguments.out / INSTANCES_FILE}. {ask}"
-    lines = [_size(source), _fact_line(facts), *_table(summary), *source.report.lines(), last]
+    lines = [_size(source), _fact_line(facts), *_table(summary), *source.report.summary_lines(), last]
     result = {**about, "instances": total, "contexts": summary.records(), "left_out": source.report.record()}
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if source.report.counts else OK

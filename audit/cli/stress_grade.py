@@ -27,7 +27,7 @@ measure: set AUDIT_JUDGE_MODEL to another one.
 AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.stress-grades.journal,
 next to the folder, before it is parsed. If the command stops, the same command continues where it stopped.
 
-Exit code: 0 all is well, 1 written, but some grades could not be read or were not asked for, 2 nothing was written."""
+Exit code: 0 success, 1 written, but some grades could not be read or were not asked for, 2 nothing was written."""
 
 
 def grade_options(parser: argparse.ArgumentParser) -> None:
@@ -43,9 +43,9 @@ def grade_options(parser: argparse.ArgumentParser) -> None:
 def grade(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit stress grade RELEASE`"""
     folder: Path = arguments.release.resolve()
-    given = read_instances(folder, settings.max_object_bytes)
-    earlier = earlier_tables(given, settings.max_object_bytes)
-    answers = sub_answers_of(given, earlier, arguments.systems)
+    stress_input = read_instances(folder, settings.max_object_bytes)
+    earlier = earlier_tables(stress_input, settings.max_object_bytes)
+    answers = sub_answers_of(stress_input, earlier, arguments.systems)
     if not answers:
         raise AuditError(f"{arguments.release} has no answer that can be graded. Nothing was asked. Run first: audit stress run")
     arguments.out = folder.with_name(f"{folder.name}.stress-grades")
@@ -57,7 +57,9 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
         counts: Counter[str] = Counter()
         grades = grades_of(task, journal.latest, counts)
         systems = list(graded_systems(earlier, arguments.systems, task.model))
-        return counts, write_replies(given, earlier, systems, graded_replies(given, earlier, arguments.systems, grades))
+        return counts, write_replies(
+            stress_input, earlier, systems, graded_replies(stress_input, earlier, arguments.systems, grades)
+        )
 
     return carry_out(
         arguments, settings, task,

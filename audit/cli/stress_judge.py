@@ -35,7 +35,7 @@ The labels are written to {PLANTED_FILE} in the release's folder, where those of
 AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.planted.journal, next to the folder,
 before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
 
-Exit code: 0 all is well (a judge that abstains is no failure), 1 written, but some verdicts could not be read or changes were
+Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or changes were
 not asked about, 2 nothing was written."""
 
 
@@ -49,10 +49,10 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=DEFAULT_ITEMS,
         metavar="N",
-        help="planted changes of each kind, at most (default: %(default)s)",
+        help="maximum number of planted changes of each kind (default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", type=count, default=DEFAULT_SEED, metavar="N", help="draws pairs and changes (default: %(default)s)"
+        "--seed", type=count, default=DEFAULT_SEED, metavar="N", help="seed of the drawn pairs and changes (default: %(default)s)"
     )
     parser.add_argument(
         "--kinds", nargs="+", choices=[str(kind) for kind in PLANTED_KINDS], default=[], metavar="KIND",
@@ -75,7 +75,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit stress judge RUN|RELEASE`"""
     target = planted_target(arguments.source, arguments.out, settings, arguments.seed)
-    # First of all: a file that cannot be written again must not be discovered after hours of calls
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
     earlier = earlier_planted(target, settings.max_object_bytes)
     kinds = [PlantedKind(name) for name in arguments.kinds] or list(PLANTED_KINDS)
     changes = plant(target.pairs, arguments.items, seed=arguments.seed, kinds=kinds)
@@ -92,7 +92,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
 def _ask_model(
     arguments: argparse.Namespace, settings: Settings, target: PlantedTarget, changes: PlantedChanges, earlier: dict[Any, Any]
 ) -> int:
-    # The journal is named after it, so that it is next to the release and not a part of it
+    # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = target.folder.with_name(f"{target.folder.name}.planted")
     prompt = load_prompts(arguments.templates)[arguments.protocol]
     task = PlantedTask(prompt, model_for(arguments, settings), changes.items)
@@ -149,14 +149,14 @@ def _by_kind(changes: PlantedChanges) -> dict[str, int]:
 
 
 def _outcome_text(records: Iterable[Record]) -> str:
-    """How many labels are as they must be, of those that can tell."""
+    """How many informative labels are right."""
     outcomes = Counter(
         planted_outcome(PlantedKind(record["kind"]), record["expected"], record["label_before"], record["label"])
         for record in records
     )
     right = outcomes[PlantedOutcome.RIGHT]
     telling = right + outcomes[PlantedOutcome.LENIENT] + outcomes[PlantedOutcome.WRONG]
-    return f"{right:,} of {telling:,} labels as they must be"
+    return f"{right:,} of {telling:,} right labels"
 
 
 def _refused_text(changes: PlantedChanges) -> str:

@@ -44,7 +44,7 @@ twice. Replies are written to {REPLIES_FILE} in the release's folder; those of o
 --readers needs no endpoint: {", ".join(READER_NAMES)}. Their curves are known, so they show what a figure means and whether it
 is right: coin is chance, copycat believes every document, oracle knows what is true of each.
 
-Exit code: 0 all is well, 1 written, but some replies could not be read, some instances were left out or not asked, 2 nothing was
+Exit code: 0 success, 1 written, but some replies could not be read, some instances were left out or not asked, 2 nothing was
 written."""
 
 
@@ -62,7 +62,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=count_or_zero, default=0, metavar="N", help="for --readers: seed of their draws (default: 0)"
     )
     parser.add_argument("--system-id", metavar="ID", help="id of the system (default: the model's name)")
-    parser.add_argument("--name", metavar="TEXT", help="what a page calls the system (default: its id)")
+    parser.add_argument("--name", metavar="TEXT", help="name of the system on the pages (default: its id)")
     parser.add_argument("--tests", nargs="+", choices=tuple(STRESS_TESTS), default=[], metavar="TEST", help="only these tests")
     parser.add_argument("--sizes", nargs="+", type=count_or_zero, default=[], metavar="N", help="only contexts of these sizes")
     parser.add_argument(
@@ -79,27 +79,29 @@ def run_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit stress run RELEASE`"""
     folder: Path = arguments.release.resolve()
-    given = read_instances(folder, settings.max_object_bytes)
-    chosen = InstanceFilter(arguments.tests, arguments.sizes, arguments.shares, arguments.limit).choose(given.instances)
+    stress_input = read_instances(folder, settings.max_object_bytes)
+    chosen = InstanceFilter(arguments.tests, arguments.sizes, arguments.shares, arguments.limit).choose(stress_input.instances)
     if not chosen:
         raise AuditError(f"{arguments.release} has no instance of these tests, sizes and shares. Nothing was asked.")
     if arguments.readers:
-        return _run_readers(arguments, settings, given, chosen)
+        return _run_readers(arguments, settings, stress_input, chosen)
     task = _task(arguments, settings, chosen)
     if arguments.dry_run:
         return _print_estimate(arguments, settings, task)
-    # First of all: a file that cannot be written again must not be discovered after hours of calls
-    earlier = earlier_tables(given, settings.max_object_bytes)
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
+    earlier = earlier_tables(stress_input, settings.max_object_bytes)
 
     def write(journal: Journal, servers: list[str]) -> tuple[StressSummary, int]:
         summary = StressSummary()
         system = _model_system(arguments, task, servers)
-        return summary, write_replies(given, earlier, [system], model_records(task, system["system_id"], journal.latest, summary))
+        return summary, write_replies(
+            stress_input, earlier, [system], model_records(task, system["system_id"], journal.latest, summary)
+        )
 
     return carry_out(
         arguments, settings, task,
         write=write,
-        finish=lambda written: _finish(arguments, given, *written),
+        finish=lambda written: _finish(arguments, stress_input, *written),
         explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
     )  # fmt: skip
 
@@ -107,7 +109,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _task(arguments: argparse.Namespace, settings: Settings, chosen: Sequence[StressInstance]) -> StressTask:
     prompts = load_stress_prompts(arguments.templates)
     folder: Path = arguments.release.resolve()
-    # The name of the journal may be needed to know the model, and the model to name the journal
+    # The journal may be needed to find the model's name, which in turn names the journal
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or settings.judge_model or '')}")
     model = model_for(arguments, settings)
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or model)}")
@@ -139,21 +141,23 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Str
     return OK
 
 
-def _run_readers(arguments: argparse.Namespace, settings: Settings, given: StressInput, chosen: Sequence[StressInstance]) -> int:
+def _run_readers(
+    arguments: argparse.Namespace, settings: Settings, stress_input: StressInput, chosen: Sequence[StressInstance]
+) -> int:
     names = tuple(READER_NAMES) if ALL in arguments.readers else tuple(dict.fromkeys(arguments.readers))
     if arguments.dry_run:
         message = f"{len(names)} readers without a model, {len(chosen):,} instances each: no call, no cost."
         print_result(arguments, message, {"readers": list(names), "instances": len(chosen), "calls": 0})
         return OK
-    earlier, summary = earlier_tables(given, settings.max_object_bytes), StressSummary()
-    by_name = readers(names, given.instances, arguments.seed)
+    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), StressSummary()
+    by_name = readers(names, stress_input.instances, arguments.seed)
 
     def records() -> Iterator[dict[str, Any]]:
         for name, reader in by_name.items():
             yield from reader_records(chosen, name, reader, summary)
 
-    written = write_replies(given, earlier, _reader_systems(names, arguments.seed), records())
-    return _finish(arguments, given, summary, written)
+    written = write_replies(stress_input, earlier, _reader_systems(names, arguments.seed), records())
+    return _finish(arguments, stress_input, summary, written)
 
 
 def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
@@ -167,14 +171,14 @@ def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _finish(arguments: argparse.Namespace, given: StressInput, summary: StressSummary, written: int) -> int:
+def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: StressSummary, written: int) -> int:
     path = arguments.release / REPLIES_FILE
-    lines = [summary.sentence, *summary.lines(), *given.lines()]
+    lines = [summary.sentence, *summary.summary_lines(), *stress_input.summary_lines()]
     lines += [f"{written:,} replies: {path}. Load the release with: audit load {shlex.quote(str(arguments.release))}"]
     result = {
         "asked": summary.asked, "insufficient": summary.insufficient, "unread": summary.unread, "not_asked": summary.not_asked,
         "reasons": dict(summary.reasons), "faults": dict(summary.faults), "parse": dict(summary.parse),
-        "left_out": given.sentences, "repaired": given.repairs, "replies": written, "file": str(path),
+        "left_out": stress_input.sentences, "repaired": stress_input.repairs, "replies": written, "file": str(path),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
-    return FINDINGS if summary.unread or summary.faults or summary.not_asked or given.lines() else OK
+    return FINDINGS if summary.unread or summary.faults or summary.not_asked or stress_input.summary_lines() else OK

@@ -36,9 +36,9 @@ ABOUT = f"""Each answer is compared with the first reference answer to its quest
 sections, retrieval is measured too: P@5, recall@5, nDCG and MRR (ir_measures). Where answers quote what they cite, the share of
 quotes that are in the cited section word for word (quote_check). Refusals and answers that could not be read have
 no value; they are counted. The values are written to {MEASURES_FILE} in the release's folder, where other measures stay. What was
-computed is kept in the data folder, under measures: a command that was stopped goes on where it was.
+computed is kept in the data folder, under measures: a stopped command continues where it was.
 
-Exit code: 0 all is well, 1 written, but some records could not be read (`audit check` names them), 2 nothing was written."""
+Exit code: 0 success, 1 written, but some records could not be read (`audit check` names them), 2 nothing was written."""
 
 
 def score_options(parser: argparse.ArgumentParser) -> None:

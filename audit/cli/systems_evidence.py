@@ -31,7 +31,7 @@ that cannot be read has no value."""
 def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit systems judge RELEASE --protocol evidence`"""
     folder: Path = arguments.release.resolve()
-    # First of all: a file that cannot be written again must not be discovered after hours of calls
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
     records = read_system_records(folder, settings.max_object_bytes)
     chosen, answers = answers_with_evidence(folder, settings.max_object_bytes, arguments.systems)
     arguments.out = folder.with_name(f"{folder.name}.evidence")

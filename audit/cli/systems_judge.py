@@ -29,8 +29,8 @@ CRITERIA, EVIDENCE = "criteria", "evidence"
 JUDGE, LEAVE_OUT = "judge", "leave-out"
 ABOUT = f"""Protocol criteria: one call judges one answer on eight criteria, each with an explanation and a score: scientific
 consensus, inappropriate content, missing content, extent of harm, likelihood of harm, bias, empathy, grammaticality. The judge
-sees the question and the first reference answer. Reference answers are judged like the others, as system 'reference': what they
-get shows how severe the judge is. The evaluations are written to {CRITERIA_FILE} in the release's folder; those of other
+sees the question and the first reference answer. Reference answers are judged like the others, as system 'reference': their
+scores show how severe the judge is. The evaluations are written to {CRITERIA_FILE} in the release's folder; those of other
 judges, and of other answers, stay.
 
 {ABOUT_EVIDENCE}
@@ -38,7 +38,7 @@ judges, and of other answers, stay.
 AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.PROTOCOL.journal, next
 to the folder, before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
 
-Exit code: 0 all is well, 1 written, but some scores could not be read or some answers were not asked about, 2 nothing was
+Exit code: 0 success, 1 written, but some scores could not be read or some answers were not asked about, 2 nothing was
 written."""
 
 
@@ -48,7 +48,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", type=Path, metavar="RELEASE", help="folder of a release with answers of systems")
     parser.add_argument(
         "--protocol", choices=(CRITERIA, EVIDENCE), default=CRITERIA,
-        help="what is judged: the answer on eight criteria, or the answer by its evidence (default: %(default)s)",
+        help="how answers are judged: on eight criteria, or by their evidence (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--measures", nargs="+", choices=JUDGED_MEASURES, metavar="NAME",
@@ -57,11 +57,11 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--systems", nargs="+", default=[], metavar="ID", help="judge only these systems' answers (default: all)")
     parser.add_argument(
         "--refusals", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
-        help="what happens to answers that decline to answer: judged as they are, or not judged (default: %(default)s)",
+        help="refusals: judge them like answers, or leave them out (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--references", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
-        help="what happens to reference answers (default: %(default)s)",
+        help="reference answers: judge them, or leave them out (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N answers")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as criteria.md")
@@ -74,17 +74,17 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.protocol == EVIDENCE:
         return judge_evidence(arguments, settings)
     if arguments.measures:
-        raise AuditError(f"--measures goes with --protocol {EVIDENCE}. Nothing was asked.")
+        raise AuditError(f"--measures requires --protocol {EVIDENCE}. Nothing was asked.")
     folder: Path = arguments.release.resolve()
     chosen = answers_to_score(
         folder, settings.max_object_bytes, refusals=arguments.refusals == JUDGE,
         references=arguments.references == JUDGE, systems=arguments.systems,
     )  # fmt: skip
-    # First of all: a file that cannot be written again must not be discovered after hours of calls
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
     earlier = earlier_evaluations(folder, settings.max_object_bytes)
     if not chosen.answers:
         raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")
-    # The journal is named after it, so that it is next to the release and not a part of it
+    # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = folder.with_name(f"{folder.name}.criteria")
     task = CriteriaTask(
         load_criteria_prompt(arguments.templates), model_for(arguments, settings), chosen.answers[: arguments.limit]

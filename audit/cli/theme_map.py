@@ -1,4 +1,4 @@
-"""`audit themes export | search`: the map of a run's themes as files for other tools, and a search in it by meaning."""
+"""`audit themes export | search`: the map of a run's themes as files for other tools, and a search by meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`audit themes build | assign`: what the sources disagree about, as a stored taxonomy of named themes."""
+"""`audit themes build | assign`: topics of disagreement as a stored taxonomy of named themes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_m
 from audit.embedding.vectors import Progress
 from audit.errors import AuditError, ThemesError, describe_error
 from audit.jobs.judging import Progress as JobProgress
-from audit.kept_results import keep_themes
 from audit.llm.calls import Call, Reply
 from audit.llm.runner import run_calls
 from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
+from audit.result_cache import precompute_themes
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.runs import Run, find_run
@@ -45,7 +45,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--target-themes", type=count, metavar="N", help="make as close to N themes as possible")
+    size.add_argument("--target-themes", type=count, metavar="N", help="target number of themes")
     size.add_argument(
         "--cut", type=distance, metavar="D",
         help=f"for --method average: largest mean cosine distance within a theme (default: {CUT}, by words {WORDS_CUT})",
@@ -64,7 +64,7 @@ def assign_topics_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("taxonomy", type=Path, metavar="TAXONOMY", help="a themes.json")
     _add_phrase_options(parser)
     parser.add_argument(
-        "--max-distance", type=distance, metavar="D", help="largest cosine distance; a phrase that is farther away gets no theme"
+        "--max-distance", type=distance, metavar="D", help="maximum cosine distance; a phrase that is farther away gets no theme"
     )
 
 
@@ -99,7 +99,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     )  # fmt: skip
     written = write_taxonomy(replace(taxonomy, built=taxonomy.built | named_by), points, out)
     if arguments.run:
-        keep_themes(find_run(settings.store_dir, arguments.run), written)
+        precompute_themes(find_run(settings.store_dir, arguments.run), written)
     return _finish(arguments, settings, written, out)
 
 
@@ -124,7 +124,7 @@ def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
 def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
     """Build themes from words alone for a run that has none: needs no model, and takes half a second for the small demo.
 
-    like  a run whose themes keep their ids where the phrases are the same, so that the two can be compared
+    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
     """
     if taxonomy_of(run, settings.themes_dir) is not None:
         return
@@ -137,7 +137,7 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
             earlier=earlier,
         )  # fmt: skip
         write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
-        keep_themes(run, built[0])
+        precompute_themes(run, built[0])
 
 
 # -- input and output ----------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _report(job: JobProgress, step: str, done: int, total: int) -> None:
 
 
 def show_progress(step: str, done: int, total: int) -> None:
-    """A bar in a terminal; elsewhere one line a step."""
+    """A bar in a terminal; elsewhere one line per step."""
     if sys.stderr.isatty():
         full = BAR_WIDTH * done // max(total, 1)
         bar = f"\r{step:<8}|{'#' * full:<{BAR_WIDTH}}| {done:,} of {total:,} "

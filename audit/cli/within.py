@@ -31,7 +31,7 @@ is made twice.
 
 Where DIR is the folder of a release, the files become part of it: load it again with `audit load`.
 
-Exit code: 0 all is well, 1 written, but some replies could not be parsed, 2 nothing was written."""
+Exit code: 0 success, 1 written, but some replies could not be parsed, 2 nothing was written."""
 
 
 def within_options(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def within_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pairs", type=count, default=DEFAULT_PAIRS, metavar="N",
-        help="pairs of one handbook that a model is asked about, at most (default: %(default)s)",
+        help="maximum number of pairs of one handbook put to a model (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, within.md")
     add_call_options(parser, "files")
@@ -64,7 +64,7 @@ def within(arguments: argparse.Namespace, settings: Settings) -> int:
         return _print_estimate(arguments, settings, task, handbooks)
     return carry_out(
         arguments, settings, task,
-        write=lambda journal, _: [task.verdicts(handbook, found, journal.latest) for handbook, found in handbooks],
+        write=lambda journal, _: [task.verdicts(handbook, candidates, journal.latest) for handbook, candidates in handbooks],
         finish=lambda verdicts: _finish(arguments, handbooks, task.model, verdicts),
         explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
     )  # fmt: skip
@@ -77,11 +77,11 @@ def _by_rules(arguments: argparse.Namespace, handbooks: HandbookCandidates) -> i
             "Add --judge model, or leave that option out."
         )
     if arguments.dry_run:
-        pairs = sum(len(found.pairs) for _, found in handbooks)
+        pairs = sum(len(candidates.pairs) for _, candidates in handbooks)
         text = f"Pairs of statements: {pairs:,}, handbooks: {len(handbooks):,}. The rules judge them without a model."
         print_result(arguments, text, {"pairs": pairs, "calls": 0})
         return OK
-    verdicts = [{pair: judge_pair(found, pair) for pair in found.pairs} for _, found in handbooks]
+    verdicts = [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
     return _finish(arguments, handbooks, baseline.NAME, verdicts)
 
 

@@ -1,4 +1,4 @@
-"""What each simulated handbook answers, in the voice of its center."""
+"""The answers of each simulated handbook, in the style of its center."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def answers(world: World, searches: SimulatedSearches | None = None) -> Iterator
             ids: dict[str, Any] = {"question_id": question.id, "handbook_id": book.id}
             if world.present[number, index]:
                 text = answer_text(world, number, index, style[book.center])
-                retrieved = retrieval_record(searches, number, index, _rests(text, _frame(book, style[book.center])))
+                retrieved = retrieval_record(
+                    searches, number, index, _rests(text, _opening_and_closing(book, style[book.center]))
+                )
                 yield ids | _present(text, policies()[question.policy], chance[index], retrieved or {})
             else:
                 retrieved = retrieval_record(searches, number, index, None) if world.config.traces else None
@@ -53,13 +55,13 @@ def drawn_styles(world: World) -> Iterator[list[int]]:
 
 def _draws(world: World) -> Iterator[tuple[list[int], list[list[float]]]]:
     """For each question the styles by center, and two random numbers for each handbook."""
-    # Each part of a release has a stream of its own, so that a change of one leaves the others as they are.
+    # Each part of a release has its own random stream, so changing one does not affect the others.
     rng = np.random.default_rng([world.config.seed, 2])
     n_centers = max(book.center for book in world.handbooks) + 1
     for _ in world.questions:
         # One draw per center and not per handbook, because its programs share their wording.
         style = rng.integers(STYLES, size=n_centers).tolist()
-        # Drawn for absent answers too, so that one more answer does not shift the random numbers of the others.
+        # Drawn for absent answers too, so one more answer does not shift the random numbers of the others.
         yield style, rng.random((len(world.handbooks), 2)).tolist()
 
 
@@ -70,7 +72,7 @@ def answer_text(world: World, question: int, handbook: int, style: int) -> str:
     pattern = PATTERNS[style % (4 if asked.aspect == ASK else 3)]
     core = policy.says[world.value[row, handbook]] if asked.aspect == ASK else policy.guidance
     details = [policy.details[i].sentence for i in DETAIL_SETS[world.details[row, handbook]]]
-    part = {"core": _pick(core, style // 4), "guidance": _pick(policy.guidance, style // 8), **_frame(book, style)}
+    part = {"core": _pick(core, style // 4), "guidance": _pick(policy.guidance, style // 8), **_opening_and_closing(book, style)}
     before = [part[name] for name in pattern if name != "closing"]
     after = [part["closing"]] if "closing" in pattern else []
     return " ".join([*before, *(details if style // 16 % 2 else reversed(details)), *after])
@@ -80,7 +82,7 @@ def _pick(choices: tuple[str, ...] | list[str], style: int) -> str:
     return choices[style % len(choices)]
 
 
-def _frame(book: Handbook, style: int) -> dict[str, str]:
+def _opening_and_closing(book: Handbook, style: int) -> dict[str, str]:
     """The center's opening and closing sentence."""
     wording = phrases()["answer"]
     line, phone = contact(book)

@@ -202,7 +202,7 @@ def draw_earlier(config: WorldConfig) -> EarlierRun:
     """Draw the weaker run on the world of a config. It has its own random stream, so the main run does not change."""
     world = draw_world(config)
     full = simulate_labels(world)
-    # Independent of what the answer says: a loss that depended on content would bias every comparison of the two runs.
+    # Independent of the answer's content: a loss that depended on it would bias every comparison of the two runs.
     lost = world.present & (np.random.default_rng([config.seed, 5]).random(world.present.shape) < MISSED_SHARE)
     first, second = world.pairs
     is_missed = lost[:, first] | lost[:, second]
@@ -225,7 +225,7 @@ def write_earlier(root: Path, seed: int = DEFAULT_SEED, scale: str = "small", pr
         handbooks=map(handbook_record, earlier.world.handbooks),
         questions=question_records(earlier.world),
         answers=answers(earlier.world, SimulatedSearches(HandbookTexts(earlier.complete))),
-        comparisons=_reported(_thinned(earlier), len(earlier.world.questions), progress),
+        comparisons=_reported(_with_missed_answers(earlier), len(earlier.world.questions), progress),
         sections=sections(HandbookTexts(earlier.complete)),
     )
 
@@ -239,7 +239,7 @@ def _manifest(earlier: EarlierRun, scale: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _thinned(earlier: EarlierRun) -> Iterator[dict[str, Any]]:
+def _with_missed_answers(earlier: EarlierRun) -> Iterator[dict[str, Any]]:
     """The full world's records with the same words; the pairs of an answer that was missed are pre-screened."""
     ids = np.array([book.id for book in earlier.world.handbooks])
     for record, lost in zip(comparisons(earlier.complete, earlier.complete_labels), earlier.lost, strict=True):

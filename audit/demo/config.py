@@ -15,7 +15,7 @@ class Coverage:
     """Which handbook answers which question: a probit model with effects of question, handbook and organ.
 
     A handbook answers when  ease of the question + breadth of the handbook + match of organ and phase + chance > 0.
-    Chance has unit variance; `policy_share` of it belongs to handbook and policy, so that a handbook
+    Chance has unit variance; `policy_share` of it belongs to handbook and policy, so a handbook
     tends to answer both or neither of two questions about one policy. All numbers are in those units, fitted at paper scale:
 
     general_ease, general_spread   middle and spread of general questions: 78.9 % of pairs pre-screened absent
@@ -84,14 +84,14 @@ PAPER_VARIETY = replace(Variety(), organ_contested=0.64)
 
 @dataclass(frozen=True)
 class WorldConfig:
-    """What to simulate. The same config always gives the same world.
+    """The settings of a simulation. The same config always gives the same world.
 
     handbooks    organ -> number of handbooks
     questions    organ or `general` -> number of questions
     n_centers    number of centers; the first 23 have names of their own
     phases       numbers of pre, post and combined handbooks; they add up to the handbooks
     independent  True: every question has a policy of its own, every handbook a center of its own, and all effects are
-                 drawn independently, so that questions and handbooks are exchangeable (for testing intervals; such a
+                 drawn independently, so questions and handbooks are exchangeable (for testing intervals; such a
                  world has labels but no texts). False: quotas keep a single release close to the intended shares.
     asked        organ: organ questions are put to the handbooks of that organ, general ones to all; all: every question to all
     parse_status whether the release has the parse status of each judge reply; the published one does not

@@ -31,7 +31,7 @@ JUDGED_SHARE = {Label.CONSISTENT: 0.071, Label.COMPLEMENTARY: 0.754, Label.DIVER
 
 @dataclass(frozen=True)
 class JudgeNoise:
-    """What is not in the validation table.
+    """Parameters that are not in the validation table.
 
     absent, unscored  shares of the pairs asked about that are called ABSENT, or get no readable verdict. The published label
                       shares leave 4.5 % of judged pairs to the two together; the split is ours
@@ -135,7 +135,7 @@ CHANGED_LABELS = {
 }
 
 
-# Asked the same again, a judge is as likely to go from one label to another as back, or it would have become stricter or milder.
+# In a repeat, a judge is as likely to move from one label to another as back, or it would have become stricter or milder.
 # So each boundary has its share of all changes, half of them in either direction.
 REPEAT_BOUNDARIES = {
     (Label.CONSISTENT, Label.COMPLEMENTARY): 0.45,

@@ -33,9 +33,9 @@ OVERLOOKED = Label.CONSISTENT
 
 @dataclass(frozen=True)
 class PlantedNoise:
-    """How the simulated judge meets planted changes; all rates are our choice, as none are published.
+    """How the simulated judge reacts to planted changes; all rates are our choice, as none are published.
 
-    right     kind -> the chance that its label is as it must be: sensitivity or specificity
+    right     kind -> the chance that its label is right: sensitivity or specificity
     lenient   where it misses a denial, the chance that it calls the pair DIVERGENT and not CONSISTENT
     unscored  chance of no readable verdict after the change
 
@@ -56,7 +56,7 @@ class PlantedNoise:
 def planted_records(world: World, labels: Labels, judge: str, noise: PlantedNoise = PlantedNoise()) -> Iterator[Record]:
     """The records of planted.jsonl: the same changes as `audit stress judge` plants, with labels of the simulated judge.
 
-    A random stream of their own, so that the rest of a release is the same with and without them.
+    A random stream of their own, so the rest of a release is the same with and without them.
     """
     rng = np.random.default_rng([world.config.seed, 20])
     changes = plant(start_pairs(world, labels, rng), N_ITEMS, seed=world.config.seed).items
@@ -69,7 +69,7 @@ def planted_records(world: World, labels: Labels, judge: str, noise: PlantedNois
 
 
 def planted_truth(noise: PlantedNoise = PlantedNoise()) -> dict[str, object]:
-    """What is true of the simulated judge: by kind, the chance that its label is as it must be."""
+    """The true rates of the simulated judge: by kind, the chance that its label is right."""
     return {"right": {kind.value: rate for kind, rate in noise.right.items()}, "denial_called_divergent": noise.lenient}
 
 

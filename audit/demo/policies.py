@@ -1,4 +1,4 @@
-"""What the fictional handbooks can say and patients ask about it: the policies of audit/demo/handbook and their questions."""
+"""The policies that fictional handbooks can state, from audit/demo/handbook, and patients' questions about them."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def draw_questions(config: WorldConfig, rng: np.random.Generator) -> tuple[Simul
     """The questions of a config, general ones first.
 
     In every group of questions the quota of contested ones is exact (drawn by chance in an independent world), and the
-    policy used least so far comes next, so that all topics occur in a small release too.
+    policy used least so far comes next, so all topics occur in a small release too.
     """
     used: Counter[int] = Counter()
     return tuple(q for organ, count in config.questions.items() for q in _draw_group(config, organ, count, used, rng))
@@ -150,7 +150,7 @@ def _draw_group(
     here: Counter[int] = Counter()
     times: Counter[tuple[int, str]] = Counter()
     for number, contested in enumerate(_contested(config, organ, count, rng), start=1):
-        # The least used policy next, in this group and then in all, so that a small release has every topic too.
+        # The least used policy next, in this group and then in all, so a small release has every topic too.
         policy = min(_eligible(organ, contested, order), key=lambda i: (here[i], used[i], order[i]))
         aspect = ASK if contested or _asks_stance(policies()[policy], here[policy]) else HOW
         text = wording(policies()[policy], organ, aspect, times[policy, aspect])
@@ -180,7 +180,7 @@ def wording(policy: Policy, organ: str, aspect: str, times: int) -> str:
     """The text of the question that asks for `policy` for the `times`-th time (from 0) in its group.
 
     Phrasings are used up first; then, and always where an organ is meant, a patient's circumstances come before the
-    question, so that no two questions of a group read the same.
+    question, so no two questions of a group read the same.
     """
     ways = policy.asks if aspect == ASK else policy.hows
     # A second lap adds a patient's circumstances, or two questions of a group would read the same.
@@ -193,5 +193,5 @@ def wording(policy: Policy, organ: str, aspect: str, times: int) -> str:
 
 
 def subject(policy: Policy, aspect: str) -> str:
-    """What a question is about, in a few words: the policy's theme where it turns on the value, else the subtopic."""
+    """The subject of a question in a few words: the policy's theme where it turns on the value, else the subtopic."""
     return policy.theme if aspect == ASK else policy.subtopics[0]

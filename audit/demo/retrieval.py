@@ -120,7 +120,7 @@ HIT_RATES: Mapping[str, tuple[float, ...]] = {
     "bm25": (0.44, 0.60, 0.69, 0.75, 0.80),
 }
 SECONDS: Mapping[str, float] = {"hero": 0.041, "fusion": 0.022, "dense": 0.017, "bm25": 0.004}
-# Chance that a strategy shares the random draw of the others, so that hard searches are hard for all.
+# Chance that a strategy shares the random draw of the others, so hard searches are hard for all.
 SHARED = 0.7
 # Passages given to the generator; a section ranked lower is found only in full-document mode.
 GIVEN = 5
@@ -184,15 +184,15 @@ def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, 
     short = library.size(handbook) <= SHORT
     is_found = int(searches.rank["hero"][question, handbook]) < GIVEN
     mode = "full_document" if short else "passages" if is_found or cited is None else "full_document_fallback"
-    given = _given(searches, question, handbook, mode, known=cited is not None)
+    passages = _given(searches, question, handbook, mode, known=cited is not None)
     record: Record = {"strategy": "hero", "mode": mode, **({"reason": FALLBACK} if mode.endswith("fallback") else {})}
-    record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(given, 1)]
+    record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(passages, 1)]
     if cited is not None:
         own = section_id(int(library.position[library.world.questions[question].policy, handbook]))
         start, end = cited
-        record["citations"] = [{"passage": given.index(own) + 1, "section_id": own, "known": True, "start": start, "end": end}]
+        record["citations"] = [{"passage": passages.index(own) + 1, "section_id": own, "known": True, "start": start, "end": end}]
         if searches.chance[question, handbook] < CITES_NOTHING:
-            record["citations"].append({"passage": len(given) + 1, "known": False})
+            record["citations"].append({"passage": len(passages) + 1, "known": False})
         if library.world.config.traces and mode != "full_document":
             record |= _trace(searches, question, handbook)
     return record
@@ -244,7 +244,7 @@ def trials(searches: SimulatedSearches) -> Iterator[Record]:
     world = searches.library.world
     cells = np.argwhere(world.present)
     rng = np.random.default_rng([world.config.seed, 9])
-    # Sorted, so that the trials are in release order.
+    # Sorted, so the trials are in release order.
     for question, handbook in cells[np.sort(rng.choice(len(cells), min(N_TRIALS, len(cells)), replace=False))].tolist():
         for strategy in HIT_RATES:
             yield _trial(searches, strategy, question, handbook)

@@ -34,7 +34,7 @@ def with_sources(tables: Tables, sources: SourceWorld) -> dict[str, Iterator[Rec
 
 
 def source_truth(sources: SourceWorld) -> Record:
-    """What is true of the routing systems.
+    """The true values of the routing systems.
 
     rates      system_id -> expected PrimaryAcc, Top2Hit and CrossEv@5
     questions  question_id -> required sources, the primary one first
@@ -46,10 +46,10 @@ def source_truth(sources: SourceWorld) -> Record:
     }
     questions = sources.systems.world.questions
     misquoted = [
-        [question.id, system.id, place]
+        [question.id, system.id, index]
         for number, question in enumerate(questions)
         for row, system in enumerate(ROUTING_SYSTEMS)
-        for place, wrong in enumerate(_misquotes(sources, row, number), 1)
+        for index, wrong in enumerate(_misquotes(sources, row, number), 1)
         if wrong
     ]
     needed = {question.id: _required(sources, number) for number, question in enumerate(questions)}
@@ -93,7 +93,7 @@ def _answers(sources: SourceWorld) -> Iterator[Record]:
     world = sources.systems.world
     for number, question in enumerate(world.questions):
         for row, system in enumerate(ROUTING_SYSTEMS):
-            given = sources.evidence[row][number]
+            passages = sources.evidence[row][number]
             text, citations = _statements(sources, row, number)
             refusal = phrases()["systems"]["refusal"][0].format(theme=policies()[question.policy].theme)
             output = len(text or refusal) // 4
@@ -101,7 +101,7 @@ def _answers(sources: SourceWorld) -> Iterator[Record]:
                 "question_id": question.id, "system_id": system.id, "answer": text or refusal, "refused": not text,
                 "evidence": [
                     {"handbook_id": world.handbooks[one.handbook].id, "section_id": one.section_id, "score": _base(rank)}
-                    for rank, one in enumerate(given, 1)
+                    for rank, one in enumerate(passages, 1)
                 ],
                 "citations": citations,
                 "usage": {"input_tokens": 60 + 110 * GIVEN, "output_tokens": output, "latency_s": round(0.3 + 0.012 * output, 2)},
@@ -112,14 +112,14 @@ def _statements(sources: SourceWorld, row: int, number: int) -> tuple[str, list[
     """The answer, and what each of its statements cites, with the place of the statement in the answer."""
     world, text = sources.systems.world, ""
     citations: list[Record] = []
-    cited = [(place, one) for place, one in enumerate(sources.evidence[row][number], 1) if one.is_gold]
-    for (place, one), wrong in zip(cited, _misquotes(sources, row, number), strict=True):
-        says, start = _stated(sources, number, one.handbook)
+    cited = [(index, one) for index, one in enumerate(sources.evidence[row][number], 1) if one.is_gold]
+    for (index, one), wrong in zip(cited, _misquotes(sources, row, number), strict=True):
+        says, start = _stated_sentence(sources, number, one.handbook)
         statement = f"{sources.source_ids[sources.center_of[one.handbook]]}: {says}"
         text += " " * bool(text)
         citations.append(
             {
-                "passage": place, "handbook_id": world.handbooks[one.handbook].id, "section_id": one.section_id, "known": True,
+                "passage": index, "handbook_id": world.handbooks[one.handbook].id, "section_id": one.section_id, "known": True,
                 "quote": MISQUOTE + says if wrong else says, "quote_start": start, "quote_end": start + len(says),
                 "start": len(text), "end": len(text) + len(statement),
             }
@@ -128,13 +128,13 @@ def _statements(sources: SourceWorld, row: int, number: int) -> tuple[str, list[
     return text, citations
 
 
-def _stated(sources: SourceWorld, number: int, book: int) -> tuple[str, int]:
+def _stated_sentence(sources: SourceWorld, number: int, book: int) -> tuple[str, int]:
     """The sentence with which a handbook answers a question, and its first character in the section."""
     asked, texts = sources.systems.world.questions[number], sources.systems.searches.library
     sentences = texts.sentences(asked.policy, book)
     # The advice that all share comes before the value, where a section has both
-    place = int(asked.aspect == ASK and bool(texts.advises[asked.policy, book]))
-    return sentences[place], len(" ".join([*sentences[:place], ""]))
+    index = int(asked.aspect == ASK and bool(texts.advises[asked.policy, book]))
+    return sentences[index], len(" ".join([*sentences[:index], ""]))
 
 
 def _misquotes(sources: SourceWorld, row: int, number: int) -> list[bool]:
@@ -171,8 +171,8 @@ def _routes(sources: SourceWorld) -> Iterator[Record]:
     """The routes of the system that scores sources; of the other, which does not, the evidence alone."""
     for number, question in enumerate(sources.systems.world.questions):
         for row, system in enumerate(ROUTING_SYSTEMS):
-            given = sources.evidence[row][number]
-            evidence = [_passage(sources, number, rank, one, bridges=system is ROUTED) for rank, one in enumerate(given, 1)]
+            passages = sources.evidence[row][number]
+            evidence = [_passage(sources, number, rank, one, bridges=system is ROUTED) for rank, one in enumerate(passages, 1)]
             ids = {"question_id": question.id, "system_id": system.id}
             if system is MERGED:
                 yield ids | {
@@ -181,12 +181,13 @@ def _routes(sources: SourceWorld) -> Iterator[Record]:
                 }
             else:
                 yield ids | {
-                    "routes": _source_routes(sources, row, number), "evidence": evidence, "trace": _trace(sources, number, given),
+                    "routes": _source_routes(sources, row, number), "evidence": evidence,
+                    "trace": _trace(sources, number, passages),
                 }  # fmt: skip
 
 
 def _source_routes(sources: SourceWorld, row: int, number: int) -> list[Record]:
-    """What routing decided about each center, best first: scores that fall with the rank, and budgets by their softmax."""
+    """The routing decision about each center, best first: scores that fall with the rank, and budgets by their softmax."""
     centers = sources.ranking(row, number)
     rng = np.random.default_rng([sources.systems.world.config.seed, 18, row, number])
     chance = np.sort(rng.random(len(centers)))[::-1]
@@ -194,14 +195,14 @@ def _source_routes(sources: SourceWorld, row: int, number: int) -> list[Record]:
     shares = softmax(scores, TEMPERATURE)
     taken = budgets(shares.tolist(), BUDGET, MINIMUM)
     routes = []
-    for place, (center, score, share) in enumerate(zip(centers, scores.tolist(), shares.tolist(), strict=True)):
+    for rank, (center, score, share) in enumerate(zip(centers, scores.tolist(), shares.tolist(), strict=True)):
         peak = score / float(scores[0])
         routes.append(
             {
                 "source_id": sources.source_ids[center], "authority": _authority(sources.centers.index(center)),
                 "probed": PROBE, "peak": round(peak, 4), "mean": round(0.7 * peak, 4), "margin": round(0.4 * peak, 4),
                 "entropy": round(1 - 0.3 * peak, 4), "coverage": round(0.5 + 0.4 * peak, 4), "score": score,
-                "share": round(share, 6), "budget": taken[place],
+                "share": round(share, 6), "budget": taken[rank],
             }
         )  # fmt: skip
     return routes
@@ -223,20 +224,20 @@ def _base(rank: int) -> float:
     return round(0.9 / (1 + 0.2 * rank), 4)
 
 
-def _trace(sources: SourceWorld, number: int, given: list[GivenPassage]) -> Record:
+def _trace(sources: SourceWorld, number: int, passages: list[GivenPassage]) -> Record:
     """How the evidence came about: settings, the policy as the entity that links its passages, and the packing."""
     books = sources.systems.world.handbooks
     entity = {"kind": "topic", "name": policies()[sources.systems.world.questions[number].policy].theme}
-    chunks = [f"{books[one.handbook].id}/{one.section_id}#0" for one in given]
+    chunks = [f"{books[one.handbook].id}/{one.section_id}#0" for one in passages]
     return {
         "settings": {
             "retriever": ROUTED.retriever, "budget": BUDGET, "minimum": MINIMUM, "temperature": TEMPERATURE, "passages": GIVEN,
         },
         "entities": [entity], "seeds": [entity],
-        "edges": [{"chunk": chunk, **entity} for chunk, one in zip(chunks, given, strict=True) if one.is_gold],
+        "edges": [{"chunk": chunk, **entity} for chunk, one in zip(chunks, passages, strict=True) if one.is_gold],
         "packing": [
             {"chunk": chunk, "source_id": sources.source_ids[sources.center_of[one.handbook]], "decision": "packed"}
-            for chunk, one in zip(chunks, given, strict=True)
+            for chunk, one in zip(chunks, passages, strict=True)
         ],
         "notes": [] if sources.systems.required(number) else ["No handbook answers this question."],
     }  # fmt: skip

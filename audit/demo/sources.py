@@ -20,7 +20,7 @@ from audit.vocabulary import SystemMode
 
 # Centers in the evidence for a question, at most
 SOURCES_GIVEN = 4
-# Chance that both systems share the random draw of a question, so that what is hard for one is hard for the other
+# Chance that both systems share the random draw of a question, so questions are hard for both or for neither
 SHARED = 0.6
 # Authorities, dealt to the centers in turn
 AUTHORITIES = (1.0, 0.5, 0.5, 0.25)
@@ -60,7 +60,7 @@ ROUTING_SYSTEMS = (ROUTED, MERGED)
 
 @dataclass(frozen=True)
 class SimulatedRoutes:
-    """What the systems make of Q questions, in the order of `ROUTING_SYSTEMS`: rank int (2, Q), 0 first, 1 second, 2 later;
+    """The systems' results on Q questions, in the order of `ROUTING_SYSTEMS`: rank int (2, Q), 0 first, 1 second, 2 later;
     covers, finds and dominated bool (2, Q).
     """
 
@@ -104,7 +104,7 @@ class SourceWorld:
 
     @cached_property
     def routes(self) -> SimulatedRoutes:
-        """What the systems make of every question."""
+        """The systems' results on every question."""
         return simulate_routes(len(self.systems.world.questions), self.systems.world.config.seed)
 
     @cached_property
@@ -133,14 +133,14 @@ class SourceWorld:
 
     def ranking(self, row: int, number: int) -> list[int]:
         """The centers as a system ranks them for a question, best first: those of its evidence, then the others."""
-        given = [self.center_of[book] for book in self.books(row, number)]
-        others = (self.center_of[book] for book in self._others(number, set(given)))
-        return [*given, *others]
+        centers = [self.center_of[book] for book in self.books(row, number)]
+        others = (self.center_of[book] for book in self._other_handbooks(number, set(centers)))
+        return [*centers, *others]
 
     def books(self, row: int, number: int) -> list[int]:
         """The handbooks of different centers that the evidence is from, in the order of their first passage."""
         needed = self.systems.required(number)
-        others = self._others(number, {self.center_of[book] for book in needed})
+        others = self._other_handbooks(number, {self.center_of[book] for book in needed})
         if self.routes.dominated[row, number]:
             others.sort(key=lambda book: self.center_of[book] != self.densest)
         # A system that does not cover a question has nothing of the sources after the primary one
@@ -148,7 +148,7 @@ class SourceWorld:
         rank = int(self.routes.rank[row, number])
         return [*books[:rank], *needed[:1], *books[rank:]][:SOURCES_GIVEN]
 
-    def _others(self, number: int, needed: set[int]) -> list[int]:
+    def _other_handbooks(self, number: int, needed: set[int]) -> list[int]:
         """The best handbook of each center that is not needed, those that answer the question first."""
         world, texts = self.systems.world, self.systems.searches.library
         matches = np.array([book.organ == world.questions[number].organ for book in world.handbooks])
@@ -178,10 +178,10 @@ class SourceWorld:
         return [*first, *more][:GIVEN]
 
     def _passages(self, row: int, number: int, book: int) -> list[GivenPassage]:
-        """What a handbook brings for a question, best first: the section that answers it where it was found, then others."""
+        """The sections found in a handbook for a question, best first: the one that answers it if it was found, then others."""
         needed = self.systems.required(number)
         names = self.systems.searches.ranked("bm25", number, book, GIVEN, known=False)
-        found = book in needed and (book != needed[0] or bool(self.routes.finds[row, number]))
-        gold = [GivenPassage(book, self.systems.section_of(number, book), True)] if found else []
+        is_found = book in needed and (book != needed[0] or bool(self.routes.finds[row, number]))
+        gold = [GivenPassage(book, self.systems.section_of(number, book), True)] if is_found else []
         own = self.systems.section_of(number, book) if book in needed else None
         return gold + [GivenPassage(book, name, False) for name in names if name != own]

@@ -1,7 +1,7 @@
-"""Stress tests of a simulated model whose curves are known, beside two readers whose curves follow from what they do.
+"""Stress tests of a simulated model with known curves, and of two readers whose curves can be derived.
 
-The model's replies are drawn at fixed rates, by the share of signal (in robustness: of right documents), so that every measure of
-it has a known expected value (`expected`). All rates are our choice. Documents are sections of the demo's handbooks.
+The model's replies are drawn at fixed rates, by the share of signal (in robustness: of right documents), so every measure of
+it has a known expected value (`expected_measure`). All rates are our choice. Documents are sections of the demo's handbooks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHARES: Mapping[StressTest, tuple[int, ...]] = {
 
 @dataclass(frozen=True)
 class StressRates:
-    """At what rates the simulated model replies.
+    """The rates at which the simulated model replies.
 
     insufficient   percent of signal -> share of replies that say that the documents do not suffice
     right          percent of signal -> share of right options among the others
@@ -75,8 +75,8 @@ RATES: Mapping[StressTest, StressRates] = {
 }
 
 
-def expected(measure: StressMeasure, test: StressTest, share: int) -> float:
-    """What a measure of the simulated model is over all questions that it could be asked; `share` in percent, 0: no documents."""
+def expected_measure(measure: StressMeasure, test: StressTest, share: int) -> float:
+    """The expected value of a measure of the simulated model over all possible questions; `share` in percent, 0: no documents."""
     rates, p = RATES[test], share / 100
     declined = rates.insufficient[share] if rates.insufficient else 0.0
     # A sub-question is put to each signal document, and in robustness to wrong ones too
@@ -99,7 +99,7 @@ class SimulatedStressQuestion:
 
     @property
     def policy(self) -> Policy:
-        """What the question asks for."""
+        """The subject of the question."""
         return policies()[self.asked.policy]
 
 
@@ -167,7 +167,7 @@ def context(
     sound = round(SIZE * share / 100)
     others = question.noise if test != StressTest.ROBUSTNESS else [altered(one, question.policy, rng) for one in question.signal]
     shown = [*question.signal[:sound], *others[sound:]]
-    return tuple(shown[place] for place in rng.permutation(SIZE).tolist())
+    return tuple(shown[index] for index in rng.permutation(SIZE).tolist())
 
 
 def altered(document: StressDocument, policy: Policy, rng: np.random.Generator) -> StressDocument:
@@ -200,7 +200,7 @@ def _instance(
 
 
 def model_reply(instance: StressInstance, rng: np.random.Generator) -> StressReply:
-    """What the simulated model replies: drawn at the rates of `RATES`."""
+    """The replies of the simulated model, drawn at the rates of `RATES`."""
     rates, robust = RATES[instance.test], instance.test == StressTest.ROBUSTNESS
     share = instance.signal_share if instance.documents else 0
     if rng.random() < UNREAD_SHARE:
@@ -261,10 +261,10 @@ def with_stress(tables: Mapping[str, Iterable[Record]], world: StressWorld) -> d
 
 
 def stress_truth() -> Record:
-    """What each measure of the simulated model is expected to be: test -> percent of signal -> measure -> value in [0, 1]."""
+    """The expected value of each measure of the simulated model: test -> percent of signal -> measure -> value in [0, 1]."""
     return {
         test.value: {
-            share: {measure.value: expected(measure, test, share) for measure in MEASURES[test]} for share in rates.right
+            share: {measure.value: expected_measure(measure, test, share) for measure in MEASURES[test]} for share in rates.right
         }
         for test, rates in RATES.items()
     }

@@ -1,4 +1,4 @@
-"""What the simulated systems answer: the reference answer, changed so that it earns the scores that were drawn for it."""
+"""Answers of the simulated systems: the reference answer, changed to earn the scores that were drawn for it."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class SystemWorld:
     def rank(self) -> NDArray[np.intp]:
         """Per question the rank, from 0, at which the gold section was found; GIVEN: not found, or no section is known."""
         chance = np.random.default_rng([self.world.config.seed, 13]).random(len(self.world.questions))
-        # Drawn given the answer and not before it, so that what is true of the answers stays arithmetic
+        # Drawn given the answer and not before it, so what is true of the answers stays arithmetic
         composite = composites(self.scores.true[SYSTEMS.index(RETRIEVAL)])
         burden = HARD_TO_FIND * (self.scores.difficulty + 1 - composite / composite.max()) + (1 - HARD_TO_FIND) * chance
-        place = (burden.argsort().argsort() + 0.5) / len(burden)
-        return np.where([source is None for source in self.source], GIVEN, np.searchsorted(HIT_RATES["bm25"], place))
+        quantile = (burden.argsort().argsort() + 0.5) / len(burden)
+        return np.where([source is None for source in self.source], GIVEN, np.searchsorted(HIT_RATES["bm25"], quantile))
 
     def required(self, number: int) -> list[int]:
         """The handbooks that a whole answer needs: that of the reference answer, and one for each other position.
@@ -99,7 +99,7 @@ class SystemWorld:
         return [f"{self.world.handbooks[book].id}/{self.section_of(number, book)}" for book in self.required(number)]
 
     def reference_answer(self, number: int) -> str:
-        """What the source says: its position, the advice that all share, and two details."""
+        """The sentences of the source: its position, the advice that all share, and two details."""
         policy = policies()[self.world.questions[number].policy]
         return " ".join([self.position(number)[0], policy.guidance[0], *self._details(number)])
 

@@ -31,7 +31,7 @@ def system_tables(systems: SystemWorld) -> dict[str, Iterator[Record]]:
 
 
 def system_truth(systems: SystemWorld) -> Record:
-    """What is true of the systems.
+    """The true values of the systems.
 
     composite_difference  expected composite of the system with retrieval minus that of the model alone, over all questions
                           that could be asked: as the judge scores them, and of the true scores
@@ -157,16 +157,16 @@ def _side(margin: float, tie: float) -> Preference:
 
 
 def _measures(systems: SystemWorld) -> Iterator[Record]:
-    """The measures of retrieval. One of the sections that are gold is looked for, so that each follows from its rank."""
+    """The measures of retrieval. One of the sections that are gold is looked for, so each follows from its rank."""
     for number, question_id in _questions(systems):
         if systems.gold(number):
             rank = int(systems.rank[number]) + 1
-            found = rank <= GIVEN
+            is_found = rank <= GIVEN
             gold = len(systems.gold(number))
-            best = sum(1 / np.log2(place + 1) for place in range(1, gold + 1))
+            best = sum(1 / np.log2(rank_of_gold + 1) for rank_of_gold in range(1, gold + 1))
             values = {
-                "p_at_5": found / GIVEN, "recall_at_5": found / gold, "ndcg": found / np.log2(rank + 1) / best,
-                "mrr": found / rank,
+                "p_at_5": is_found / GIVEN, "recall_at_5": is_found / gold, "ndcg": is_found / np.log2(rank + 1) / best,
+                "mrr": is_found / rank,
             }  # fmt: skip
             for measure, value in values.items():
                 yield {"question_id": question_id, "system_id": RETRIEVAL.id, "measure": measure, "value": round(float(value), 6)}

@@ -105,7 +105,7 @@ class SimulatedScores:
 def simulate_scores(n_questions: int, seed: int, *, independent: bool = False) -> SimulatedScores:
     """Draw the scores of all answers; the same arguments give the same scores.
 
-    independent  difficulties are drawn by chance, so that questions are exchangeable, as intervals assume; otherwise they are
+    independent  difficulties are drawn by chance, so questions are exchangeable, as intervals assume; otherwise they are
                  evenly spread, which keeps a single release close to its truth
     """
     rng = np.random.default_rng([seed, 10])

@@ -1,4 +1,4 @@
-"""What the simulated judge writes: reasoning, divergence topic, significance and usage of every pair."""
+"""Output of the simulated judge: reasoning, divergence topic, significance and usage of every pair."""
 
 from __future__ import annotations
 

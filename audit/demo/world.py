@@ -53,7 +53,7 @@ def draw_handbooks(config: WorldConfig, rng: np.random.Generator) -> tuple[Handb
     pre, post, combined = config.phases
     couples = int(min(pre, post) * COUPLED_SHARE)
     singles = [Phase.PRE] * (pre - couples) + [Phase.POST] * (post - couples) + [Phase.COMBINED] * combined
-    # Shuffled, so that phases are not tied to organs.
+    # Shuffled, so phases are not tied to organs.
     rng.shuffle(singles)
     return _fill(config, scaled(tuple(config.handbooks.values()), couples), singles, rng)
 

@@ -159,7 +159,7 @@ def _load_model(folder: Path, threads: int, precision: str) -> Any:
     library = optional("sentence_transformers", "A sentence model", "models")
     torch = optional("torch", "A sentence model", "models")
     torch.set_num_threads(threads)
-    # The caller draws its own progress bar; two bars on one terminal overwrite each other.
+    # The caller shows its own progress bar; two bars on one terminal overwrite each other.
     optional("transformers.utils.logging", "A sentence model", "models").disable_progress_bar()
     dtype = {} if precision == FULL_PRECISION else {"model_kwargs": {"dtype": getattr(torch, precision)}}
     return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **dtype)
@@ -206,7 +206,7 @@ def _stored_vectors(con: sqlite3.Connection, phrases: Sequence[str]) -> dict[str
 
 
 def encoder_factory(name: str, folder: Path) -> Callable[[Sequence[str]], Encoder] | None:
-    """What makes the encoder called `name` for some texts.
+    """A factory of the encoder called `name` for some texts.
 
     `words` learns its features from the texts; the vectors of a sentence model are cached in `folder`; `none` gives None.
     """
@@ -223,7 +223,7 @@ Features = tuple[str, ...]
 
 
 def lexical_features(phrase: str) -> Features:
-    """The stems of a phrase and their character n-grams (3 to 5 letters), so that a typing error spoils a word only in part.
+    """The stems of a phrase and their character n-grams (3 to 5 letters), so a typing error spoils a word only in part.
 
     A phrase of stop words only is taken word by word.
     """

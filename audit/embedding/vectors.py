@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-"""One row per text, each of length 1, so that a dot product is a cosine."""
+"""One row per text, each of length 1, so a dot product is a cosine."""
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, the number of items done, and the total."""
 
@@ -28,7 +28,7 @@ def no_progress(_step: str, _done: int, _total: int) -> None:
 def unit_rows(vectors: NDArray[Any]) -> Vectors:
     """The rows scaled to length 1; a row of zeros stays a row of zeros."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    # FAISS takes nothing but contiguous float32.
+    # FAISS accepts only contiguous float32.
     return np.ascontiguousarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
 

@@ -34,7 +34,7 @@ class Criterion(StrEnum):
 
 
 class Incomplete(StrEnum):
-    """What an evaluation with unreadable criteria counts as: nothing, or 0 points for each of them."""
+    """How an evaluation with unreadable criteria counts: it is excluded, or each of them has 0 points."""
 
     EXCLUDE = "exclude"
     ZERO = "zero"
@@ -42,7 +42,7 @@ class Incomplete(StrEnum):
 
 @dataclass(frozen=True)
 class CriterionScale:
-    """What a criterion asks and what its scores mean.
+    """The question of a criterion and the meanings of its scores.
 
     `meanings` maps each allowed score to its meaning, best first: in every criterion the highest score is the best.
     """

@@ -2,7 +2,7 @@
 
 Sources: faithfulness, context precision and context recall after RAGAS (Es et al., arXiv:2309.15217), whose answer relevance
 needs generated questions and a sentence model and is a judge's grade here; citation correctness after the citation precision of
-ALCE (Gao et al., arXiv:2305.14627). Each function returns None where there is nothing to measure, which is not a 0.
+ALCE (Gao et al., arXiv:2305.14627). Each function returns None, not 0, if there is nothing to measure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ANSWER_RELEVANCE, CITATION_CORRECTNESS, QUOTE_CHECK = "answer_relevance", "citat
 JUDGED_MEASURES = (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL, ANSWER_RELEVANCE, CITATION_CORRECTNESS)
 EVIDENCE_MEASURES = (*JUDGED_MEASURES, QUOTE_CHECK)
 RELEVANCE_GRADES = (0, 1, 2)
-"""The answer does not address the question; addresses a part of it, or adds much beside it; addresses it whole."""
+"""The answer does not address the question; addresses part of it, or adds much that was not asked; addresses it fully."""
 SPACE = re.compile(r"\s+")
 
 

@@ -1,4 +1,4 @@
-"""Which label a planted change must bring about, and whether a judge's label did."""
+"""The labels that are right after a planted change, and whether a judge gave one of them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ MUST_BECOME: dict[PlantedKind, tuple[Label, ...]] = {
     PlantedKind.DETAIL: (Label.COMPLEMENTARY,),
     PlantedKind.BLANK: (Label.ABSENT,),
 }
-"""Kind of change -> the labels, one of which must come out, as the rubric of the annotation protocol has it."""
+"""Kind of change -> the labels that are right after it, following the rubric of the annotation protocol."""
 LENIENT: dict[PlantedKind, tuple[Label, ...]] = {
-    # Opposite advice on one point: that it is seen as a disagreement at all is what matters first
+    # Opposite advice on one point: what matters most is that it is recognised as a disagreement at all
     PlantedKind.NEGATION: (Label.DIVERGENT, Label.CONTRADICTORY),
 }
-"""Kind of change -> labels that count as right too, where they are counted leniently."""
+"""Kind of change -> labels that also count as right in lenient scoring."""
 KEEPING = tuple(kind for kind in PlantedKind if kind not in MUST_BECOME)
 """Kinds of change that leave the relation of two answers as it is."""
 
 
 class PlantedOutcome(StrEnum):
-    """What became of a planted change.
+    """The outcome of a planted change.
 
-    RIGHT     the label is one that must come out, or stayed where it must
-    LENIENT   right only where it is counted leniently
+    RIGHT     the label is a right one, or stayed if it must stay
+    LENIENT   right only in lenient scoring
     WRONG     another label
-    UNTELLING the label was there before the change already, so that nothing shows whether the judge saw it
+    UNTELLING the judge gave this label before the change already, so the item shows nothing
     NO_LABEL  unscored before the change or after it
     """
 
@@ -48,7 +48,7 @@ def expected_labels(kind: PlantedKind, label_before: Label | None) -> tuple[Labe
 
 
 def planted_outcome(kind: PlantedKind, expected: Collection[str], before: str | None, after: str | None) -> PlantedOutcome:
-    """What became of a change, given the labels that are right after it and the judge's labels before and after it."""
+    """The outcome of a change, given the labels that are right after it and the judge's labels before and after it."""
     if before is None or after is None:
         return PlantedOutcome.NO_LABEL
     if kind in KEEPING:

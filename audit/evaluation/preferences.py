@@ -27,17 +27,18 @@ from audit.vocabulary import PREFERENCES, Preference
 OTHER_SIDE = {Preference.A: Preference.B, Preference.B: Preference.A}
 EXACT, TIES_TO_A, TIES_TO_B = "exact", "ties_to_a", "ties_to_b"
 TIE_RULES: dict[str, str] = {EXACT: Preference.TIE, TIES_TO_A: Preference.A, TIES_TO_B: Preference.B}
-"""What a tie of the judge counts as: a tie, or a choice of the first or of the second system."""
+"""How a tie of the judge counts: as a tie, or as a choice of the first or of the second system."""
 CHOICES = (Preference.A, Preference.B, Preference.TIE)
 
 
 def oriented(comparisons: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     """The same comparisons with the system that comes first in `order` as system_a.
 
-    `preference` and `shown_first`, and `longer` where there is such a column, change sides with it. Other columns stay.
+    `preference` and `shown_first`, and `longer` where there is such a column, are swapped accordingly. Other columns are
+    unchanged.
     """
-    place = {system: number for number, system in enumerate(order)}
-    swapped = comparisons["system_a"].map(place) > comparisons["system_b"].map(place)
+    rank = {system: number for number, system in enumerate(order)}
+    swapped = comparisons["system_a"].map(rank) > comparisons["system_b"].map(rank)
     result = comparisons.copy()
     result["system_a"] = comparisons["system_b"].where(swapped, comparisons["system_a"])
     result["system_b"] = comparisons["system_a"].where(swapped, comparisons["system_b"])

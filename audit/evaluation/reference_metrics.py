@@ -1,15 +1,15 @@
 """How close an answer comes to the reference answer: BLEU, ROUGE and BERTScore, by the field's own libraries.
 
 A scorer takes answers and their reference answers and returns one value per answer, in [0, 1] (BERTScore: at most 1). The
-libraries are imported when a scorer is made. None of them is asked about an empty text: the caller leaves out answers that
-could not be read and refusals, so that neither becomes a 0.
+libraries are imported when a scorer is made. They never receive an empty text: the caller leaves out unreadable answers and
+refusals, so neither becomes a 0.
 
 Tokens. `bleu_1` and `bleu_4` are NLTK's sentence BLEU of the lower-cased text, cut into sentences by Punkt and into words by
 NLTK's word tokenizer, smoothed by method 1 (Chen and Cherry 2014). Punkt runs without its trained abbreviations, which are a
-download: that changes hardly anything. On the 828 closed-book answers of Mixtral 8x7B that Fensore, Carrillo-Larco, Shah and Ho
-published, it gives BLEU-1 .2091 and BLEU-4 .0314, their own figures; splitting after every full stop gives .2115 and .0315, not
-splitting at all .1965 and .0283. `sacrebleu` is sentence BLEU-4 with sacrebleu's own tokens (13a) and case, .0306 on the
-same answers. `rouge_1` and `rouge_l` are F values of stemmed words.
+download; the effect is small. On the 828 closed-book answers of Mixtral 8x7B that Fensore, Carrillo-Larco, Shah and Ho published,
+it gives BLEU-1 .2091 and BLEU-4 .0314, their own figures; splitting after every full stop gives .2115 and .0315, not splitting at
+all .1965 and .0283. `sacrebleu` is sentence BLEU-4 with sacrebleu's own tokens (13a) and case, .0306 on the same answers.
+`rouge_1` and `rouge_l` are F values of stemmed words.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def bleu_scorer() -> ReferenceScorer:
     def score(answers: Sequence[str], references: Sequence[str]) -> Floats:
         values = []
         for answer, reference in zip(answers, references, strict=True):
-            given, wanted = tokens(answer), [tokens(reference)]
+            candidate, wanted = tokens(answer), [tokens(reference)]
             weights = [(1 / order,) * order for order in BLEU_ORDERS.values()]
-            values.append([bleu.sentence_bleu(wanted, given, weight, smoothing) for weight in weights])
+            values.append([bleu.sentence_bleu(wanted, candidate, weight, smoothing) for weight in weights])
         return _table(values, len(BLEU_ORDERS))
 
     return ReferenceScorer(tuple(BLEU_ORDERS), f"nltk {version('nltk')}, lower case, Punkt without training, method1", score)

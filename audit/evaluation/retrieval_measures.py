@@ -21,7 +21,7 @@ def retrieval_measures(ranked: Lists, gold: Gold, names: Mapping[str, str] = RET
     """Question -> measure -> value in [0, 1], for every question that has gold passages and a list, which may be empty.
 
     ranked  question -> ids of passages, best first; an id that is listed twice counts at its first rank
-    gold    question -> ids of the passages that contain the answer; without any, nobody knows what was missed
+    gold    question -> ids of the passages that contain the answer; without any, misses are unknown
     names   name of a measure -> its name in ir_measures
 
     nDCG is over the whole list. Raises MissingLibraryError without ir_measures.

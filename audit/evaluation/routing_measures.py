@@ -17,11 +17,11 @@ MEASURES = ("PrimaryAcc", "Top2Hit", "EDR", "AuthCov", "EvRecall@5", "EvNDCG@5",
 
 @dataclass(frozen=True)
 class RoutedQuestion:
-    """What a method made of one question, and what is known of it.
+    """A method's routing of one question, and the known truth.
 
     ranking   the sources, best first
     evidence  (source, passage) of the evidence, best first; the first five count
-    primary   the source to ask first; None: nobody knows
+    primary   the source to ask first; None: unknown
     required  the sources that an answer needs; more than one makes it a cross-source question
     gold      the passages that answer it, by the ids of `evidence`
     """
@@ -36,9 +36,9 @@ class RoutedQuestion:
 def routing_measures(
     questions: Mapping[str, RoutedQuestion], densest: str | None, authoritative: Collection[str]
 ) -> dict[str, dict[str, float]]:
-    """Question -> measure -> value in [0, 1]; NaN where the measure is not asked of that question.
+    """Question -> measure -> value in [0, 1]; NaN if the measure does not apply to that question.
 
-    PrimaryAcc, Top2Hit     1 if the primary source is the first, or among the first two; NaN where nobody knows the primary one
+    PrimaryAcc, Top2Hit     1 if the primary source is the first, or among the first two; NaN if the primary one is unknown
     EDR                     share of the evidence that is from the densest source (lower is less dominated); NaN without evidence,
                             and where `densest` is None
     AuthCov                 share of the evidence from authoritative sources, of questions that need one; 0 without evidence

@@ -1,11 +1,11 @@
-"""When to retrieve: a rule learned from questions that two systems answered, one of them with retrieval, and what it gains.
+"""When to retrieve: a rule learned from questions that two systems answered, one of them with retrieval, and its gain.
 
-The rule is a logistic regression of which answer was better on what is known before answering; a question counts by how much
-the two answers differ, so the rule aims at the mean quality of the answers chosen. How well it does is measured on questions
-that it did not see: the questions are cut into folds by a fixed seed, and the choices for one fold come from the others, the
-strength of the penalty included (nested cross-validation). That is repeated with other folds, because the gain of a single cut
-depends on it: on 713 published questions it is .09 to .13 of a composite with ten single cuts, .10 to .13 with ten times three.
-Which of two answers is chosen cannot be better than what the features tell, so a gain of zero is a finding and not a failure.
+The rule is a logistic regression of which answer was better on features known before answering; a question is weighted by how
+much the two answers differ, so the rule aims at the mean quality of the answers chosen. Its performance is measured on questions
+that it was not trained on: the questions are cut into folds by a fixed seed, and the choices for one fold come from the others,
+the strength of the penalty included (nested cross-validation). That is repeated with other folds, because the gain of a single
+cut depends on it: on 713 published questions it is .09 to .13 of a composite with ten single cuts, .10 to .13 with ten times
+three. The choice cannot be better than the information in the features, so a gain of zero is a finding and not a failure.
 
 Source: Stone (1974), J. R. Stat. Soc. B 36; nested: Varma and Simon (2006), BMC Bioinformatics 7.
 """
@@ -25,7 +25,7 @@ FOLDS, REPEATS = 5, 3
 SEED = 2007
 # Inverse strengths of the penalty; the first, the strongest, wins a tie
 PENALTIES = (0.003, 0.03, 0.3, 3.0)
-# With fewer questions on which the answers differ, a fold has hardly any to learn from
+# With fewer questions on which the answers differ, a fold has too few for training
 MIN_DIFFERING = 30
 
 Bools = npt.NDArray[np.bool_]
@@ -33,7 +33,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class RetrievalRule:
-    """What the rule does with each question that it did not learn from.
+    """The rule's choices for each question that it was not trained on.
 
     retrieves  float in [0, 1], questions: in which share of the repeats it takes the answer with retrieval
     weights    float, repeats and folds x features: of features in standard deviations; above 0, more of it speaks for retrieval
@@ -99,7 +99,7 @@ class _Logistic:
 
     def _fitted(self, features: Floats, difference: Floats, penalty: float) -> Any:
         library = optional("sklearn.linear_model", "The rule for when to retrieve", "models")
-        # On a common scale, so that a penalty means the same for composites and for preferences
+        # On a common scale, so a penalty means the same for composites and for preferences
         size = np.abs(difference) / np.abs(difference).mean()
         # Hundreds of small fits: Newton's method needs a tenth of the default solver's time
         model = library.LogisticRegression(C=penalty, solver="newton-cholesky")

@@ -1,10 +1,10 @@
-"""Whether a side wins because of what it is and not whose answer it is: the side shown first, the side with the longer answer.
+"""Effects of position and length on preferences, apart from whose answer it is: the side shown first, the longer answer.
 
 The raw share of decided comparisons that the favoured side wins mixes two things: a better system may also write longer answers,
 and a system that is always shown first cannot be told from a first side that always wins. So each couple of systems is compared
 with itself: how often the favoured side wins when it is the one system's, and when it is the other's. The mean of the two is 0.5
-where only the systems matter. Couples in which one system was always on the favoured side, or always won, say nothing and are
-left out.
+where only the systems matter. Couples in which one system was always on the favoured side, or always won, carry no information
+and are left out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def side_effect(comparisons: pd.DataFrame, favoured: str) -> SideEffect:
     usable = oriented(usable, sorted({*usable["system_a"], *usable["system_b"]}))
     everything = pd.Series(True, index=usable.index)
     raw = share_of(usable["question"], usable["preference"] == usable[favoured], everything)
-    cells = _cells(usable, favoured)
+    cells = _comparison_counts(usable, favoured)
     cells = cells[:, (cells.sum(axis=(0, 3)) > 0).all(axis=1) & (cells.sum(axis=(0, 2)) > 0).all(axis=1)]
     adjusted, low, high = _adjusted(cells)
     return SideEffect(
@@ -71,7 +71,7 @@ def side_effect(comparisons: pd.DataFrame, favoured: str) -> SideEffect:
     )  # fmt: skip
 
 
-def _cells(comparisons: pd.DataFrame, favoured: str) -> Floats:
+def _comparison_counts(comparisons: pd.DataFrame, favoured: str) -> Floats:
     """Comparisons by question, couple, favoured system and winner (0: the first of the couple, 1: the second)."""
     question, questions = pd.factorize(comparisons["question"])
     couple, couples = pd.factorize(comparisons["system_a"] + "\x1f" + comparisons["system_b"])
@@ -93,7 +93,8 @@ def _adjusted(cells: Floats) -> tuple[float, float, float]:
 def _draws_are_alike(table: Floats) -> bool:
     """Whether most draws of a table (couples, favoured, winner) show less spread than there is.
 
-    One system hardly ever wins, or is hardly ever favoured; or a side always wins: four of four are four of four in every draw.
+    That is so if one system hardly ever wins or is hardly ever favoured, or if a side always wins: four of four stay four of
+    four.
     """
     scarce = min(table.sum(axis=axis).min(axis=1).sum() for axis in (1, 2))
     return bool(scarce < MIN_QUESTIONS or not table.min(axis=2).sum(axis=0).all())

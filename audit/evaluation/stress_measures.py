@@ -1,12 +1,11 @@
-"""What a reply to a stress test is worth: exact match and token F1 of short answers, and which calls on documents are right.
+"""Scores of replies to stress tests: exact match and token F1 of short answers, and the share of right calls on documents.
 
-Source of the tests: MedRGB (arXiv:2411.09213). It gives no formula for noise and factual-error detection; ours are here:
-the detection of a reply is the number of documents that are called what they are, over all documents that are called, and a
-figure is the mean over replies. It is defined at every
-share of signal: with nothing but noise it is the share of noise that was noticed, with nothing but signal the share that
-was kept. A reader who calls everything relevant has detection p, one who calls nothing relevant 1 - p; so it is read beside
-`found` (of what is noise or wrong, the share that was called so) and `kept` (of what is signal or right, the share that was
-called so), which are undefined at one end each.
+Source of the tests: MedRGB (arXiv:2411.09213). It gives no formula for noise and factual-error detection; ours are: the detection
+of a reply is the number of correctly called documents over all called documents, and a figure is the mean over replies. It is
+defined at every share of signal: with nothing but noise it is the share of noise that was noticed, with nothing but signal the
+share that was kept. A reader who calls everything relevant has detection p, one who calls nothing relevant 1 - p; so read it
+together with `found` (of what is noise or wrong, the share that was called so) and `kept` (of what is signal or right, the share
+that was called so), which are undefined at one end each.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from enum import StrEnum
 
 
 class StressMeasure(StrEnum):
-    """What is measured in stress tests, in the order in which tables list it."""
+    """The measures of stress tests, in the order of tables."""
 
     ACCURACY = "accuracy"
     INSUFFICIENT = "insufficient"
@@ -65,6 +64,6 @@ def token_f1(answer: str, expected: str) -> float:
 
     Source: Rajpurkar et al. (2016), SQuAD, section 6.1.
     """
-    given, wanted = normal_answer(answer).split(), normal_answer(expected).split()
-    common = (Counter(given) & Counter(wanted)).total()
-    return 2 * common / (len(given) + len(wanted)) if common else 0.0
+    answered, wanted = normal_answer(answer).split(), normal_answer(expected).split()
+    common = (Counter(answered) & Counter(wanted)).total()
+    return 2 * common / (len(answered) + len(wanted)) if common else 0.0

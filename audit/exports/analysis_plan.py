@@ -21,7 +21,7 @@ from audit.tables import Column, TableSpec
 Statement = tuple[str, str, str]
 """(part, item, statement)."""
 PLAN = TableSpec(
-    "Analysis plan: what each figure estimates, of what, and how",
+    "Analysis plan: what each figure estimates, its population, and the method",
     (Column.text("part", "Part"), Column.text("item", "Item"), Column.text("statement", "Statement")),
     ("Written from the definitions in the code that made these tables, so it cannot differ from them.",),
 )
@@ -41,10 +41,10 @@ INTERVALS = (
 
 def analysis_plan(context: ExportContext) -> Table:
     """Data, exclusions, estimands, definitions, intervals and versions behind the tables that were made before this one."""
-    found = [*_data(context), *_exclusions(context), *_estimands(context), *_definitions(context)]
-    found += [("Intervals", item, context.fill(statement)) for item, statement in INTERVALS]
-    found += [("Versions", name, number) for name, number in library_versions()]
-    frame = pd.DataFrame(found, columns=[column.name for column in PLAN.columns])
+    statements = [*_data(context), *_exclusions(context), *_estimands(context), *_definitions(context)]
+    statements += [("Intervals", item, context.fill(statement)) for item, statement in INTERVALS]
+    statements += [("Versions", name, number) for name, number in library_versions()]
+    frame = pd.DataFrame(statements, columns=[column.name for column in PLAN.columns])
     return table_of("analysis_plan", PLAN, frame, context.run, f"{len(frame):,} statements")
 
 
@@ -61,15 +61,15 @@ def _data(context: ExportContext) -> Iterator[Statement]:
 
 def _exclusions(context: ExportContext) -> Iterator[Statement]:
     set_aside = sum(numbers.get("quarantined", 0) for numbers in context.run.report.get("totals", {}).values())
-    yield "Exclusions", "Records set aside", f"{set_aside:,}: not readable as the format asks, in no figure"
+    yield "Exclusions", "Records set aside", f"{set_aside:,}: not readable in this format, excluded from every figure"
     if context.run.has_pairs:
         ((pairs, unscored, prescreened),) = rows(context.con, COUNTS)
         yield "Exclusions", "Unscored pairs", f"{unscored:,} of {pairs:,}: the judge's reply was not readable, in no rate"
-        yield "Exclusions", "Prescreened pairs", f"{prescreened:,} of {pairs:,}: an answer says nothing; absent, unjudged"
+        yield "Exclusions", "Prescreened pairs", f"{prescreened:,} of {pairs:,}: an answer is absent; labelled absent, not judged"
 
 
 def _estimands(context: ExportContext) -> Iterator[Statement]:
-    """What each metric of the package shows, and what its interval speaks of."""
+    """What each metric of the package shows, and the population of its interval."""
     for name in context.metrics_used():
         spec = METRICS[name].table.for_run(context.run)
         if spec.title and spec.notes:

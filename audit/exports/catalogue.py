@@ -28,7 +28,7 @@ def metric(name: str, **options: Any) -> TableMaker:
     def maker(context: ExportContext) -> Table:
         return context.table(name, pairs_behind(context), **options)
 
-    # Under this name a table is listed as left out when the run cannot have it
+    # The name under which a table is listed as left out if the run cannot have it
     maker.__name__ = name
     return maker
 
@@ -37,10 +37,10 @@ def metric(name: str, **options: Any) -> TableMaker:
 class ExportSection:
     """A part of an export: its heading, and what makes its tables and figures.
 
-    about     what a run must have: pairs, answering systems, routes to sources, stress tests, or nothing in particular
-    compares  only where a second run is compared
-    curated   only where people changed the themes
-    depends_on_labels  whether its figures depend on answers and verdicts, so that those of a preview are preliminary
+    about     what a run must have: pairs, answering systems, routes to sources, stress tests, or nothing specific
+    compares  only if a second run is compared
+    curated   only if people changed the themes
+    depends_on_labels  whether its figures depend on answers and verdicts, so those of a preview are preliminary
     """
 
     title: str
@@ -64,7 +64,7 @@ class ExportSection:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section with its tables and figures made; `left_out` gives the reason why others are missing.
+    """A section with its tables and figures; `left_out` gives the reasons why others are missing.
 
     paragraphs  heading -> text for a paper
     """
@@ -79,10 +79,10 @@ class Chapter:
 
 SECTIONS = (
     ExportSection(
-        "What was read", (run_tables.load_report, run_tables.model_cost), about="any run", depends_on_labels=False
+        "Data", (run_tables.load_report, run_tables.model_cost), about="any run", depends_on_labels=False
     ),
     ExportSection(
-        "What was compared", (run_tables.corpus, run_tables.questions, run_tables.question_sources), depends_on_labels=False
+        "Units compared", (run_tables.corpus, run_tables.questions, run_tables.question_sources), depends_on_labels=False
     ),
     ExportSection(
         "How pairs were labelled",
@@ -95,14 +95,14 @@ SECTIONS = (
         (figures.labels, figures.organs, figures.organ_labels, figures.topics),
     ),
     ExportSection(
-        "What is left out",
+        "Coverage",
         (run_tables.coverage, run_tables.coverage_cells, run_tables.handbooks, metric("handbook_case_mix")),
         (figures.coverage, figures.disagreement, figures.case_mix),
     ),
-    ExportSection("What they disagree about", (run_tables.themes,), (figures.theme_areas,)),
-    ExportSection("Where one of them disagrees with itself", (run_tables.within_handbook_counts, run_tables.within_handbook)),
+    ExportSection("Topics of disagreement", (run_tables.themes,), (figures.theme_areas,)),
+    ExportSection("Self-disagreement", (run_tables.within_handbook_counts, run_tables.within_handbook)),
     ExportSection(
-        "What they disagree about, in themes as people curated them",
+        "Topics of disagreement, in curated themes",
         (run_tables.curated_themes, run_tables.theme_edits),
         (figures.curated_theme_areas,),
         curated=True,
@@ -161,7 +161,7 @@ SECTIONS = (
         (figures.steps, figures.changes, figures.transitions),
         compares=True,
     ),
-    ExportSection("How the figures were made", (analysis_plan,), about="any run", depends_on_labels=False),
+    ExportSection("Methods", (analysis_plan,), about="any run", depends_on_labels=False),
 )  # fmt: skip
 
 
@@ -175,17 +175,17 @@ def chapters(context: ExportContext, progress: Callable[[str], None]) -> Iterato
 
 def _chapter(section: ExportSection, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
-    tables = list(_made(section.tables, context, "table", left_out))
-    pictures = [picture for group in _made(section.pictures, context, "figure", left_out) for picture in group]
+    tables = list(_built_items(section.tables, context, "table", left_out))
+    pictures = [picture for group in _built_items(section.pictures, context, "figure", left_out) for picture in group]
     return Chapter(section.title, tables, pictures, left_out, section.depends_on_labels)
 
 
-def _made(
+def _built_items(
     makers: Iterable[Callable[[ExportContext], Made]], context: ExportContext, kind: str, left_out: dict[str, str]
 ) -> Iterator[Made]:
     for maker in makers:
         try:
             yield maker(context)
-        # One table that a run cannot have (no trials, no answers) must not cost the others.
+        # One table that a run cannot have (no trials, no answers) must not prevent the others.
         except AuditError as reason:
             left_out[f"{kind} {maker.__name__}"] = str(reason)

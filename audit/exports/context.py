@@ -1,4 +1,4 @@
-"""What an export is made from: a run, perhaps a second one to compare with, and the frames that tables and figures share."""
+"""The context of an export: a run, possibly a second one to compare with, and the frames that tables and figures share."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ExportContext:
         return self._frames[key]
 
     def metrics_used(self) -> list[str]:
-        """The metrics that were computed so far and found something, by name."""
+        """The metrics computed so far that returned rows, by name."""
         return sorted({str(key[0]) for key, frame in self._frames.items() if len(frame)})
 
     def _themes_for(self, metric: Metric[...], *, curated: bool) -> dict[str, Taxonomy | None]:
@@ -79,7 +79,7 @@ class ExportContext:
 
     @property
     def themes(self) -> Taxonomy:
-        """The run's taxonomy. Raises ThemesError, with the command that builds one, where it has none."""
+        """The run's taxonomy. Raises ThemesError, with the command that builds one, if it has none."""
         if self.taxonomy is None:
             raise ThemesError(f"Run {self.run.key} has no themes yet. Build them with: audit themes build --run {self.run.key}")
         return self.taxonomy
@@ -88,7 +88,7 @@ class ExportContext:
     def curated(self) -> CurationPart:
         """The curated themes. Raises ThemesError where no theme was edited."""
         if self.curation is None:
-            raise ThemesError(f"The themes of run {self.run.key} have no edits: they are as they were built.")
+            raise ThemesError(f"The themes of run {self.run.key} have no edits: they are unchanged since they were built.")
         return self.curation
 
     def fill(self, template: str) -> str:
@@ -107,7 +107,7 @@ class ExportContext:
     ) -> Table:
         """A metric as a table by its specification, or by another `spec` of the same frame.
 
-        n      how many of what it is about, in the run's words
+        n      the sample size in the run's words
         stem   of its files; the metric's name where empty
         notes  before those of the specification
         """

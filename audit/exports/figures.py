@@ -36,11 +36,11 @@ WITHOUT_ABSENT = [label for label in LABELS if label is not Label.ABSENT]
 
 
 def labels(context: ExportContext) -> list[Picture]:
-    """All pairs, and the judged ones drawn out."""
+    """All pairs, with the judged pairs enlarged."""
     pairs = context.frame("labels").set_index(["how", "label"])["pairs"]
     judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
     figure = two_step_bar(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
-    return [Picture("labels", "How pairs were labelled: all pairs, and the judged ones drawn out", figure)]
+    return [Picture("labels", "How pairs were labelled: all pairs, with the judged pairs enlarged", figure)]
 
 
 def _organ_rates(context: ExportContext) -> tuple[pd.DataFrame, str]:
@@ -74,7 +74,7 @@ def topics(context: ExportContext) -> list[Picture]:
 
 
 def coverage(context: ExportContext) -> list[Picture]:
-    """What each handbook leaves out, by organ of the question; one figure per organ where there are many handbooks."""
+    """Absence of each handbook, by organ of the question; one figure per organ if there are many handbooks."""
     books, cells, word = context.frame("handbooks"), context.frame("coverage"), context.run.term("handbook")
     title = context.fill(
         "Percentage of {questions} that each {handbook} does not address; pale: not addressed, hatched: not asked"
@@ -98,16 +98,16 @@ def disagreement(context: ExportContext) -> list[Picture]:
 
 
 def case_mix(context: ExportContext) -> list[Picture]:
-    """Disagreement of each center over what its questions let expect, where two centers can be compared."""
+    """Observed over expected disagreement of each center, if two centers can be compared."""
     table = context.frame("center_case_mix")
     if table["ratio"].notna().sum() < 2:
         return []
-    title = context.fill("Disagreement of each {center} with others over what its {questions} let expect, as a funnel")
+    title = context.fill("Observed over expected disagreement of each {center} with others, as a funnel plot")
     return [Picture("center_case_mix", title, funnel(table, "center"))]
 
 
 def judge_checks(context: ExportContext) -> list[Picture]:
-    """What changes when the judge is asked again; nothing where no check was made."""
+    """What changes when pairs are judged again; nothing if no check was made."""
     frame = context.frame("judge_checks")
     measured = frame[(frame["figure"].isin(SHARES)) & (frame["of"] > 0)]
     if measured.empty:
@@ -116,7 +116,7 @@ def judge_checks(context: ExportContext) -> list[Picture]:
     kinds = [context.fill(CHECK_WORDS[kind]) for kind in wide.index]
     panels = [Rate(name, words, f"{name}_of", "checks", colour) for name, (words, colour) in SHARES.items()]
     figure = rate_dots(wide.assign(kind=kinds).reset_index(drop=True), "kind", panels)
-    return [Picture("judge_checks", "What changes when the judge is asked about the same pair again", figure)]
+    return [Picture("judge_checks", "What changes when the same pair is judged again", figure)]
 
 
 def _figure_columns(measured: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -157,11 +157,11 @@ def steps(context: ExportContext) -> list[Picture]:
     return [
         Picture(
             "run_steps",
-            "Disagreeing pairs from the first run to the second: what answers found or lost and other verdicts add; "
+            "Disagreeing pairs from the first run to the second: contributions of answers found or lost and of changed verdicts; "
             "lines are 95 % intervals",
             change_steps(rows, *names, STEPS),
         ),
-        Picture("run_parts", "How often the pairs that both runs have disagree, and those that came or went", shares),
+        Picture("run_parts", "Disagreement among pairs present in both runs, and among those found or lost", shares),
     ]
 
 
@@ -180,7 +180,7 @@ def transitions(context: ExportContext) -> list[Picture]:
         Picture("transitions", "How two runs label the same pairs", transitions_figure(cells, *names)),
         Picture(
             "flows",
-            "From label to label; without pairs that are pre-screened in both, and the thinnest bands drawn thicker",
+            "From label to label; without pairs that are pre-screened in both, with the thinnest bands thickened",
             flows_figure(cells, *names),
         ),
     ]

@@ -18,7 +18,7 @@ from audit.exports.text_writers import json_kind
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    # StrictUndefined: a misspelled name in a template must fail and not print nothing.
+    # StrictUndefined: a misspelled name in a template must fail instead of printing nothing.
     return Environment(
         loader=PackageLoader("audit.exports", "pages"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
@@ -64,7 +64,7 @@ def html_report(
         if picture.name in drawings:
             return trusted(drawings[picture.name].decode())
         live.append(picture.name)
-        # The library is 4 MB: the first live figure brings it for all.
+        # The library is 4 MB: only the first live figure embeds it.
         return trusted(fragment_html(picture.figure, picture.name, script=len(live) == 1))
 
     def html(table: Table) -> Markup:

@@ -31,7 +31,7 @@ from audit.store.runs import Run
 from audit.terms import INTENDED_USE, fill
 
 MANIFEST, PAPER_TEXT = "manifest.json", "methods_and_results.md"
-SYNTHETIC = "Synthetic data: no real {handbook}, {center} or {patient} is behind it. Not for clinical use."
+SYNTHETIC = "Synthetic data: it describes no real {handbook}, {center} or {patient}. Not for clinical use."
 SAME_STATE = (
     "The same command on the same state writes the same files; only the date in this one differs. Pictures also depend on "
     "the fonts and the Chromium of the machine."
@@ -44,10 +44,10 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     Raises AuditError when the runs cannot be compared, and for the validation alone where there is no study.
     """
     if request.contents == VALIDATION and request.study is None:
-        raise AuditError("There is no study whose validation could be exported. Nothing was written. Name one with --study.")
+        raise AuditError("No study was named, so there is no validation to export. Nothing was written. Name one with --study.")
     with open_context(request.run, request.other, request.taxonomy, request.curation, request.against) as context:
         sheet = datasheet_text(request.run.title, datasheet(context.con))
-        # Tables and charts need the stores; while pictures are drawn and files written, these are closed
+        # Only tables and charts need the stores; they are closed while pictures are drawn and files written
         parts = [_with_notices(chapter, context) for chapter in _chapters(request, context, progress)]
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
@@ -67,7 +67,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
 
 
 def left_out(files: Mapping[str, bytes]) -> dict[str, str]:
-    """What was not written, and why."""
+    """The parts that were not written, with reasons."""
     reasons: dict[str, str] = json.loads(files[MANIFEST])["left_out"]
     return reasons
 
@@ -87,12 +87,12 @@ def _chapters(request: ExportRequest, context: ExportContext, progress: Callable
 def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:
     """The chapter with safe file names; each table names its run, and states when that is synthetic or a preview."""
     source = f"Source: run {context.run.key}."
-    # Each table says this for itself, because people send single tables
+    # Each table repeats this, because people send single tables
     notes = (context.fill(_use_of(context.run)), source)
     preview = _preview_of(context.run, context.other)
     tables = [table.noted(*notes).as_preview(preview, preliminary=chapter.depends_on_labels) for table in chapter.tables]
     return replace(
-        # Names of figures may contain an organ, which is whatever the release says
+        # Names of figures may contain an organ, which is free text from the release
         chapter,
         tables=tables,
         pictures=[_with_preview(picture, preview, preliminary=chapter.depends_on_labels) for picture in chapter.pictures],
@@ -113,7 +113,7 @@ def _preview_of(run: Run, other: Run | None) -> str:
 
 
 def _notices(request: ExportRequest) -> list[str]:
-    """What a reader must know first."""
+    """Notices that a reader must see first."""
     run, preview = request.run, _preview_of(request.run, request.other)
     precision = f"How often its disagreements are right: {' '.join(precision_sentences(run.manifest))}"
     return [
@@ -124,7 +124,7 @@ def _notices(request: ExportRequest) -> list[str]:
 
 
 def _paper_text(parts: Sequence[Chapter]) -> dict[str, bytes]:
-    """The paragraphs of all chapters as Markdown; no file where there are none."""
+    """The paragraphs of all chapters as Markdown; no file if there are none."""
     paragraphs = [f"## {heading}\n\n{text}\n" for part in parts for heading, text in part.paragraphs.items()]
     return {PAPER_TEXT: "\n".join(paragraphs).encode()} if paragraphs else {}
 
@@ -140,7 +140,7 @@ def _drawn(shown: Mapping[str, Picture]) -> tuple[dict[str, tuple[bytes, bytes]]
         files, missing = pictures({name: picture.figure for name, picture in shown.items()})
         return files, {f"figure {name}": reason for name, reason in missing.items()}
     except NoPicturesError as reason:
-        # Without a Chromium the rest of the package is still worth having
+        # Without Chromium the rest of the package is still useful
         return {}, {"figures as SVG and PNG": str(reason)}
 
 
@@ -171,7 +171,7 @@ def _figures(shown: Mapping[str, Picture], drawn: Mapping[str, tuple[bytes, byte
 
 
 def _facts(request: ExportRequest) -> dict[str, str]:
-    """What the report is about."""
+    """The subject of the report."""
     run, manifest = request.run, request.run.manifest
     entries = {"Date of the release": manifest.get("date"), "Answers": manifest.get("generator")}
     known = {name: str(value) for name, value in entries.items() if value}
@@ -191,7 +191,7 @@ def _facts(request: ExportRequest) -> dict[str, str]:
         **curation,
         "Load report": str(run.report.get("verdict", "none")),
         "Made by": f"audit {audit.__version__}",
-        "To make it again": request.command,
+        "Command to repeat the export": request.command,
     }
 
 

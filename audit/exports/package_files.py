@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 
 LATEX = "cd tables/latex && pdflatex all_tables.tex && pdflatex all_tables.tex"
 CONTENTS = {
-    "report.html": "one page to send, with every table, figure and definition; opens without a network, and prints",
+    "report.html": "a single page with every table, figure and definition; works offline and can be printed",
     "tables/xlsx, tables/csv": "numbers as numbers, ends of intervals in columns of their own; one workbook has a sheet for "
     "each table and one of notes",
     "methods_and_results.md": "with a study: paragraphs for a paper, with the numbers of the tables",
     "tables/latex, tables/markdown": "typeset, with n, 95 % intervals and footnotes; all_tables.tex compiles as it is",
     "tables/json": "in full precision",
     "figures/svg, figures/png, figures/html": "180 mm wide, 300 dpi; the HTML is interactive, with plotly.min.js beside it",
-    "datasheet.md": "what is known of the release in seven parts, and what its makers still have to say",
+    "datasheet.md": "datasheet of the release in seven parts, with the questions its makers have not answered yet",
     "manifest.json": "which data, which versions, the command, the SHA-256 of every file",
 }
 COMPILE = (
@@ -29,7 +29,7 @@ ONE_TABLE = (
     "label is tab:organs."
 )
 NOTE_ON_CELLS = (
-    "A text that a spreadsheet would run as a formula has an apostrophe before it. An empty cell of a CSV and a dash elsewhere "
+    "Text that a spreadsheet would run as a formula is prefixed with an apostrophe. An empty cell of a CSV and a dash elsewhere "
     "mean that a value is not known. Neither is zero."
 )
 NAMES = "Tables and figures, by the names of their files:"
@@ -46,7 +46,7 @@ def readme(title: str, notices: Sequence[str], command: str, parts: Mapping[str,
     named = ["\n".join([heading, *(_wrapped(line, "- ") for line in lines)]) for heading, lines in parts.items() if lines]
     paragraphs = [
         *map(_wrapped, (title, *notices, "Begin with report.html.")), "\n".join(listed), _wrapped(COMPILE), f"    {LATEX}",
-        _wrapped(ONE_TABLE), _wrapped(NOTE_ON_CELLS), "To make the same package again:", f"    {command}", NAMES, *named,
+        _wrapped(ONE_TABLE), _wrapped(NOTE_ON_CELLS), "To create the same package again:", f"    {command}", NAMES, *named,
     ]  # fmt: skip
     return "\n\n".join(paragraphs) + "\n"
 

@@ -1,4 +1,4 @@
-"""What an export consists of: its run, what it is compared with, its study, and how much of it is written."""
+"""What an export contains: its run, the run it is compared with, its study, and how much of it is written."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from audit.themes.taxonomy import Taxonomy
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
 EVERYTHING, VALIDATION, REPORT = "everything", "validation", "report"
 CONTENTS_WORDS = {EVERYTHING: "Everything", VALIDATION: "Validation only", REPORT: "Report only"}
-"""What an export can be limited to: the tables and figures of its study, or report.html without files beside it."""
+"""What an export can be limited to: the tables and figures of its study, or only report.html."""
 
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a study of human labels adds to an export.
+    """The part of an export from a study of human labels.
 
     study_id  its name; digest  the SHA-256 of the release that it was drawn from
     chapter   its tables and figures
@@ -41,7 +41,7 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What to export.
+    """The contents of an export.
 
     other  the run to compare with
     study  the part of a study

@@ -1,4 +1,6 @@
-"""All pairs that filters select, with both answers, as one file: CSV, XLSX or Parquet. In batches, so that any number fits."""
+"""All pairs that filters select, with both answers, as one file: CSV, XLSX or Parquet. In batches, so any number of pairs fits in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,7 @@ def write_pairs(run: Run, filters: Filters, path: Path, order: str = "significan
     writer = {".csv": _write_csv, ".xlsx": _write_xlsx, ".parquet": _write_parquet}.get(path.suffix.lower())
     if writer is None:
         raise AuditError(
-            f"The file {path} has none of the endings {', '.join(FORMATS)}. Nothing was written. Give it one of them."
+            f"The file {path} must end in one of {', '.join(FORMATS)}. Nothing was written. Use one of these endings."
         )
     try:
         with open_store(run.path) as con, atomic_file(path) as draft:
@@ -102,7 +104,7 @@ def write_pairs(run: Run, filters: Filters, path: Path, order: str = "significan
 
 def _write_csv(run: Run, batches: Iterator[pd.DataFrame], path: Path) -> int:
     count, notice = 0, preview_notice(run.manifest)
-    with path.open("w", encoding="utf-8-sig", newline="") as file:  # the mark at the start tells Excel that it is UTF-8
+    with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel needs the byte order mark to recognise UTF-8
         for batch in batches:
             heading, rows = csv_text(batch, notice).split("\n", 1)
             file.write(rows if count else f"{heading}\n{rows}")
@@ -111,7 +113,7 @@ def _write_csv(run: Run, batches: Iterator[pd.DataFrame], path: Path) -> int:
 
 
 def _write_parquet(run: Run, batches: Iterator[pd.DataFrame], path: Path) -> int:
-    import pyarrow as pa  # 170 MB that only this format needs
+    import pyarrow as pa  # imported here: 170 MB that only this format needs
     from pyarrow.parquet import ParquetWriter
 
     count, names = 0, [column.name for column in TABLE.columns]

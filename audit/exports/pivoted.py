@@ -14,7 +14,7 @@ ENDS = ("", LOW, HIGH)
 def pivoted(frame: pd.DataFrame, rows: Sequence[str], by: str, value: str) -> pd.DataFrame:
     """One row per combination of `rows`, in the order of the frame; of each value x of `by` the columns `x`, `x_low`, `x_high`.
 
-    `value` (with `value_low`, `value_high`) is NaN where the frame has no row: not measured, which is not the same as zero.
+    `value` (with `value_low`, `value_high`) is NaN where the frame has no row: not measured, which is different from zero.
     """
     order = frame[list(rows)].drop_duplicates()
     wide = frame.pivot(index=list(rows), columns=by, values=[value + end for end in ENDS])

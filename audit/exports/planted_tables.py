@@ -9,12 +9,12 @@ from audit.metrics.planted import BY_VARIANT
 
 
 def planted_changes(context: ExportContext) -> Table:
-    """By kind of change, how often the label is as it must be."""
+    """By kind of change, how often the label is right."""
     return _planted(context, "planted_changes")
 
 
 def planted_variants(context: ExportContext) -> Table:
-    """The same by the way in which the change was made, such as the wording of an instruction."""
+    """The table by variant of the change, such as the wording of an instruction."""
     return _planted(context, "planted_changes", stem="planted_variants", by=BY_VARIANT)
 
 
@@ -32,7 +32,7 @@ def _planted(context: ExportContext, metric: str, stem: str = "", **options: str
     items = len(context.frame("planted_items"))
     if not items:
         raise NotInRunError(
-            f"Run {context.run.key} has no planted changes: how its judge meets them is unknown. A release has them in "
+            f"Run {context.run.key} has no planted changes: how its judge reacts to them is unknown. A release has them in "
             "planted.jsonl; `audit stress judge` writes it."
         )
     return context.table(metric, f"{items:,} planted changes", stem=stem, spec=None, notes=(), **options)

@@ -21,9 +21,9 @@ NO_STUDY = "No study of human labels was named (audit export --study ID)."
 NO_OTHER_RUN = "No earlier run was named (audit export --against RUN)."
 NOT_AVAILABLE = "The release has no such figure."
 MISSING = {"study.": NO_STUDY, "runs.": NO_OTHER_RUN, "ablation.": NO_OTHER_RUN}
-"""How the name of a figure starts -> why it is missing."""
+"""Prefix of a figure's name -> why the figure is missing."""
 NOTES = (
-    "Agrees: rounded to the digits that are printed, the figures are the same (counts: equal); or the published figure lies "
+    "Agrees: the figures are equal after rounding to the printed digits (counts: equal); or the published figure lies "
     "within the 95 % interval of this release, where it has one. A wide interval agrees with many values.",
     "Lowest and highest {organ}: over {organs} by name, general {questions} as one of them; absent pairs are among the "
     "{handbooks} of one {organ}, so general {questions} are left out there.",
@@ -84,7 +84,7 @@ def published_figures(file: str = "published.toml") -> tuple[str, list[Published
 
 
 def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
-    """Whether a figure agrees with the published one, and by what tolerance."""
+    """Whether a figure agrees with the published one, and the criterion used."""
     target, has_interval = float(published.value), not math.isnan(own.low)
     if published.below:
         return (AGREES if own.value < target or (has_interval and own.low < target) else DIFFERS), f"under {published.value}"
@@ -115,7 +115,7 @@ def published_comparison(
     counts = frame["verdict"].value_counts()
     n = "; ".join(f"{counts.get(kind, 0)} {words}" for kind, words in VERDICT_COUNTS.items())
     headings = {
-        "title": "Figure", "published": "Published", "own": "This release", "verdict": "Verdict", "how": "Criterion, or why not",
+        "title": "Figure", "published": "Published", "own": "This release", "verdict": "Verdict", "how": "Criterion or reason",
         "where": "Printed in",
     }  # fmt: skip
     columns = tuple(Column.text(name, head) for name, head in headings.items())

@@ -36,13 +36,13 @@ METHODS = {
 SPELLINGS = {plain(word): name for name, others in METHODS.items() for word in (name, *others)}
 SYSTEMS = "select system_id, settings ->> '$.method' from systems order by system"
 OTHER_READING = (
-    "Their table of whole answers has CrossEv@5 for single sources too, which cannot cover two: it must be read in another way."
+    "Their table of whole answers has CrossEv@5 for single sources too, which cannot cover two, so its meaning must be different."
 )
-OTHER_QUESTIONS = "Other {questions}, sources and language: a difference is one between two settings, and not a fault of either."
+OTHER_QUESTIONS = "Other {questions}, sources and language: a difference reflects the two settings, not an error in either."
 
 
 def routing_comparison(context: ExportContext) -> Iterator[Table]:
-    """The run's systems next to the published methods that they are; no table where they are none."""
+    """The run's systems next to the matching published methods; no table if none matches."""
     if names := methods_in(context):
         yield published_comparison(
             routing_figures(context, names), shown_methods(names), "published_routing", (NOTES[0], OTHER_QUESTIONS)

@@ -41,7 +41,7 @@ def published_curves() -> pd.DataFrame:
 
 
 def published_model(model: object) -> str | None:
-    """The published model that a system's is; None where it is none of them. Llama 3.1 is not Llama 3."""
+    """The published model that a system's is; None where it is not one of them. Llama 3.1 is not Llama 3."""
     words = set(WORDS.findall(model.lower())) if isinstance(model, str) else set()
     return next((name for name in MODELS if set(name.split("-")) <= words), None)
 

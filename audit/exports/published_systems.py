@@ -29,7 +29,7 @@ MODELS = {
     "llama-3.1-8b": ("llama", "3.1", "8b"), "llama-3.1-70b": ("llama", "3.1", "70b"), "mixtral-8x7b": ("mixtral", "8x7b"),
     "meditron-70b": ("meditron", "70b"),
 }  # fmt: skip
-"""Published model -> what the name of a release's model must contain to be it."""
+"""Published model -> what the name of a release's model must contain to match it."""
 MODES = (SystemMode.CLOSED_BOOK.value, SystemMode.RETRIEVAL.value)
 ALL_SYSTEMS = len(MODELS) * len(MODES)
 QUESTIONS = """
@@ -38,7 +38,7 @@ select (select count(distinct question) from system_answers),
 """
 NOT_SHARED = "It is over the questions that all eight systems have, and the run has not all of them."
 COUNTED = {"answers": "answers", "answered": "answers", "of": "comparisons", "questions": "questions"}
-"""What a row of a metric is over, by the column that counts it."""
+"""The unit of a metric's rows, by the column that counts it."""
 PER_SYSTEM = 3
 """Parts of the name of a figure about one system: measure, model and mode."""
 
@@ -56,7 +56,7 @@ def published_tables(context: ExportContext, study: Mapping[str, RunFigure | str
 
 
 def published_system(model: object, mode: object) -> str | None:
-    """`model/mode` of the published system that a system of a release is; None where it is none of them."""
+    """`model/mode` of the published system that a system of a release is; None where it is not one of them."""
     words = model.lower() if isinstance(model, str) else ""
     known = next((name for name, parts in MODELS.items() if all(part in words for part in parts)), None)
     return f"{known}/{mode}" if known and mode in MODES else None
@@ -79,7 +79,7 @@ def system_figures(context: ExportContext) -> RunFigures:
 
 
 def shown_figures(names: Mapping[str, str]) -> tuple[str, list[PublishedFigure]]:
-    """The source, and those of its figures that are about the run's systems or about none in particular."""
+    """The source, and those of its figures that are about the run's systems or about no specific system."""
     source, figures = published_figures(FILE)
     systems = set(names.values())
     return source, [

@@ -48,7 +48,7 @@ def retrieval_paired(context: ExportContext) -> Table:
 
 
 def retrieval_answers(context: ExportContext) -> Table:
-    """What became of the questions whose answer is known to be in the handbook."""
+    """Answers to the questions whose answer is known to be in the handbook."""
     trials_with_gold(context)
     total = int(context.frame("retrieval_answers")["of"].iloc[0])
     if not total:

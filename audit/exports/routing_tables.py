@@ -1,4 +1,4 @@
-"""Tables and figures of several sources: how systems choose between them, and what each source gives."""
+"""Tables and figures of several sources: how systems choose between them, and each source's share of the evidence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDE_TITLE = "Routing and evidence of each system, by measure"
 
 
 def routing_wide(context: ExportContext) -> Table:
-    """One row per system, one column per measure, as S1 prints them; measures that are asked of no question are left out."""
+    """One row per system, one column per measure, as S1 prints them; measures that apply to no question are left out."""
     frame = _known(context, "routing")
     present = [name for name in MEASURES if name in set(frame["measure"])]
     wide = pivoted(frame, ["name"], "measure", "mean").merge(frame.groupby("name", sort=False)["measured"].max().reset_index())
@@ -33,7 +33,7 @@ def routing_wide(context: ExportContext) -> Table:
     )
 
 
-def of_routing(metric: str, stem: str = "", **options: Any) -> TableMaker:
+def routing_table(metric: str, stem: str = "", **options: Any) -> TableMaker:
     """A metric of routing as a table; left out, with a reason, where the run has nothing for it."""
 
     def maker(context: ExportContext) -> Table:
@@ -59,8 +59,9 @@ def _routed(context: ExportContext) -> str:
 
 
 ROUTING_TABLES: tuple[TableMaker, ...] = (
-    routing_wide, of_routing("routing"), of_routing("routing", "routing_by_kind", by="kind"), of_routing("routing_differences"),
-    of_routing("source_shares"), of_routing("source_shares", "source_shares_by_kind", by="kind"),
+    routing_wide, routing_table("routing"), routing_table("routing", "routing_by_kind", by="kind"),
+    routing_table("routing_differences"), routing_table("source_shares"),
+    routing_table("source_shares", "source_shares_by_kind", by="kind"),
 )  # fmt: skip
 """Every table of several sources, in order."""
 

@@ -27,14 +27,12 @@ select (select count(*) from answers), (select avg(len(regexp_extract_all(text, 
 from pairs
 """
 SECONDS = "select (select round(avg(latency_s), 9) from this.pairs), (select round(avg(latency_s), 9) from other.pairs)"
-PROTOCOLS_DIFFER = (
-    "The judge of the two runs was asked in different ways, so a change between them is not that of the pipeline alone."
-)
+PROTOCOLS_DIFFER = "The two runs were judged by different protocols, so a change between them is not due to the pipeline alone."
 NO_ABLATION = (
     "Neither run was judged by the other protocol: it takes a second run, judged with `audit judge --protocol label_only`."
 )
 OF_ALL_QUESTIONS = "of all {questions}, asked or not"
-NO_SECONDS = "One of the runs does not say how long a verdict took."
+NO_SECONDS = "One of the runs does not report how long a verdict took."
 ABLATION = tuple(
     f"ablation.{name}"
     for name in ("kappa", "significance_kappa", "significance_pairs", "divergent_kept", "divergent_to_complementary", "speed")
@@ -130,7 +128,7 @@ def _labels(context: ExportContext) -> RunFigures:
 
 
 def _absence(context: ExportContext) -> RunFigures:
-    """Of all questions, the share that a handbook does not answer, because it is silent or because it was not asked.
+    """Of all questions, the share that a handbook does not answer, because it does not address it or was not asked.
 
     The paper prints absence that way: with organ questions put to the handbooks of their organ, a mean of 0.74 is not possible
     among the questions that were asked (data/README.md).

@@ -1,4 +1,4 @@
-"""Tables of one run. Most are a metric's own table; here is what an export adds, counts or puts together."""
+"""Tables of one run. Most are a metric's own table; this module has those that an export adds or combines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SIGNIFICANCE = TableSpec(
 )
 GRADES = {"high": "high", "medium": "medium", "low": "low", "unstated": "not stated"}
 COVERAGE = TableSpec(
-    "What {handbooks} leave out, by their {organ}",
+    "Questions not addressed by {handbooks}, by their {organ}",
     (
         ORGAN,
         HANDBOOKS,
@@ -52,7 +52,7 @@ COVERAGE = TableSpec(
     (ABSENCE, "Mean and median are over {handbooks}, each counting once."),
 )
 EDITS = TableSpec(
-    "What people changed about the themes, edit by edit",
+    "People's edits of the themes",
     (
         Column.count("act", "Edit"),
         Column.text("day", "Day", "UTC"),
@@ -61,7 +61,7 @@ EDITS = TableSpec(
         Column.text("standing", "Status"),
     ),
     (
-        "Edits are applied, first to last, to the themes as they were built. Neither an edit that was undone nor the undoing "
+        "Edits are applied, first to last, to the themes as they were built. Neither an undone edit nor the undo "
         "changes them now.",
     ),
 )
@@ -90,7 +90,7 @@ def questions(context: ExportContext) -> Table:
 
 
 def question_sources(context: ExportContext) -> Table:
-    """Where the questions come from. Raises NotInRunError where no question says."""
+    """Where the questions come from. Raises NotInRunError if no question states its source."""
     frame = context.frame("question_sources")
     if (frame["source"] == NOT_STATED).all():
         raise NotInRunError(context.fill("No {question} of this run says where it comes from: the field `source` is empty."))
@@ -107,17 +107,17 @@ def subtopics(context: ExportContext) -> Table:
 
 
 def coverage_cells(context: ExportContext) -> Table:
-    """What every handbook leaves out, by the organ of the question: the cells of the heatmap."""
+    """Absence of every handbook, by the organ of the question: the cells of the heatmap."""
     frame = context.frame("coverage")
     return context.table("coverage", f"{frame['asked'].sum():,} answers", stem="coverage_cells")
 
 
 def model_cost(context: ExportContext) -> Table:
-    """What the models took. Raises NotInRunError where the release states nothing of it."""
+    """Cost of the models. Raises NotInRunError if the release does not state it."""
     frame = context.frame("model_cost")
     if not frame["stated"].any():
         raise NotInRunError(
-            "This release does not state what its models took: records of answers and verdicts without tokens and seconds."
+            "This release does not state the cost of its models: its answers and verdicts have no tokens or seconds."
         )
     table = context.table("model_cost", f"{frame['stated'].sum():,} numbers")
     return replace(table, columns=tuple(column for column in table.columns if column.name != "cost"), notes=table.notes[:-1])
@@ -174,8 +174,10 @@ def handbooks(context: ExportContext) -> Table:
 def within_handbook(context: ExportContext) -> Table:
     """Every place in which a handbook disagrees with itself."""
     _, compared = _compared_within(context)
-    found = context.frame("within_handbook")["number"].nunique()
-    return context.table("within_handbook", context.fill(f"disagreements: {found:,}; {{handbooks}} compared: {len(compared):,}"))
+    disagreements = context.frame("within_handbook")["number"].nunique()
+    return context.table(
+        "within_handbook", context.fill(f"disagreements: {disagreements:,}; {{handbooks}} compared: {len(compared):,}")
+    )
 
 
 def within_handbook_counts(context: ExportContext) -> Table:
@@ -190,9 +192,7 @@ def _compared_within(context: ExportContext) -> tuple[pd.DataFrame, pd.DataFrame
     compared = counts[counts["findings"].notna()]
     if compared.empty:
         raise NotInRunError(
-            context.fill(
-                "No {handbook} of this run was compared with itself: where it disagrees with itself is unknown, not none. "
-            )
+            context.fill("No {handbook} of this run was compared with itself: whether it disagrees with itself is unknown. ")
             + "A release has it in within_handbook.jsonl; `audit run` and `audit within` write it."
         )
     return counts, compared
@@ -227,14 +227,14 @@ def themes(context: ExportContext) -> Table:
 
 
 def curated_themes(context: ExportContext) -> Table:
-    """The same for the themes as people curated them."""
+    """The themes as people curated them."""
     part = context.curated
     notes = [
         f"Taxonomy: as curated (SHA-256 {part.taxonomy.sha256}); from the one as built (SHA-256 {context.themes.sha256}) by "
         f"{_edit_count(context)}: the table themes_acts."
     ]
     if part.aside:
-        notes.append("Set aside: a curator found the theme not clinically meaningful; it is ranked with the others all the same.")
+        notes.append("Set aside: a curator found the theme not clinically meaningful; it is still ranked with the others.")
     return _theme_table(context, "themes_curated", ", as people curated them", tuple(notes), curated=True)
 
 

@@ -17,7 +17,7 @@ SIGNAL, CORRECT, DOCUMENTS = "Signal among the documents", "Documents that are f
 
 
 def along(test: str) -> tuple[str, str]:
-    """What the curves of a test go along, as a column and in words: the standard test has no share of signal."""
+    """The horizontal axis of a test's curves, as a column and in words: the standard test has no share of signal."""
     if test == StressTest.STANDARD:
         return "size", DOCUMENTS
     return "signal_share", CORRECT if test == StressTest.ROBUSTNESS else SIGNAL

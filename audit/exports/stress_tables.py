@@ -67,7 +67,7 @@ def by_share(test: StressTest) -> TableMaker:
     return maker
 
 
-def of_stress(metric: str, **options: Any) -> TableMaker:
+def stress_table(metric: str, **options: Any) -> TableMaker:
     """A metric of stress tests as a table; left out, with a reason, where nobody took the tests."""
 
     def maker(context: ExportContext) -> Table:
@@ -85,7 +85,7 @@ def _replies(context: ExportContext) -> str:
 
 
 STRESS_TABLES: tuple[TableMaker, ...] = (
-    *map(by_share, SHAPES), of_stress("stress_curves"), of_stress("stress_selective"), of_stress("stress_paired"),
-    of_stress("stress_contexts"),
+    *map(by_share, SHAPES), stress_table("stress_curves"), stress_table("stress_selective"), stress_table("stress_paired"),
+    stress_table("stress_contexts"),
 )  # fmt: skip
 """Every table of stress tests, in order."""

@@ -15,7 +15,7 @@ from audit.metrics.downstream import downstream_points
 RATERS = {"human": "compared by people", "judge": "compared by a judge"}
 
 
-def compared(frame: pd.DataFrame) -> pd.DataFrame:
+def preference_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """The metric `preferences` with the columns of its figure: name (`first : second`) and by (who compared them)."""
     return frame.assign(name=frame["name_a"] + " : " + frame["name_b"], by=frame["rater_kind"].map(RATERS))
 
@@ -58,7 +58,7 @@ def preferences(context: ExportContext) -> list[Picture]:
     """How often the answer of the first of two systems was preferred."""
     frame = _known(context, "preferences")
     title = "Which of two systems' answers is preferred, and by whom"
-    return [Picture("preferences", title, preference_bars(compared(frame)))]
+    return [Picture("preferences", title, preference_bars(preference_frame(frame)))]
 
 
 def retrieval_and_quality(context: ExportContext) -> list[Picture]:

@@ -1,7 +1,7 @@
 """Tables of answering systems: what Fensore, Carrillo-Larco, Shah and Ho report, for a run that can fill them, and further ones.
 
 Of the numbered tables of "Does Domain-Specific RAG Help LLMs Answer Consumer Health Questions?", Table 1 is known to be retrieval
-by configuration (`system_retrieval`). The others are named here by what they hold: measures against the reference answers, the
+by configuration (`system_retrieval`). The others are named here by their content: measures against the reference answers, the
 composite (with 0 points for unreadable scores; of complete evaluations; on the questions that all systems share; of the reference
 answers), scores by criterion, lengths, preferences and their alignment with the judge, quality against retrieval.
 """
@@ -24,7 +24,7 @@ from audit.metrics._systems import BY_SYSTEM_QUESTION, MEASURE_TITLES, READ, SYS
 from audit.metrics.system_measures import EVIDENCE_MEANINGS
 from audit.tables import Column, TableSpec
 
-NONE_MEASURED = "Run {key} has no {what}: not measured, which is not the same as zero."
+NONE_MEASURED = "Run {key} has no {what}: not measured, which is different from zero."
 RETRIEVAL_TABLE = TableSpec(
     "How well each answering system's search finds the sections that contain the answer",
     (
@@ -94,7 +94,7 @@ def measures_by_type(context: ExportContext) -> Table:
     return replace(table, title=TYPE_TABLE, printed_rows=40)
 
 
-def of_systems(metric: str, stem: str = "", title: str = "", **options: Any) -> TableMaker:
+def system_table(metric: str, stem: str = "", title: str = "", **options: Any) -> TableMaker:
     """A metric of answering systems as a table; left out, with a reason, where the run has nothing for it."""
 
     def maker(context: ExportContext) -> Table:
@@ -115,26 +115,26 @@ def _answers(context: ExportContext) -> str:
 
 COMPOSITE = "The composite of the eight criteria, from 0 to 10,"
 SYSTEM_TABLES: tuple[TableMaker, ...] = (
-    of_systems("systems"),
+    system_table("systems"),
     retrieval_of_systems,
     reference_measures,
     evidence_measures,
-    of_systems("composite", "composite_zero", f"{COMPOSITE} with 0 points for what could not be read", incomplete="zero"),
-    of_systems("composite", "composite_complete", f"{COMPOSITE} of complete evaluations"),
-    of_systems("composite", "composite_shared", f"{COMPOSITE} on what every system has", shared=True),
-    of_systems("criteria_means"),
-    of_systems("criteria_scores"),
-    of_systems("system_differences"),
+    system_table("composite", "composite_zero", f"{COMPOSITE} with 0 points for what could not be read", incomplete="zero"),
+    system_table("composite", "composite_complete", f"{COMPOSITE} of complete evaluations"),
+    system_table("composite", "composite_shared", f"{COMPOSITE} on what every system has", shared=True),
+    system_table("criteria_means"),
+    system_table("criteria_scores"),
+    system_table("system_differences"),
     measures_by_type,
-    of_systems("preferences"),
-    of_systems("bradley_terry"),
-    of_systems("preference_alignment"),
-    of_systems("preference_raters"),
-    of_systems("preference_effects"),
-    of_systems("judge_calibration"),
-    of_systems("corrected_composite"),
-    of_systems("corrected_preference"),
-    of_systems("downstream"),
-    of_systems("when_to_retrieve"),
+    system_table("preferences"),
+    system_table("bradley_terry"),
+    system_table("preference_alignment"),
+    system_table("preference_raters"),
+    system_table("preference_effects"),
+    system_table("judge_calibration"),
+    system_table("corrected_composite"),
+    system_table("corrected_preference"),
+    system_table("downstream"),
+    system_table("when_to_retrieve"),
 )
 """Every table of answering systems, in order."""

@@ -1,4 +1,4 @@
-"""A table that any writer can write: a frame, its columns, the notes that define them, and how its numbers are written."""
+"""A table for any writer: a frame, its columns, the notes that define them, and how its numbers are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from audit.terms import fill
 POPULATION = "95 % intervals speak of"
 # A positive value below this would round to 0.000 or nearly so
 SMALLEST = 0.001
-# Below this, a value is 0 but for the rounding of floats: a kappa of 9e-16 is written 0.000
+# Below this, a value is 0 except for floating-point rounding: a kappa of 9e-16 is written 0.000
 RESIDUE = 1e-12
 
 
@@ -31,9 +31,9 @@ class Table:
     frame         one row per line; a share is in [0, 1], what is not known is NaN or None
     columns       those shown, in order
     notes         footnotes: definitions, sources, what is left out
-    n             how many of what it is about
+    n             the sample size, with its unit
     preview       the notice of a run that rules made; empty for others
-    population    what its intervals speak of, in words; machine-readable files repeat it in a column
+    population    the population of its intervals, in words; machine-readable files repeat it in a column
     printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
 
@@ -48,14 +48,14 @@ class Table:
     population: str = ""
 
     def as_preview(self, notice: str, *, preliminary: bool = True) -> Table:
-        """The same with the notice of a run that rules made; `preliminary`: its figures depend on what the rules did."""
+        """The table with the notice of a run made by rules; `preliminary`: its figures depend on the rules."""
         if not notice:
             return self
         title = f"{self.title} ({PRELIMINARY})" if preliminary else self.title
         return replace(self, title=title, preview=notice, notes=(f"{notice}.", *self.notes))
 
     def noted(self, *notes: str) -> Table:
-        """The same with further notes."""
+        """The table with further notes."""
         return replace(self, notes=(*self.notes, *(note for note in notes if note)))
 
     @property
@@ -72,7 +72,7 @@ class Table:
         if self.printed_rows is not None and len(self.frame) > self.printed_rows:
             cut = f"The first {self.printed_rows:,} of {len(self.frame):,} rows; {self.name}.csv, .xlsx and .json have all."
             return replace(self.noted(cut), frame=self.frame.head(self.printed_rows), printed_rows=None).for_print()
-        # On paper a column that is empty in every row only takes room
+        # On paper a column that is empty in every row wastes space
         filled = tuple(column for column in self.columns if not column.is_text or any(self._texts(column)))
         return replace(self, columns=filled if len(self.frame) else self.columns)
 
@@ -102,7 +102,7 @@ class Table:
             parts[column.label] = self.values(column)
             if self.has_interval(column):
                 parts |= {f"{column.label}, 95 % {end[1:]}": self.frame[column.name + end] for end in (LOW, HIGH)}
-        # A dict keeps only one of two equal labels, and a column would vanish from every file without a trace.
+        # A dict keeps only one of two equal labels, so a column would silently vanish from every file.
         expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
         assert len(parts) == expected, f"{self.name}: two columns have the same label"
         population = self.population if any(map(self.has_interval, self.columns)) else ""
@@ -119,14 +119,14 @@ class Table:
 
 
 def with_population_column(frame: pd.DataFrame, population: str) -> pd.DataFrame:
-    """The frame with a last column that says in each row what its intervals speak of; the frame itself where that is empty."""
+    """The frame with a last column that repeats the population of its intervals; the frame itself if that is empty."""
     return frame.assign(**{POPULATION: pd.Series(population, index=frame.index, dtype="object")}) if population else frame
 
 
 def metric_frame(name: str, frame: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """The frame of a metric as its CSV file has it: every column, and what its intervals speak of.
+    """The frame of a metric as its CSV file has it: every column, and the population of its intervals.
 
-    An interval that speaks of something else (`Column.alone`) is in another metric's file.
+    An interval with another population (`Column.alone`) is in another metric's file.
     """
     spec = METRICS[name].table
     kept = frame.drop(

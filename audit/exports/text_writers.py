@@ -78,7 +78,7 @@ def csv_text(frame: pd.DataFrame, notice: str = "") -> str:
 
 
 def _csv_cell(value: object) -> object:
-    # Cleaned first: a spreadsheet drops a NUL, so that what follows it would begin the cell.
+    # Cleaned first: a spreadsheet drops a NUL, and what follows it would begin the cell.
     return safe_cell(printable(value) if isinstance(value, str) else value)
 
 
@@ -93,7 +93,7 @@ def csv_table(table: Table) -> bytes:
 
 
 def file_name(run: Run, name: str) -> str:
-    """`run-id_digest_name.csv`, so that a downloaded file tells which data it has."""
+    """`run-id_digest_name.csv`, so the name of a downloaded file identifies its data."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", f"{run.run_id}_{run.digest[:8]}_{name}") + ".csv"
 
 
@@ -200,7 +200,7 @@ def _is_wide(table: Table, column: Column) -> bool:
 
 
 def escaped(text: str) -> str:
-    """Text as LaTeX prints it, whatever it contains."""
+    """Text escaped for LaTeX."""
     return "".join(SPECIAL.get(letter, letter) for letter in UNPRINTABLE.sub(" ", text))
 
 

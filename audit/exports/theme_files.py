@@ -33,7 +33,7 @@ def map_table(points: pd.DataFrame, taxonomy: Taxonomy, counts: pd.DataFrame, ve
     counts   topic, pairs, disagreeing: how often each occurs in the run
     vectors  of the phrases, each of length 1, in the order of points; None: neighbours are those on the map
 
-    phrase, theme_id, theme, parent_id, parent  str; '-1' and 'no theme' where it has none
+    phrase, theme_id, theme, parent_id, parent  str; '-1' and 'no theme' if it has none
     x, y                                        float32
     pairs, disagreeing                          int
     neighbors                                   {"ids": the rows of the 15 nearest, nearest first, "distances": ...}

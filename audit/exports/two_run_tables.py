@@ -69,7 +69,7 @@ def mean_over_organs(context: ExportContext) -> Table:
 
 
 def change_of_run(context: ExportContext) -> Table:
-    """What changed because more was found, and what because it was judged differently."""
+    """Changes due to newly found answers, and changes due to different verdicts."""
     table = _change_table(context, "run_change")
     summary = VERDICTS[verdict(table.frame)].format(second="The second run")
     frame, columns = table.frame[table.frame["organ"] == ALL], table.columns[1:]
@@ -79,7 +79,7 @@ def change_of_run(context: ExportContext) -> Table:
 
 
 def change_of_organs(context: ExportContext) -> Table:
-    """The same for each organ of the question."""
+    """The decomposition for each organ of the question."""
     return _change_table(context, "run_change_organs")
 
 
@@ -147,7 +147,7 @@ def topics_in_one_theme(context: ExportContext) -> Table:
 
 
 def themes_moved(context: ExportContext) -> Table:
-    """What share of the disagreement each theme has in two runs, and whether it rises or falls."""
+    """The share of each theme in the disagreement of two runs, and whether it rises or falls."""
     frame = context.frame("themes_moved")
     first, second = (int(frame[side].sum()) for side in ("first", "second"))
     return _two_run_table(context, "themes_moved", f"{first:,} and {second:,} disagreeing pairs among those that both runs have")

@@ -69,7 +69,7 @@ def _write_table(book: Workbook, sheet: Worksheet, typed: pd.DataFrame) -> None:
 
 
 def _write_cell(book: Workbook, sheet: Worksheet, row: int, column: int, value: Any, layout: dict[str, Any]) -> None:
-    """A number as a number with its format; a text as a text, whatever it begins with."""
+    """A number as a number with its format; a text as a text, even if it looks like a formula."""
     if not known(value):
         return
     if isinstance(value, str):
@@ -81,7 +81,7 @@ def _write_cell(book: Workbook, sheet: Worksheet, row: int, column: int, value: 
 
 
 def _format(book: Workbook, layout: dict[str, Any]) -> Any:
-    # Formats with equal properties are one in the file, so a new object for each cell costs nothing there.
+    # Formats with equal properties are merged in the file, so a new object per cell does not enlarge it.
     return book.add_format(layout)
 
 

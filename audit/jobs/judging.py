@@ -1,4 +1,4 @@
-"""Judging the pairs of a run: which pairs, the release written from the verdicts, and how far the work is."""
+"""Judging the pairs of a run: their selection, the release written from the verdicts, and the progress."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ select a.handbook_id, b.handbook_id from pairs
 join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
 where question = $question order by handbook_a, handbook_b
 """
-# The random order is the md5 of the seed and the pair, so that the same seed draws the same pairs on every machine.
+# The random order is the md5 of the seed and the pair, so the same seed draws the same pairs on every machine.
 RANDOM_SAMPLE = """
 select question_id, a.handbook_id, b.handbook_id
 from pairs p join questions q using (question)
@@ -94,7 +94,7 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = Non
     Raises AuditError when the run has no answers, NotInRunError when it has no such question or handbook.
     """
     if not run.has_answers:
-        raise AuditError(f"Run {run.key} came without answers, so there is nothing to judge. No model was called.")
+        raise AuditError(f"Run {run.key} has no answers, so there is nothing to judge. No model was called.")
     handbooks = tuple(dict(zip(HANDBOOK_FIELDS, row, strict=True)) for row in rows(con, HANDBOOKS))
     selected = None if pairs is None else _by_question(con, pairs, [str(handbook["handbook_id"]) for handbook in handbooks])
     facts = {name: run.manifest.get(name) for name in ("generator", "retriever", "licence")}
@@ -235,7 +235,7 @@ class Progress:
     pairs              while the release is written: pairs written so far
     estimate           of `--dry-run`: see audit.llm.tasks.estimate_figures, and pairs, without_call
     judged, prescreened, not_asked, unscored    the outcome of the pairs; unscored by reason
-    message            why it stopped, where it did not end well
+    message            why it stopped, if it failed
     """
 
     store: Callable[[Mapping[str, Any]], None] | None = None

@@ -1,4 +1,4 @@
-"""The calls of any protocol on a corpus: what they cost, and the release that their replies give."""
+"""The calls of any protocol on a corpus: their cost, and the release written from their replies."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def start_process(settings: Settings, job: Job, state: JobState, command: list[s
 
 def _await_claim(table: JobTable, job: Job, process: subprocess.Popen[bytes]) -> None:
     """Wait until the process has claimed the job or has exited."""
-    # Until then the job is active and not locked, and would be taken for a dead one.
+    # Until then the job is active and not locked, and would be mistaken for a killed one.
     ends = time.monotonic() + START_WAIT_S
     while process.poll() is None and time.monotonic() < ends:
         row = table.find(job.name)
@@ -132,7 +132,7 @@ def _environment(settings: Settings) -> dict[str, str]:
 def run_job(settings: Settings, name: str, work: Callable[[Job, Callable[[Mapping[str, Any]], None]], str]) -> None:
     """Carry out the job in this process, and record how it ended.
 
-    work  (job, store of its figures) -> why it did not end well, or an empty text
+    work  (job, store of its figures) -> why it failed, or an empty text
     """
     table = job_table(settings)
     with _sigterm_as_ctrl_c(), _lock(_lock_path(table.folder / name), LOCK_WAIT_S):
@@ -174,7 +174,7 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    # asyncio and the commands know how to end well after Ctrl-C, so SIGTERM is treated like it.
+    # asyncio and the commands shut down cleanly after Ctrl-C, so SIGTERM is treated like it.
 
     def interrupt(_: int, __: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -204,7 +204,7 @@ def _settled(table: JobTable, job: Job) -> Job:
 
 
 def _settle(table: JobTable, job: Job) -> Job:
-    """The same for a caller that has the lock for starting."""
+    """As above, for a caller that holds the lock for starting."""
     if not job.active or _is_locked(job):
         return job
     state = JobState.STOPPED if job.state is JobState.RUNNING else _before_estimate(job)

@@ -1,4 +1,4 @@
-"""Judging pairs of a run again, in the background: what is requested, and what becomes of the result.
+"""Judging pairs of a run again, in the background: the request, and saving the result.
 
 The files of a job are in its folder: pairs.csv, the pairs that were selected; log, what the process printed; release/, the
 result; release.journal, the replies; loaded/, the result as a run to compare with. The endpoint's key is in none of them: the
@@ -57,7 +57,7 @@ class JobRequest:
 
 
 def request_of(job: Job) -> JobRequest:
-    """What was requested of a job. Raises AuditError for a job of another kind."""
+    """The request of a job. Raises AuditError for a job of another kind."""
     if job.kind != KIND:
         raise AuditError(f"{job.name} is a job that does not judge pairs. Nothing was done.")
     pair = job.request["pair"]
@@ -65,7 +65,7 @@ def request_of(job: Job) -> JobRequest:
 
 
 def request_judging(settings: Settings, request: JobRequest, pairs: Iterable[PairIds] = ()) -> Job:
-    """A new job; nothing is started. A single pair has a slot of its own, so that it need not wait for a long job.
+    """A new job; nothing is started. A single pair has a slot of its own, so it need not wait for a long job.
 
     pairs  the pairs of a request whose `pairs` is `file`
     """
@@ -128,7 +128,7 @@ def result_run(job: Job) -> Run:
 
 
 def job_replies(job: Job) -> list[Reply]:
-    """The first replies as they came, in the order of the calls; the baseline judge has none."""
+    """The first replies, unchanged, in the order of the calls; the baseline judge has none."""
     return first_replies(job_journal(job), MAX_REPLIES)
 
 
@@ -165,7 +165,7 @@ def _copy_release(job: Job, target: Path, title: str) -> None:
     settings = {**manifest["judge_settings"], "chosen": request_of(job).selection}
     manifest |= {"run_id": job.name, "title": title, "judge_settings": settings}
     path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
-    # A target can only be left from a saving that was killed: the name of a job is its own
+    # An existing target can only come from an interrupted save: job names are unique
     shutil.rmtree(target, ignore_errors=True)
     draft.rename(target)
     journal_path(target).unlink(missing_ok=True)

@@ -70,7 +70,7 @@ class Job:
     state, started      its state, and whether its work was ever started
     command, pid        the arguments of `audit`, and the process that carries or carried them out
     progress, estimate  the latest figures of the work, and of the estimate before it
-    message             why the last process did not end well
+    message             why the last process failed
     result              what its result was saved as
     """
 
@@ -129,7 +129,7 @@ class JobTable:
         """
         if state not in TRANSITIONS[job.state]:
             raise ValueError(f"a job cannot go from {job.state.name} to {state.name}")
-        # The old state is part of the condition, so that of two processes only one can move a job
+        # The old state is part of the condition, so of two processes only one can move a job
         return self._update(job.name, {**columns, "state": state.name}, "and state = ?", (job.state.name,))
 
     def update(self, job: Job, **columns: Any) -> bool:

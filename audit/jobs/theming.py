@@ -1,4 +1,4 @@
-"""Building the themes of a run in the background: the clustering needs libraries that a dashboard's process does without."""
+"""Building the themes of a run in the background: the clustering needs libraries that the dashboard's process does not load."""
 
 from __future__ import annotations
 

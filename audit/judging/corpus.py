@@ -1,4 +1,4 @@
-"""What is judged and what a judge returns, as plain records: a judge knows neither the store nor the files behind them."""
+"""The input and output of a judge as plain records: a judge knows neither the store nor the files behind them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class AnswerToJudge:
     """One handbook's answer to one question; `absent` and `method` are the run's own finding.
 
     `absent` is None if the generator's reply was unparseable, for `unread_reason`; `usage` is what writing it took; `center` is
-    the name that the judge is told with it, empty where it is told none.
+    the name shown to the judge with it, empty if none is shown.
     """
 
     @property
     def shown(self) -> str:
-        """What a judge reads."""
+        """The text shown to a judge."""
         return f"From {self.center}:\n{self.text or ''}" if self.center else self.text or ""
 
     text: str | None
@@ -54,7 +54,7 @@ class AnswerToJudge:
 
     @property
     def has_absence_prefix(self) -> bool:
-        """Whether it begins with the canonical prefix, which settles its absence without asking anybody."""
+        """Whether it begins with the canonical prefix, which settles its absence without a model."""
         return (self.text or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
 
 
@@ -79,7 +79,7 @@ class QuestionToJudge:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Everything that a judge gets.
+    """The input of a judge.
 
     run        its origin: run_id, digest, title, synthetic, terms, licence, generator, retriever. Without a digest it was never
                a run, and the names are those of the run to be written
@@ -100,7 +100,7 @@ class Corpus:
 
     @cached_property
     def masker(self) -> Masker:
-        """Masks whatever tells whose answer a text is, for `--blind-centers`."""
+        """Masks everything that reveals whose answer a text is, for `--blind-centers`."""
         return masker_of(self.handbooks)
 
     @property

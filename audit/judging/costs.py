@@ -1,4 +1,4 @@
-"""What judging would cost: the calls of each stage that are still open, as far as the replies so far tell."""
+"""The cost of judging: the open calls of each stage, as far as the replies so far determine them."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def share_left(cost: StageCost, replies: Sequence[Reply]) -> float:
     An answer that the check finds absent takes its pairs with it: of pairs of two unchecked answers, the square of the share
     that is addressed is left.
     """
-    found = [finding.addressed for finding in map(read_presence, replies) if finding.addressed is not None]
-    if cost.stage != ABSENCE or not found:
+    findings = [finding.addressed for finding in map(read_presence, replies) if finding.addressed is not None]
+    if cost.stage != ABSENCE or not findings:
         return 1.0
     unchecked = cost.calls / (cost.calls + cost.done)
-    addressed = 1 - unchecked + unchecked * sum(found) / len(found)
+    addressed = 1 - unchecked + unchecked * sum(findings) / len(findings)
     return addressed**2
 
 
 def cost_notes(costs: Sequence[StageCost]) -> str:
-    """What the estimate leaves out."""
+    """A note on costs that the estimate omits."""
     return EXTRACT_NOTE if any(cost.stage == EXTRACT for cost in costs) else ""
 
 

@@ -22,12 +22,12 @@ WORD = r"(?<![A-Za-z])(?:{})(?![a-z])"
 
 def model_family(name: str) -> str | None:
     """The family of a model by its name, such as `Qwen/Qwen3-32B`; None where it is not known, or names several families."""
-    found = {family for family, words in FAMILIES.items() if re.search(WORD.format(words), name, re.IGNORECASE)}
-    return found.pop() if len(found) == 1 else None
+    families = {family for family, words in FAMILIES.items() if re.search(WORD.format(words), name, re.IGNORECASE)}
+    return families.pop() if len(families) == 1 else None
 
 
 def self_preference_note(manifest: Mapping[str, Any]) -> str:
-    """What a reader should know where one family of models wrote the answers and judged them; "" otherwise."""
+    """A warning to readers if one family of models wrote the answers and judged them; "" otherwise."""
     generator, judge = (model_family(str(manifest.get(name) or "")) for name in ("generator", "judge"))
     if generator is None or generator != judge:
         return ""

@@ -1,4 +1,4 @@
-"""What the judge's replies look like, by template and JSON Schema, and how they are read.
+"""The form of the judge's replies, by template and JSON Schema, and their parsing.
 
 A reply is read as the JSON that was asked for, as JSON with faults, as a label in the text, or not at all: then the pair is
 unscored, with the reason. Nothing here ever falls back on a default label.
@@ -107,7 +107,7 @@ class Presence:
 
 @dataclass(frozen=True)
 class DisagreementDetails:
-    """What a disagreeing pair differs on, and how much it matters; both None if the reply is unparseable."""
+    """The topic and significance of a disagreement; both None if the reply is unparseable."""
 
     topic: str | None
     significance: str | None

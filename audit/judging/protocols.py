@@ -125,7 +125,7 @@ class Protocol:
         texts = {handbook: item.answers[handbook].shown for pair in present for handbook in pair}
         masked = {handbook: corpus.masker.mask(item.answers[handbook].text or "") for handbook in texts}
         for a, b in present:
-            # Without a name to mask it would be the request of the verdict itself.
+            # Without a name to mask it would repeat the request for the verdict.
             if (masked[a], masked[b]) != (texts[a], texts[b]):
                 yield self._request(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
 
@@ -160,7 +160,7 @@ class Protocol:
                 yield self.extract_call(item, request.pair, verdict.label or "")
 
     def extract_call(self, item: QuestionToJudge, pair: HandbookPair, label: str) -> Call:
-        """The call that asks what a pair with this label differs on."""
+        """The call that asks for the topic of a pair with this label."""
         a, b = (item.answers[handbook].shown for handbook in pair)
         fields = {"question": str(item.question["question"]), "answer_a": a, "answer_b": b, "label": label}
         return self.prompts[EXTRACT].call(self.model, item.question_id, fields)

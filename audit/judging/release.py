@@ -1,4 +1,4 @@
-"""Writes verdicts as a release: everything that was judged is copied, and the manifest tells how it was judged."""
+"""Writes verdicts as a release: everything that was judged is copied, and the manifest records how it was judged."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def write_judged_release(
         **{name: corpus.run[name] for name in COPIED_FIELDS if corpus.run.get(name) is not None},
         "judge_settings": judge_settings,
     }
-    # Written next to its place and renamed at the end, so that a half-written release is never read.
+    # Written next to its place and renamed at the end, so a half-written release is never read.
     draft = root.with_name(f".{root.name}.{os.getpid()}.writing")
     shutil.rmtree(draft, ignore_errors=True)
     try:

@@ -15,7 +15,7 @@ from audit.vocabulary import DISAGREEING, Label
 MIN_SHARED = {Label.CONSISTENT: 0.4, Label.DIVERGENT: 0.5, Label.CONTRADICTORY: 0.5}
 """Of the words that a statement has beyond the question, the share that the other must have too, by the shorter one."""
 MIN_ASKED = 2
-# Words that say of any illness what kind of thing it is
+# Words that describe the kind of thing any illness is
 KIND_STEMS = frozenset(map(stem, ["cause", "disease", "disorder", "condition", "type", "form", "common"]))
 
 
@@ -35,7 +35,7 @@ def statement_label(question: str, one: str, other: str) -> Label | None:
 
 
 def shared_beyond(question: str, one: str, other: str) -> float:
-    """The share in [0, 1] of the shorter statement's words beyond the question that the other has; 1 where it has none."""
+    """The share in [0, 1] of the shorter statement's words beyond the question that the other has; 1 if it has none."""
     asked = _stems(question)
     first, second = _stems(one) - asked, _stems(other) - asked
     fewer = min(len(first), len(second))

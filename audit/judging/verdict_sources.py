@@ -1,4 +1,4 @@
-"""Where verdicts come from, a model's replies or rules: the records of pairs as a release has them, and a summary."""
+"""Sources of verdicts, a model's replies or rules: the records of pairs for a release, and a summary."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from audit.llm.tasks import Replies
 from audit.vocabulary import ABSTAINED, DISAGREEING, WITH_TOPIC, Label, Parse
 
 Rules = Callable[[str, str, str], Verdict]
-"""(question, answer a, answer b) -> verdict, without asking anybody."""
+"""(question, answer a, answer b) -> verdict, without a model."""
 Record = dict[str, Any]
 
 
 @dataclass
 class JudgingSummary:
-    """What happened to the pairs.
+    """Counts of the pairs by outcome.
 
     judged        pairs that were asked about; `parse` counts them by how the reply was read, `unscored` by reason
-    abstained     unscored pairs on which the judge could not tell; `unread` are the other unscored ones
+    abstained     unscored pairs on which the judge could not decide; `unread` are the other unscored ones
     prescreened   ABSENT without asking, because an answer is absent
     not_asked     pairs without a reply; they are in no file
-    remark        what a reader of the verdicts must know of the judge
+    remark        a note about the judge for readers of the verdicts
     """
 
     judged: int = 0
@@ -41,7 +41,7 @@ class JudgingSummary:
 
     @property
     def abstained(self) -> int:
-        """Unscored pairs on which the judge could not tell."""
+        """Unscored pairs on which the judge could not decide."""
         return sum(pairs for reason, pairs in self.unscored.items() if reason.startswith(ABSTAINED))
 
     @property

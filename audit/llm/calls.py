@@ -1,4 +1,4 @@
-"""What is asked of a model and what came back: calls, replies, and what an HTTP response means."""
+"""Calls to a model and their replies, and the meaning of HTTP responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
 
-# The server finished its text; whether it can be read is for the parser to say.
+# The server finished its text; the parser decides whether it is readable.
 ANSWERED = "answered"
 # finish_reason `length`: the text reached the token limit.
 CUT = "cut"
@@ -27,7 +27,7 @@ class Call:
     """One request to a chat-completions endpoint.
 
     `body` is the JSON body (model, messages, response_format, temperature, max_tokens, ...). Calls with the same `group`, the
-    question's id, stay on one endpoint and in one shard, so that its prefix cache helps. `repeat` numbers deliberate repeats
+    question's id, stay on one endpoint and in one shard, so its prefix cache helps. `repeat` numbers deliberate repeats
     of the same body. `purpose` is the step of the protocol: absence, structured, label, extract.
     """
 
@@ -39,14 +39,14 @@ class Call:
     @cached_property
     def key(self) -> str:
         """32 hex digits of the SHA-256 of all that determines the answer; the custom_id and X-Request-Id of the request."""
-        # Sorted, so that the order in which a body was put together cannot make an answered call look new.
+        # Sorted, so the order of the keys of a body cannot make an answered call look new.
         text = json.dumps([self.body, self.repeat], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What one attempt at a call brought, unchanged: it is stored before anything reads it.
+    """The unchanged result of one attempt at a call; it is stored before anything reads it.
 
     `outcome` is ANSWERED, CUT, REFUSED or FAILED. `text` is the content of the message, `error` the message of the server or
     the connection. `usage` has prompt_tokens, completion_tokens and, if the server reports them, cached_tokens and
@@ -196,7 +196,7 @@ def _storable(text: Any) -> str | None:
 
 
 def _thinking_note(message: Mapping[str, Any]) -> str | None:
-    # Thinking is never the answer; noted, because otherwise an empty reply would be a riddle.
+    # Thinking is never the answer; noted, because an empty reply would otherwise be inexplicable.
     thinking = message.get("reasoning") or message.get("reasoning_content")
     if thinking and not (_storable(message.get("content")) or "").strip():
         return "the text is in `reasoning` and the content is empty: thinking is on"
@@ -213,5 +213,5 @@ def _token_counts(usage: Any) -> dict[str, int]:
         "cached_tokens": prompt.get("cached_tokens") if isinstance(prompt, dict) else None,
         "reasoning_tokens": completion.get("reasoning_tokens") if isinstance(completion, dict) else None,
     }
-    # True is an int to Python, and no count.
+    # True is an int in Python, but not a count.
     return {name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)}

@@ -19,7 +19,7 @@ from audit.errors import AuditError
 from audit.llm.calls import FAILED, Busy, Call, Reply, Response, read_response
 from audit.llm.limits import Limits
 
-# Far above any reply; a longer body is a fault of the server. Of an error only the status and its message count.
+# Far above any reply; a longer body is a fault of the server. Only the status and message of an error matter.
 MAX_BODY_BYTES = 4 * 2**20
 MAX_ERROR_BODY_BYTES = 2**16
 # uvicorn closes a connection after 5 s without a request, and a request sent at that very moment is lost. Ours close earlier.
@@ -101,7 +101,7 @@ class Client:
             base_url=endpoint.base_url,
             api_key=endpoint.key or "none",  # never None, or the library sends the environment's OPENAI_API_KEY
             default_headers=dict.fromkeys(OMITTED_HEADERS, openai.Omit()),  # type: ignore[arg-type]
-            max_retries=0,  # the scheduler retries: it knows what all the other calls met
+            max_retries=0,  # the scheduler retries, because it knows the results of all other calls
             timeout=timeout,
             # With aiohttp's transport a call takes about a third less CPU time than with the default one.
             http_client=openai.DefaultAioHttpClient(
@@ -171,7 +171,7 @@ class Client:
 
     def _without_response(self, key: str, attempt: int, error: BaseException) -> Reply | Busy:
         """The outcome of a call that got no response."""
-        # The library wraps httpx's errors, and these wrap aiohttp's: the innermost one tells what happened.
+        # The library wraps httpx's errors, and these wrap aiohttp's: the innermost one describes what happened.
         cause = error.__cause__ if type(error).__module__.startswith("openai") and error.__cause__ else error
         root = cause.__cause__ or cause
         connect_errors, connect_causes = self._not_connected

@@ -1,4 +1,4 @@
-"""What calls that are not made yet would take: tokens and time by stage, and where each figure comes from."""
+"""Estimated tokens and time of open calls by stage, with the basis of each figure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from audit.llm.tasks import StageCost, prompt_characters
 # The usual rule of thumb for English; stored replies and test calls measure it for the model at hand.
 CHARACTERS_PER_TOKEN = 4.0
 RULE, STORED, TRIED = "rule of thumb", "stored replies", "test calls"
-# Fewer tell about themselves and not about the run.
+# Fewer are not representative of the run.
 MIN_STORED = 8
 
 
 @dataclass(frozen=True)
 class CallRates:
-    """What one call of a stage takes; None for what is not known.
+    """Cost of one call of a stage; None for unknown values.
 
     characters_per_token   of the prompts
     written                tokens of a call's replies
     latency_s              seconds from a request to its reply, as long as the endpoint is not at its limit
-    per_s                  calls per second that are the endpoint's limit; None where no limit was met
+    per_s                  the endpoint's limit in calls per second; None if no limit was reached
     source, calls          RULE, STORED or TRIED; how many calls were measured
     """
 
@@ -142,7 +142,7 @@ def total_seconds(stages: Sequence[StageEstimate]) -> float | None:
 
 
 def calls_at_once(rates: CallRates) -> int | None:
-    """On how many calls the endpoint works at once; None where its limit was not met."""
+    """How many calls the endpoint processes at once; None if its limit was not reached."""
     return max(1, round(rates.per_s * rates.latency_s)) if rates.per_s and rates.latency_s else None
 
 
@@ -174,7 +174,7 @@ def _source_text(rates: CallRates, concurrency: int) -> str:
         return f"by a rule of thumb, {characters}; the time is unknown. With --probe a few test calls measure them."
     latency = f", {rates.latency_s:.2f} s per call" if rates.latency_s is not None else ""
     limit, at_most = calls_at_once(rates), f"at most {concurrency:,} are sent at once"
-    capacity = f"the endpoint works on about {limit:,} calls at once, and {at_most}" if limit else at_most
+    capacity = f"the endpoint processes about {limit:,} calls at once, and {at_most}" if limit else at_most
     return f"measured on {rates.calls:,} {rates.source}: {characters}{latency}; {capacity}."
 
 

@@ -1,4 +1,4 @@
-"""The journal: every reply of a model, unchanged, stored before anything reads it, so that no answer is paid for twice."""
+"""The journal: every reply of a model, unchanged, stored before anything reads it, so no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Journal:
         try:
             # Used by several threads, but never by two at once: see `_lock`.
             self._con = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            # So that a page can count the replies while a run is writing.
+            # Lets a page count the replies while a run is writing.
             self._con.execute("pragma journal_mode = wal")
             # A sync at each reply would be slow; without it a power failure costs the last few replies, which are asked again.
             self._con.execute("pragma synchronous = normal")
@@ -84,7 +84,7 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Release the file, so that another process can continue."""
+        """Release the file, so another process can continue."""
         self._con.close()
         self._process_lock.close()
 

@@ -1,4 +1,4 @@
-"""How many calls an endpoint gets at once, when it is left alone, and when a run of calls stops with a reason."""
+"""How many calls an endpoint gets at once, when it is paused, and when a run of calls stops with a reason."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ class ConcurrencyLimiter:
 
     def record_busy(self, now: float, after_s: float | None) -> None:
         """The endpoint is busy and asks to wait `after_s`. Everything within one cooldown is one episode."""
-        # Our own pause is the least: a wait of 0 s, or a date that is past on our clock, would take the brake off.
+        # Our own pause is the minimum: a wait of 0 s, or a date in the past on our clock, would remove the limit.
         if now >= self.not_before:
             self.pause(now)
         if after_s is not None:
             self.not_before = max(self.not_before, now + after_s)
-        # All calls that were open when it became busy come back busy: together they shrink the limit once.
+        # All calls that were open when it became busy return busy: together they reduce the limit once.
         if now >= self._shrinks_again_at:
             self.limit = max(1.0, self.limit * SHRINK)
             self.episodes += 1
@@ -153,7 +153,7 @@ RULE_TEXTS = {
     FAULT: "failed",
 }
 REMEDIES = {
-    UNREADABLE_OR_REFUSED: "Look at the stored replies: the prompt, the model or the response schema does not fit",
+    UNREADABLE_OR_REFUSED: "Look at the stored replies: the prompt, the model or the response schema is unsuitable",
     CUT_SHORT: "Allow more max_tokens, check that thinking is off, and start vLLM with "
     """--structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}'""",
     FAULT: "Look at the server's log",
@@ -179,7 +179,7 @@ class StopRules:
         self._counts[kind] += 1
         if len(self._recent) > self._window:
             self._counts[self._recent.popleft()] -= 1
-        # A share of the full window, so that one bad call among the first ten stops nothing.
+        # A share of the full window, so one bad call among the first ten stops nothing.
         if kind == READABLE or self._counts[kind] <= self._max_share[kind] * self._window:
             return None
         return (

@@ -38,7 +38,7 @@ KEY_REFUSED = (401, 403)
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What a probe measured of a suitable endpoint.
+    """Measurements of a suitable endpoint by a probe.
 
     `context` is the maximum of prompt and answer together in tokens, `longest_prompt` the longest probed prompt; None if the
     server does not report it. The rest are means over the probed calls: seconds, and tokens per call.
@@ -75,7 +75,7 @@ async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoi
 async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> CheckedEndpoint:
     """`find_model`, and whether the endpoint answers with this key: some list their models without one.
 
-    Costs one call of one token. Raises AuditError for the first thing that does not fit.
+    Costs one call of one token. Raises AuditError for the first problem.
     """
     async with Client(endpoint, _impatient(limits)) as client:
         models = await _list_models(client)
@@ -85,9 +85,9 @@ async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> Ch
 
 
 async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> ProbeReport:
-    """Ask the endpoint what it is, whether it obeys a schema without thinking aloud, and the given calls.
+    """Identify the endpoint, check that it obeys a schema without thinking aloud, and make the given calls.
 
-    Raises AuditError, with what is wrong and what to do, for the first thing that does not fit.
+    Raises AuditError, with the problem and the remedy, for the first problem.
     """
     async with Client(endpoint, _impatient(limits)) as client:
         models = await _list_models(client)

@@ -32,7 +32,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class PromptForm:
-    """What a template of this name must contain, and the purpose of its calls.
+    """The required contents of a template of this name, and the purpose of its calls.
 
     `fields` are the texts that are filled in, in the order in which a prefix cache can reuse all but the last. `schema` is the
     JSON Schema of the reply: the same for all calls of a template, because a server compiles every new schema.
@@ -60,7 +60,7 @@ class Prompt:
     def digest(self) -> str:
         """12 hex digits of a SHA-256 of all that changes the request: the words, the schema, the token limit, the temperature."""
         # The version in the front matter is for people: a text may change without it.
-        # Without a temperature of 0, so that journals written before it could be set are still resumed.
+        # Without a temperature of 0, so journals written before it could be set are still resumed.
         warmth = [self.temperature] if self.temperature else []
         content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema, *warmth], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:12]

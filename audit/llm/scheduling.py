@@ -48,7 +48,7 @@ def next_attempt(attempt: CallAttempt, reply: Reply, readable: bool, limits: Lim
         wider = {name: int(body[name] * limits.wider) for name in TOKEN_LIMITS if body.get(name)}
         return replace(following, body=body | wider, widened=True)
     if reply.outcome == ANSWERED and not readable and not attempt.redrawn:
-        # The number of the attempt as seed, so that the same run asks the same again.
+        # The number of the attempt as seed, so the same run asks the same again.
         warmer = {"seed": attempt.attempt, "temperature": max(RETRY_TEMPERATURE, body.get("temperature") or 0.0)}
         return replace(following, body=body | warmer, redrawn=True)
     return None
@@ -95,7 +95,7 @@ class EndpointWorker:
 class CallScheduler:
     """Distributes the calls of one iterator over workers, one worker for each endpoint, and reads no further ahead than needed.
 
-    A group belongs to the worker that took its first call, so that its prefix stays in one cache. A worker that looks for a
+    A group belongs to the worker that took its first call, so its prefix stays in one cache. A worker that looks for a
     call and meets those of another worker's group puts them into that worker's queue and calls `wake(worker)`. Calls that are
     asked again wait for a second pass at the end, or until `max_retries_waiting` of them wait.
     """

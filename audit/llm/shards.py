@@ -1,4 +1,4 @@
-"""Calls without a network: they become shards of OpenAI batch requests, and what a cluster answers becomes replies.
+"""Calls without a network: they become shards of OpenAI batch requests, and a cluster's responses become replies.
 
 A batch folder contains
     batch.json              the plan, the stage, and the number of requests in each shard
@@ -94,7 +94,7 @@ def _write_scripts(folder: Path, shards: int, model: str) -> None:
 
 @dataclass
 class ShardCount:
-    """What came back for one shard.
+    """The responses to one shard.
 
     `asked` are its requests, `outcomes` counts those with a response. `torn` are lines that were cut off when the task was
     killed, `strange` are lines with a custom_id of another batch.
@@ -146,7 +146,7 @@ def shard_outputs(folder: Path, shard: int) -> list[Path]:
 
 
 def _job_order(output: Path) -> tuple[list[int], str]:
-    # Job 9 comes before job 10, which it would not as text.
+    # Numerically: as text, job 10 would come before job 9.
     name = output.name.split(".")[1]
     return [int(part) for part in name.split("_") if part.isdigit()], name
 

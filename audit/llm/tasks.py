@@ -1,4 +1,4 @@
-"""Tasks that need many calls in stages, such as judging pairs or writing answers: what is still to be asked, and its cost."""
+"""Tasks that need many calls in stages, such as judging pairs or writing answers: their open calls, and the cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BATCH_SIZE = 500
 # A sample is a few stretches of calls in the order of asking: within a stretch the server's prefix cache helps as in the run.
 STRETCHES, STRETCH_CALLS = 4, 32
 MIN_SAMPLE, SAMPLE_SHARE = 12, 0.1
-# Calls with a stored reply that are looked at for what a call takes.
+# Number of calls with a stored reply from which the cost of a call is estimated.
 MAX_STORED = 200
 
 
@@ -45,7 +45,7 @@ class LlmTask(Protocol):
 
     @property
     def unit(self) -> str:
-        """What is never split between two shards, in the plural: questions, handbooks."""
+        """The unit that is never split between two shards, in the plural: questions, handbooks."""
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed."""
@@ -81,7 +81,7 @@ def unsettled(calls: Iterable[Call], replies: Replies, readable: Readable) -> It
 
 
 def is_settled(call: Call, reply: Reply | None, readable: Readable) -> bool:
-    """Whether asking again gains nothing: the reply was read, refused, or unreadable for the second time."""
+    """Whether asking again is pointless: the reply was read, refused, or unreadable for the second time."""
     if reply is None:
         return False
     if reply.outcome == REFUSED or readable(call, reply):
@@ -155,7 +155,7 @@ def prompt_characters(call: Call) -> int:
 
 @dataclass
 class _Sampler:
-    """Picks stretches of consecutive calls at random out of a stream, the same whenever it is drawn."""
+    """Picks random stretches of consecutive calls from a stream, reproducibly."""
 
     calls: int = 0
     _stretch: list[Call] = field(default_factory=list)
@@ -181,7 +181,7 @@ class _Sampler:
         self._choose()
         stretches = [stretch for _, _, stretch in sorted(self._chosen, key=lambda chosen: chosen[1])]
         wanted, sample = max(MIN_SAMPLE, int(self.calls * SAMPLE_SHARE)), list[Call]()
-        # The shortest first: what it lacks, the others make up for.
+        # The shortest first: the others compensate for its shortfall.
         for number, stretch in enumerate(sorted(stretches, key=len)):
             sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]
         return tuple(sample)

@@ -1,4 +1,4 @@
-"""A trial of an endpoint: a few calls of a stage, alone and at once, show what a call takes and how many the endpoint handles."""
+"""A trial of an endpoint: a few calls of a stage, alone and concurrently, measure the cost of a call and the capacity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNLIMITED_SHARE = 0.75
 
 @dataclass(frozen=True)
 class Trial:
-    """What a sample of calls showed, and the replies by the key of their call."""
+    """The rates measured on a sample of calls, and the replies by the key of their call."""
 
     rates: CallRates
     replies: dict[str, Reply]
@@ -48,7 +48,7 @@ async def _ask(endpoints: Sequence[Endpoint], calls: Sequence[Call], replies: di
     def put(reply: Reply) -> None:
         replies[reply.key] = reply
 
-    # Whether a reply can be read is a matter for the run: what it costs is the same.
+    # Readability is checked by the run; the cost of a reply is the same.
     stats = await run_calls(calls, endpoints, put, readable=lambda *_: True, limits=limits)
     return stats.seconds
 

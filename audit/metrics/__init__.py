@@ -1,6 +1,6 @@
 """The metrics: each module registers its own with `@metric`, which declares how a run's counts are made and shown.
 
-Importing this package imports no metric; the register does when it is first looked into.
+Importing this package imports no metric; the first look-up in the register imports them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 TAXONOMIES = ("taxonomy", "against")
-"""Parameters that callers fill in with the themes of the first and of the second run."""
+"""Parameters that the caller fills with the themes of the first and the second run."""
 KNOWN = ("groups",)
-"""Parameters with a result that a caller may have already; it follows from the others, so nobody chooses it."""
+"""Parameters for an intermediate result that the caller may already have; it follows from the others; users do not set it."""
 
 
 class Metric(Generic[Parameters]):
-    """A function from a connection (and options) to a frame, with everything that is known of it. Call it like the function.
+    """A registered function from a connection (and options) to a frame, with its metadata. Call it like the function.
 
     name       of the function; command line, pages and exports find it by this name
     sql        the statement behind the counts: it runs as printed once its `$named` parameters are bound
@@ -61,7 +61,7 @@ class Metric(Generic[Parameters]):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a caller chooses, after the connection: name to default (`inspect.Parameter.empty` where required)."""
+        """The parameters chosen by a caller, after the connection: name to default (`inspect.Parameter.empty` where required)."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
         return {parameter.name: parameter.default for parameter in parameters if parameter.name not in (*TAXONOMIES, *KNOWN)}
 
@@ -102,8 +102,8 @@ class _Register(Mapping[str, Metric[...]]):
 
 @cache
 def _discovered() -> dict[str, Metric[...]]:
-    # Importing every metric takes pandas and scipy; a page that needs one metric imports only that module.
-    # Once: the folder was listed again for each metric looked up, which took a glossary 0.1 s.
+    # Importing every metric loads pandas and scipy; a page that needs one metric imports only that module.
+    # Cached: listing the folder again for each look-up took a glossary 0.1 s.
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     return _REGISTERED

@@ -1,4 +1,4 @@
-"""The pairs that disagree on one question, with what the judge says of them: evidence for groups and for quotes."""
+"""The pairs that disagree on one question, with the judge's reasons: evidence for groups and for quotes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def disputes_on(con: Connection, question: int) -> list[Dispute]:
 def clashing_shares(
     question: str, aspect: str, answers: Mapping[str, str], groups: Mapping[str, int], disputes: Sequence[Dispute]
 ) -> dict[str, dict[SentenceSpan, float]]:
-    """For each handbook its sentences that clash with those of another group, and in what share of the pairs looked at.
+    """For each handbook its sentences that clash with those of another group, and the share of compared pairs in which they
+    clash.
 
     answers, groups  by handbook id. Pairs inside a group do not count; those on another topic than `aspect` only for a handbook
                      that has none on it

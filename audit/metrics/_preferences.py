@@ -1,4 +1,4 @@
-"""What the metrics of preferences share: the comparisons of a run, each with the earlier system as A, and the judge's choices."""
+"""Shared by the metrics of preferences: the comparisons of a run, each with the earlier system as A, and the judge's choices."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from audit.evaluation.preferences import oriented
-from audit.metrics._systems import CHOSEN, bound, composite_values
+from audit.metrics._systems import CHOSEN, composite_values, selection_parameters
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population
 from audit.vocabulary import Preference, RaterKind
 
-# The longer of two answers, in words, as far as both have a text.
+# The longer of two answers, in words, if both have a text.
 COMPARISONS = f"""
 with {CHOSEN.strip()},
 words as (
@@ -25,7 +25,7 @@ left join words wa on (wa.question, wa.system) = (p.question, p.system_a)
 left join words wb on (wb.question, wb.system) = (p.question, p.system_b)
 order by question, p.system_a, p.system_b, rater_kind, rater
 """
-# Without retrieval first, so that system A is the baseline of most readers; then as the release lists them.
+# Without retrieval first, so system A is the baseline of most readers; then as the release lists them.
 ORDER = """
 select system_id, coalesce(name, system_id) as name, system::integer as system
 from systems order by mode is distinct from 'closed_book', system
@@ -46,7 +46,7 @@ def comparisons(con: Connection, question_type: str | None = None, organ: str | 
 
     question (number), system_a, system_b (ids), preference, rater, rater_kind, shown_first, longer (A, B, or None).
     """
-    return oriented(frame(con, COMPARISONS, bound(question_type, organ)), system_order(con)["system_id"].tolist())
+    return oriented(frame(con, COMPARISONS, selection_parameters(question_type, organ)), system_order(con)["system_id"].tolist())
 
 
 def of_kind(table: pd.DataFrame, rater_kind: str) -> pd.DataFrame:
@@ -67,7 +67,7 @@ def choices_by_composite(
     """The judge's choice by the composites of two answers: question, system_a, system_b, choice (A, B, tie).
 
     `couples` has the columns system_a and system_b; the other options are those of `composite_values`.
-    Questions on which one of the two composites is not known have no row.
+    Questions without both composites have no row.
     """
     numbers = system_order(con).set_index("system_id")["system"]
     values = composite_values(con, incomplete=incomplete, weights=weights).pivot(

@@ -1,4 +1,4 @@
-"""What the metrics of routing share: one value per routed question and measure, kinds of questions, and names of measures."""
+"""Shared by the metrics of routing: one value per routed question and measure, kinds of questions, and names of measures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from audit.vocabulary import nearest
 
 ONE, SEVERAL, UNKNOWN = "one", "several", "unknown"
 KINDS = (ONE, SEVERAL, UNKNOWN)
-"""Kinds of questions: how many sources a whole answer needs."""
+"""Kinds of questions: how many sources a complete answer needs."""
 BY = ("all", "kind")
 KIND = Column.text(
     "kind", "{Questions}", "by sources needed",
@@ -61,15 +61,15 @@ MEANINGS = (
 )  # fmt: skip
 INTERVALS = IntervalNote(
     Population.QUESTIONS, "on the logit scale; Wilson's where all are hits, or none",
-    "A {question} that a system did not route, or of which a measure is not asked, is not counted, and never as 0.",
+    "A {question} that a system did not route, or to which a measure does not apply, is excluded; it never counts as 0.",
 )  # fmt: skip
 
 
 def routed_questions(con: Connection, organ: str | None = None) -> Iterator[tuple[dict[str, Any], RoutedQuestion]]:
-    """Each question that a system routed: its question and system (numbers), question_id, kind and what routing made of it.
+    """Each question that a system routed: question and system (numbers), question_id, kind and the result of routing.
 
-    The ranking of a system that scores no source is that of its evidence. A section of the evidence that is gold has the name
-    under which it is gold: its id, or that with its handbook.
+    A system that does not score sources is ranked by its evidence. A gold section in the evidence is named as in the
+    gold list: by its id, or by handbook and id.
     """
     for row in frame(con, SQL, {"organ": organ}).to_dict("records"):
         gold = frozenset(_list(row["gold_sections"]))
@@ -84,7 +84,7 @@ def routed_questions(con: Connection, organ: str | None = None) -> Iterator[tupl
 
 
 def _list(value: Any) -> list[Any]:
-    # A missing list is None or NaN, one that is there an array
+    # A missing list is None or NaN, a present one an array
     return list(value) if hasattr(value, "__len__") else []
 
 
@@ -94,10 +94,11 @@ def _gold_name(passage: dict[str, str | None], gold: Collection[str]) -> str:
 
 
 def routing_values(con: Connection, organ: str | None = None, densest: str | None = None) -> pd.DataFrame:
-    """Every measure of every routed question: question, system (numbers), kind, measure, value; none where it is not asked.
+    """Every measure of every routed question: question, system (numbers), kind, measure, value; no row where a measure does not
+    apply.
 
     densest  the source whose share of the evidence is EDR; None: the one with the shortest sections, on average. A release
-             without sections does not tell, and has no EDR.
+    without sections has no EDR.
 
     Raises NotInRunError for an unknown source.
     """
@@ -116,10 +117,10 @@ def routing_values(con: Connection, organ: str | None = None, densest: str | Non
 def measures_of(one: RoutedQuestion, densest: str | None, authoritative: Collection[str]) -> dict[str, float]:
     """The measures of `audit.evaluation.routing_measures` of one question, also without ir_measures."""
     ranked = list(dict.fromkeys(passage for _, passage in one.evidence[:CUT]))
-    found = len(set(ranked) & set(one.gold)) / len(one.gold) if one.gold else float("nan")
+    recall = len(set(ranked) & set(one.gold)) / len(one.gold) if one.gold else float("nan")
     own = source_measures(one, densest, authoritative)
     ordered = ndcg_at(ranked, set(one.gold), CUT)
-    own |= {"EvRecall@5": found, "EvNDCG@5": float("nan") if ordered is None else ordered}
+    own |= {"EvRecall@5": recall, "EvNDCG@5": float("nan") if ordered is None else ordered}
     return {name: own[name] for name in MEASURES}
 
 
@@ -136,7 +137,7 @@ def _densest(known: pd.DataFrame, named: str | None) -> str | None:
 
 
 def _authoritative(known: pd.DataFrame) -> frozenset[str]:
-    """The sources of the highest authority; none where all have the same."""
+    """The sources of the highest authority; none if all have the same."""
     if known["authority"].nunique() < 2:
         return frozenset()
     return frozenset(known["source_id"][known["authority"] == known["authority"].max()])
@@ -148,7 +149,7 @@ def shares_with_intervals(values: Floats) -> tuple[Floats, Floats, Floats]:
     values  rows x questions, NaN where a question has none
 
     Questions are independent (audit.stats.clustered). The ends are NaN where all values are equal and neither 0 nor 1: equal
-    values show no spread, and a count of hits says nothing about them.
+    values show no spread, and Wilson's interval needs counts of hits.
     """
     asked, known = ~np.isnan(values), np.nan_to_num(values)
     with np.errstate(invalid="ignore"):
@@ -157,6 +158,6 @@ def shares_with_intervals(values: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def by_kind(values: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The values with one kind for all by 'all'. Raises AuditError for another `by`."""
+    """The values, with a single kind if `by` is 'all'. Raises AuditError for another `by`."""
     require_one_of(by, BY, "Group")
     return values.assign(kind=ALL) if by == "all" else values

@@ -1,4 +1,4 @@
-"""Why a question or a pair matches the words of a search: where the words are, and a text that has them."""
+"""Why a question or a pair matches a search: where the words occur, and a text that contains them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from audit.store.connection import Connection, rows
 
 QUESTION, ANSWER, TOPIC, REASONING = "question", "answer", "topic", "reasoning"
 PLACES = (QUESTION, ANSWER, TOPIC, REASONING)
-"""Where words may be, in the order in which a list names them."""
+"""Where words may occur, in display order."""
 
 
 def _has_a_word(text: str) -> str:
     return f"exists (from wanted where contains({FOLDED.format(text=text)}, word))"
 
 
-# `answer_words` has the answers of every pair that was looked at; only those of pairs that match say why.
+# `answer_words` has the answers of every pair searched; only those of matching pairs explain the match.
 IN_QUESTIONS = f""",
 involved as (
     select question, handbook_a as handbook from matched union select question, handbook_b from matched
@@ -70,7 +70,7 @@ from places group by all
 
 @dataclass(frozen=True)
 class SearchPlace:
-    """One kind of text in which words of a search are.
+    """One kind of text that contains words of a search.
 
     place         one of PLACES
     text          the first of these texts
@@ -88,9 +88,9 @@ PairKey = tuple[str, str, str]
 
 
 def places_in_questions(con: Connection, filters: Filters, question_ids: tuple[str, ...]) -> dict[str, tuple[SearchPlace, ...]]:
-    """Where the words of `filters` are, for each of these questions: in it, or in the pairs of it that the filters select.
+    """Where the words of `filters` occur, for each of these questions: in its text, or in its pairs that the filters select.
 
-    A question that does not match, and every one where no words are searched for, has no entry.
+    Questions that do not match have no entry; without search words, none has.
     """
     if not filters.words or not question_ids:
         return {}
@@ -99,7 +99,7 @@ def places_in_questions(con: Connection, filters: Filters, question_ids: tuple[s
 
 
 def places_in_pairs(con: Connection, filters: Filters, pairs: tuple[PairKey, ...]) -> dict[PairKey, tuple[SearchPlace, ...]]:
-    """The same for pairs, each by question id and the ids of both handbooks in the order of the release."""
+    """Where the words occur for pairs, each by question id and the ids of both handbooks in the order of the release."""
     if not filters.words or not pairs:
         return {}
     questions, first, second = zip(*pairs, strict=True)
@@ -110,7 +110,7 @@ def places_in_pairs(con: Connection, filters: Filters, pairs: tuple[PairKey, ...
 
 def _places(con: Connection, sql: str, parameters: dict[str, object]) -> dict[PairKey, tuple[SearchPlace, ...]]:
     places: dict[PairKey, dict[str, SearchPlace]] = {}
-    for question_id, a, b, place, texts, handbook_ids, text in rows(con, sql, parameters):
+    for question_id, a, b, kind, texts, handbook_ids, text in rows(con, sql, parameters):
         by_place = places.setdefault((question_id, a or "", b or ""), {})
-        by_place[place] = SearchPlace(place, text, texts, tuple(handbook_ids or ()))
-    return {key: tuple(by_place[place] for place in PLACES if place in by_place) for key, by_place in places.items()}
+        by_place[kind] = SearchPlace(kind, text, texts, tuple(handbook_ids or ()))
+    return {key: tuple(by_place[kind] for kind in PLACES if kind in by_place) for key, by_place in places.items()}

@@ -1,4 +1,4 @@
-"""What several metrics share: columns and footnotes of their tables; shares and kappa with questions as clusters."""
+"""Shared by several metrics: table columns and footnotes; shares and kappa with questions as clusters."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TWO_WAY = IntervalNote(
 )
 BY_QUESTION = IntervalNote(
     Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related (cluster-robust variance, logit scale)",
-    f"{UNSEEN} Of other figures than shares, {{questions}} are resampled.",
+    f"{UNSEEN} For figures other than shares, {{questions}} are resampled.",
 )  # fmt: skip
 OWN_FIXED = IntervalNote(
     Population.OTHERS_TO_COMPARE,
     "pairs that share {a_question} or another's {handbook} count as related (cluster-robust variance, logit scale)",
-    f"{UNSEEN} Absence depends on its own answers alone: {{questions}} are then the units.",
+    f"{UNSEEN} Absence depends only on the group's own answers, so {{questions}} are the units.",
 )
 OTHER_HANDBOOKS = IntervalNote(Population.HANDBOOKS, "pairs that share {a_handbook} count as related (cluster-robust variance)")
 ANY_DISPUTE = (
@@ -65,7 +65,7 @@ SIGNIFICANCES = (
 
 
 def rate_columns(*names: str) -> tuple[Column, ...]:
-    """Some of the four rates of the audit, all where none is named."""
+    """Columns for the named rates of the four; all if none is named."""
     return tuple(Column.share(name, RATE_TITLES[name], RATE_SYMBOLS[name]) for name in names or RATE_TITLES)
 
 
@@ -91,7 +91,7 @@ def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Se
     events = pairs * numerator[denominator].to_numpy(dtype=float)
     total, event = (np.bincount(position, weights, len(questions)).astype(float) for weights in (pairs, events))
     low, high = clustered_ratio_interval(event[None, :], total[None, :])
-    # The rule of audit.stats.clustered, so that the table names the method that made the interval.
+    # The rule of audit.stats.clustered, so the table names the method that made the interval.
     unseen = event.sum() in (0, total.sum())
     return {
         "count": int(event.sum()), "of": int(total.sum()),

@@ -1,4 +1,4 @@
-"""What the metrics of stress tests share: one value per reply and measure, columns and footnotes."""
+"""Shared by the metrics of stress tests: one value per reply and measure, columns and footnotes."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ OF_CALLS = (StressMeasure.NOISE_DETECTION, StressMeasure.ERROR_DETECTION)
 OF_SUB_ANSWERS = (StressMeasure.SUB_EXACT, StressMeasure.SUB_F1)
 TRIAL_COLUMNS = ["instance", "system", "question", *CELL, "measure", "numerator", "denominator", "unread"]
 INSUFFICIENT_NOTE = (
-    "Accuracy: replies with the right option, of all that could be read; 'insufficient' is not right. It counts questions with "
-    "options only. Insufficient: replies that say that the documents do not suffice, of all that could be read."
+    "Accuracy: the share of readable replies with the right option; 'insufficient' is not right. It counts questions with "
+    "options only. Insufficient: the share of readable replies that say the documents do not suffice."
 )
 CALLS_NOTE = (
     "Noise and error detection: the share of the documents called in a reply that are what they are called, as a mean over "
@@ -98,13 +98,13 @@ SUB_NOTE = (
     "{questions} without options, where an answer that declines has 0."
 )
 UNREAD_NOTE = (
-    "Unread: replies, documents or sub-questions that were asked about and have nothing that could be read. They are never right "
+    "Unread: replies, documents or sub-questions that were asked about but have no readable answer. They are never right "
     "and never wrong: they are in no denominator."
 )
 INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
 
 
-def bound(test: str | None, size: int | None) -> dict[str, Any]:
+def selection_parameters(test: str | None, size: int | None) -> dict[str, Any]:
     """The parameters of `CHOSEN`. Raises NotInRunError for an unknown test."""
     if test is not None and test not in STRESS_TESTS:
         raise NotInRunError(
@@ -121,20 +121,20 @@ def systems_of(con: Connection) -> pd.DataFrame:
 
 def replies_of(con: Connection, test: str | None, size: int | None) -> pd.DataFrame:
     """One row per reply, in the columns of `REPLIES`; share not stated becomes -1, as a group of its own."""
-    table = frame(con, REPLIES, bound(test, size))
+    table = frame(con, REPLIES, selection_parameters(test, size))
     return table.assign(
         signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"]
     )  # fmt: skip
 
 
 def trials(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
-    """What every reply contributes to every measure.
+    """The contribution of every reply to every measure.
 
     One row per reply and measure: instance, system, question (numbers), test, size, signal_share, measure; numerator and
     denominator (their ratio is the reply's value), unread (what was asked and could not be read).
     """
     replies = replies_of(con, test, size)
-    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, bound(test, size))]
+    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, selection_parameters(test, size))]
     return pd.concat([table[TRIAL_COLUMNS] for table in tables if len(table)] or [pd.DataFrame(columns=TRIAL_COLUMNS)])
 
 
@@ -150,12 +150,12 @@ def _choices(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield _trial(replies, StressMeasure.INSUFFICIENT, says, readable.astype(int), (~readable).astype(int))
     yield _trial(replies, StressMeasure.UNREAD, (~readable).astype(int), 1, (~readable).astype(int))
     answered = replies[replies["is_open"] & readable]
-    # An answer that declines shares no word with the gold, and whoever declines is not right
+    # An answer that declines shares no word with the gold answer and is not right
     likeness = [
         token_f1(choice if isinstance(choice, str) else "", gold) for choice, gold in answered[["choice", "gold"]].to_numpy()
     ]
     yield _trial(answered, StressMeasure.OPEN_F1, np.array(likeness), 1, 0)
-    # Of a system that nobody graded, the replies that decline would be all that counts
+    # Without grades, only the replies that decline would have a score
     scored = answered[answered["system"].isin(answered.loc[answered["choice_score"].notna(), "system"])]
     score = scored["choice_score"].where(~scored["says_insufficient"], 0.0)
     yield _trial(scored, StressMeasure.OPEN_SCORE, score.fillna(0.0), score.notna().astype(int), 0)

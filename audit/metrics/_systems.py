@@ -1,4 +1,4 @@
-"""What the metrics of answering systems share: one value per answer and measure, names of measures, columns and footnotes."""
+"""Shared by the metrics of answering systems: one value per answer and measure, names of measures, columns and footnotes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ chosen as (
 )"""
 """The questions that are counted, with their types."""
 
-# What took stress tests alone answers nothing: it is on the page Stress
+# A system that only took stress tests has no answers; it is on the page Stress
 ANSWERING = "(system in (select system from system_answers) or system not in (select system from stress_replies))"
 
 
@@ -46,7 +46,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-# A refusal has no text to compare, and what could not be read has none at all; the search came before either. Lengths,
+# A refusal or an unreadable reply has no text to compare; the search took place before either. Lengths,
 # composites and refusals are counted here: a release's own measures of these names would count twice.
 VALUES = f"""
 with {CHOSEN.strip()},
@@ -64,7 +64,7 @@ union all
 select question, question_type, system, '{WORDS}', words from answered join chosen using (question)
 order by system, question
 """
-# A judge of whom no reply was parsed is a person, in a run where another's replies were.
+# In a run where some judge's replies were parsed, a judge without parsed replies is a person.
 MODELS = "models as (select distinct coalesce(judge, '') as judge from criteria where parse is not null)"
 EVALUATIONS = f"""
 with {CHOSEN.strip()},
@@ -76,16 +76,16 @@ where judge = $judge
 order by system nulls last, question
 """
 SYSTEMS = "select system::integer as system, system_id, coalesce(name, system_id) as name from systems order by system"
-READ = "Refusals, and answers that could not be read, have no text to measure: they are counted apart and never as 0."
+READ = "Refusals and unreadable answers have no text to measure: they are counted separately and never as 0."
 BY_SYSTEM_QUESTION = IntervalNote(Population.QUESTIONS, "{questions} are resampled")
 TEXT_MEASURES = (
-    "BLEU, ROUGE and BERTScore compare an answer's words with those of the first reference answer, from 0 to 1; they do not tell "
+    "BLEU, ROUGE and BERTScore compare an answer's words with those of the first reference answer, from 0 to 1; they do not show "
     "whether it is right."
 )
-COMPOSITE_NOTE = "Composite: the eight criteria together, from 0 to 10; a refusal has one too where the judge scored it."
+COMPOSITE_NOTE = "Composite: the eight criteria together, from 0 to 10; a refusal has one too if the judge scored it."
 
 
-def bound(question_type: str | None, organ: str | None) -> dict[str, str | None]:
+def selection_parameters(question_type: str | None, organ: str | None) -> dict[str, str | None]:
     """The parameters of `CHOSEN`."""
     return {"question_type": question_type, "organ": organ}
 
@@ -100,7 +100,7 @@ def answer_values(con: Connection, question_type: str | None = None, organ: str 
 
     Reference measures and words of answers only; measures of retrieval of refusals and unread answers too.
     """
-    return frame(con, VALUES, bound(question_type, organ))
+    return frame(con, VALUES, selection_parameters(question_type, organ))
 
 
 def evaluations(
@@ -114,7 +114,7 @@ def evaluations(
     """
     require_one_of(incomplete, tuple(Incomplete), "Incomplete")
     weighted = parse_weights(weights)
-    table = frame(con, EVALUATIONS, {**bound(question_type, organ), "judge": judge})
+    table = frame(con, EVALUATIONS, {**selection_parameters(question_type, organ), "judge": judge})
     if judge is not None and table.empty:
         _require_judge(con, judge)
     scores = table[list(CRITERIA)].to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""Two protocols of a judge beside each other: what each took a pair, and whether they name the same topics of disagreement."""
+"""Two judging protocols compared: their cost per pair, and whether they name the same topics of disagreement."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ union all
 select 'second', {MEANS} from other.pairs where not prescreened
 """
 COST_TABLE = TableSpec(
-    "What a verdict took in two runs",
+    "Cost of a verdict in two runs",
     (
         Column.text("figure", "A pair took"), Column.count("n_first", "Pairs that state it", "first"),
         Column.count("n_second", "Pairs that state it", "second"), Column.decimal("first", "Mean", "first"),
         Column.decimal("second", "Mean", "second"), Column.decimal("ratio", "Second / first"),
     ),
     (
-        "Over every pair that the judge of the run was asked about and whose cost the release states, in both runs or in one. "
-        "Without intervals: this is what was spent, not a sample. Seconds depend on how many calls ran at once. A dash: not "
+        "Over every pair put to the run's judge whose cost the release states, in both runs or in one. "
+        "No intervals: these are actual costs, not a sample. Seconds depend on how many calls ran at once. A dash: not "
         "stated.",
     ),
 )  # fmt: skip
-COST_GLOSSARY = {"ablation": "The same data judged twice with one thing changed, such as the protocol, to see what it is worth."}
+COST_GLOSSARY = {"ablation": "The same data judged twice with one thing changed, such as the protocol, to see its effect."}
 
 
 @metric(sql=COST_SQL, table=COST_TABLE, glossary=COST_GLOSSARY, compares=True)
@@ -94,7 +94,7 @@ LIKENESS_GLOSSARY = {"likeness of topics": "Of the words of two topics, the shar
 
 @metric(sql=TOPICS_SQL, table=LIKENESS_TABLE, glossary=LIKENESS_GLOSSARY, compares=True)
 def topic_likeness(con: Connection) -> pd.DataFrame:
-    """How alike the topics are that two judges give to the pairs they label alike.
+    """How similar the topics are that two judges give to the pairs they label alike.
 
     same words: the share of pairs whose topics have the same set of stems of content words. likeness: the mean over pairs of
     the Jaccard index of those sets, shared stems over all stems of both.

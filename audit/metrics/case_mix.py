@@ -1,4 +1,4 @@
-"""How often a handbook, or a center, disagrees with others compared with what the questions that it answers let expect."""
+"""How often a handbook or a center disagrees with others, compared with the expected number for the questions it answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.tables import Column, IntervalNote, Population, TableSpec
 MORE, FEWER, NOT_FLAGGED = "more", "fewer", ""
 FLAGS = {MORE: "more than expected", FEWER: "fewer than expected", NOT_FLAGGED: ""}
 
-# Of a pair of two groups both have the trial; a pair within one group says nothing about it against others.
+# A pair of two groups is a trial of both; a pair within one group does not compare it with others.
 COUNTED = """
 with sided as (
     select question, label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, a.{group} as one, b.{group} as other
@@ -40,15 +40,15 @@ HANDBOOK_NAMES = "select handbook as name, handbook_id, organ, center, phase fro
 CENTER_NAMES = "select center as name, center, count(*) as handbooks from handbooks group by center order by center"
 
 NOTES = (
-    "Expected: the disagreements there would be if it disagreed as often as the others do on the same {questions}; observed over "
+    "Expected: the number of disagreements if it disagreed as often as the others do on the same {questions}; observed over "
     "expected is then 1. The rate of the run counts as one more pair of the others, and alone where nobody else answers.",
-    "Drawn to 1: the ratio with less weight the fewer disagreements are expected (empirical Bayes, Marshall 1991). Its rank has "
-    "an interval: where these overlap, the order is not known.",
+    "Drawn to 1: the ratio is shrunk towards 1, more the fewer disagreements are expected (empirical Bayes, Marshall 1991). "
+    "Its rank has an interval: where these overlap, the order is not known.",
     IntervalNote(
         Population.QUESTIONS_TO_THESE,
-        "exact Poisson, widened because disagreements on one {question} come together (Spiegelhalter 2005)",
+        "exact Poisson, widened because disagreements on one {question} cluster (Spiegelhalter 2005)",
     ),
-    f"Stands out: so far from 1 that among all that are marked about {FALSE_DISCOVERIES:.0%} are marked by chance (Benjamini and "
+    f"Stands out: so far from 1 that among all marked rows about {FALSE_DISCOVERIES:.0%} are marked by chance (Benjamini and "
     "Hochberg 1995, over all rows). Not for ranking {centers}.",
     UNSCORED,
 )
@@ -58,7 +58,7 @@ FIGURES = (
     Column.decimal("rank", "Rank"), Column.text("flag", "Stands out", words=FLAGS),
 )  # fmt: skip
 HANDBOOKS_TABLE = TableSpec(
-    "Disagreement of each {handbook} with others, compared with what its {questions} let expect",
+    "Disagreement of each {handbook} with others, compared with the number expected for its {questions}",
     (
         Column.text("handbook_id", "{Handbook}"), Column.named("organ", "{Organ} of the {handbook}"),
         Column.named("center", "{Center}"), *FIGURES,
@@ -66,7 +66,7 @@ HANDBOOKS_TABLE = TableSpec(
     NOTES,
 )  # fmt: skip
 CENTERS_TABLE = TableSpec(
-    "Disagreement of each {center} with others, compared with what its {questions} let expect",
+    "Disagreement of each {center} with others, compared with the number expected for its {questions}",
     (Column.named("center", "{Center}"), HANDBOOKS, *FIGURES),
     NOTES,
 )
@@ -81,7 +81,7 @@ CENTERS_TABLE = TableSpec(
     },
 )
 def handbook_case_mix(con: Connection) -> pd.DataFrame:
-    """Disagreement of each handbook with all others over what the questions that it answers let expect.
+    """Disagreement of each handbook with all others, over the number expected for the questions it answers.
 
     Over present pairs (both address the question). A handbook that answers the disputed questions has a high R_div whatever it
     says; the ratio compares it with others on the same questions.
@@ -93,9 +93,9 @@ def handbook_case_mix(con: Connection) -> pd.DataFrame:
         r_div                               float in [0, 1], disagreeing / present
         ratio, ratio_low, ratio_high        float, disagreeing / expected; NaN without present pairs; 95 % for other questions
         shrunken, shrunken_low, ..._high    float, empirical Bayes
-        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % of the ranks that are left open
+        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % interval of the rank
         p                                   float, two-sided, of a ratio of 1
-        flag                                str, 'more', 'fewer' or '': stands out at 5 % false discoveries over the rows
+        flag                                str, 'more', 'fewer' or '': outlier at a false discovery rate of 5 % over the rows
         dispersion                          float, the same in every row: variance over that of independent events
 
     Source: audit.stats.case_mix.
@@ -107,14 +107,14 @@ def handbook_case_mix(con: Connection) -> pd.DataFrame:
     sql=CENTERS_SQL,
     table=CENTERS_TABLE,
     glossary={
-        "funnel": "A figure of ratios by how much is known of each: inside its lines lies what chance alone would spread so far."
+        "funnel": "A chart of ratios by their precision: points inside its lines are as far from 1 as chance alone may put them."
     },
 )
 def center_case_mix(con: Connection) -> pd.DataFrame:
     """The same for centers, over pairs of two centers: center, handbooks (int), then as `handbook_case_mix`, by name.
 
-    Intervals speak of other questions put to these handbooks; expected, ratio, shrunken, rank, p, flag, dispersion: as there.
-    A center whose handbooks are in no present pair with another center has no ratio.
+    Intervals generalise to other questions put to these handbooks; expected, ratio, shrunken, rank, p, flag, dispersion: as
+    there. A center whose handbooks are in no present pair with another center has no ratio.
 
     Source: audit.stats.case_mix.
     """
@@ -124,15 +124,15 @@ def center_case_mix(con: Connection) -> pd.DataFrame:
 def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
     names, counts = frame(con, named), frame(con, counted)
     own, totals = _by_group(counts, names["name"])
-    found = case_mix(*own, *totals)
+    result = case_mix(*own, *totals)
     table = names.drop(columns="name").assign(
-        present=own[1].sum(axis=1).astype(int), disagreeing=found.observed.astype(int), expected=found.expected
+        present=own[1].sum(axis=1).astype(int), disagreeing=result.observed.astype(int), expected=result.expected
     )
     table["r_div"] = table["disagreeing"] / table["present"].replace(0, np.nan)
-    table = with_interval(table.assign(ratio=found.ratio), "ratio", *found.interval)
-    table = with_interval(table.assign(shrunken=found.shrunken), "shrunken", *found.shrunken_interval)
-    table = with_interval(table.assign(rank=found.rank), "rank", *found.rank_interval)
-    return table.assign(p=found.p, flag=_flags(found), dispersion=found.dispersion)
+    table = with_interval(table.assign(ratio=result.ratio), "ratio", *result.interval)
+    table = with_interval(table.assign(shrunken=result.shrunken), "shrunken", *result.shrunken_interval)
+    table = with_interval(table.assign(rank=result.rank), "rank", *result.rank_interval)
+    return table.assign(p=result.p, flag=_flags(result), dispersion=result.dispersion)
 
 
 def _by_group(counts: pd.DataFrame, names: pd.Series) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
@@ -146,6 +146,6 @@ def _by_group(counts: pd.DataFrame, names: pd.Series) -> tuple[tuple[Floats, Flo
     return (events, trials), (all_events, all_trials)
 
 
-def _flags(found: CaseMix) -> np.ndarray:
-    side = np.where(found.ratio > 1, MORE, FEWER)
-    return np.where(found.flagged, side, NOT_FLAGGED)
+def _flags(result: CaseMix) -> np.ndarray:
+    side = np.where(result.ratio > 1, MORE, FEWER)
+    return np.where(result.flagged, side, NOT_FLAGGED)

@@ -1,4 +1,4 @@
-"""What a run is made of: handbooks by organ and part of the journey, their centers, questions and pairs."""
+"""Composition of a run: handbooks by organ and part of the journey, their centers, questions and pairs."""
 
 from __future__ import annotations
 

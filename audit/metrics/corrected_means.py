@@ -1,4 +1,4 @@
-"""The judge's figures on all questions, corrected by what people say of a sample of them."""
+"""The judge's figures on all questions, corrected by people's ratings of a sample of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,16 @@ from audit.metrics._preferences import (
     couple_names,
     of_kind,
 )
-from audit.metrics._systems import CHOSEN, COMPOSITE_NOTE, MODELS, SYSTEM, bound, composite_values, identity, systems_of
+from audit.metrics._systems import (
+    CHOSEN,
+    COMPOSITE_NOTE,
+    MODELS,
+    SYSTEM,
+    composite_values,
+    identity,
+    selection_parameters,
+    systems_of,
+)
 from audit.queries.lookup import require_one_of
 from audit.stats.prediction_powered import MIN_RATED, CorrectedMean, corrected_mean
 from audit.store.connection import Connection, frame
@@ -39,7 +48,7 @@ order by system, question
 METHOD = (
     "Corrected: people's mean, moved by how far the judge's mean on all {questions} differs from its mean on those that people "
     "rated (prediction-powered inference, arXiv:2311.01453). Weight of the judge: 1 where it differs from people by chance and a "
-    "constant only, 0 where it tells nothing about them."
+    "constant only, 0 where it does not predict them."
 )
 SAMPLE = f"The {{questions}} that people rated must be a random sample. With fewer than {MIN_RATED}, nothing is corrected."
 INTERVALS = IntervalNote(Population.QUESTIONS, "Student's t")
@@ -56,7 +65,7 @@ TABLE = TableSpec(
     (METHOD, SAMPLE, COMPOSITE_NOTE, INTERVALS),
 )  # fmt: skip
 GLOSSARY = {
-    "corrected mean": "A judge's mean on all {questions}, corrected by what people say of a random sample of them.",
+    "corrected mean": "A judge's mean on all {questions}, corrected by people's ratings of a random sample of them.",
 }
 
 
@@ -69,7 +78,7 @@ def corrected_composite(
 
     incomplete, weights    how the judge's composite counts, as in the metric `composite`; people's incomplete scores are left out
     question_type, organ   count only these questions; None: all
-    People are those who scored answers without any reply to parse, in a run whose judge's replies were parsed.
+    People are raters whose scores have no parsed reply, in a run whose judge's replies were parsed.
 
     One row per system that people scored, in release order:
         system_id, name                                 str
@@ -83,7 +92,7 @@ def corrected_composite(
     Raises AuditError for another `incomplete` or wrong weights. Source: audit.stats.prediction_powered.
     """
     judge = composite_values(con, question_type, organ, incomplete, weights)
-    rated = frame(con, RATED_BY_PEOPLE, bound(question_type, organ))
+    rated = frame(con, RATED_BY_PEOPLE, selection_parameters(question_type, organ))
     scores = rated[list(CRITERIA)].to_numpy(dtype=float)
     rated = rated.assign(value=composites(scores, weights=parse_weights(weights))).dropna(subset=["value"])
     people = rated.groupby(["question", "system"])["value"].mean()
@@ -96,7 +105,7 @@ def corrected_composite(
 
 
 def _figures(judge: pd.Series, people: pd.Series) -> dict[str, Any]:
-    """The figures of one mean; both series are by question, `people` on some of them."""
+    """The figures of one mean; both series are indexed by question, `people` covers some of them."""
     result: CorrectedMean = corrected_mean(judge.to_numpy(dtype=float), people.reindex(judge.index).to_numpy(dtype=float))
     names: Mapping[str, str] = {
         "judged": "units", "mean": "judge", "corrected": "value", "corrected_low": "low", "corrected_high": "high",
@@ -105,7 +114,8 @@ def _figures(judge: pd.Series, people: pd.Series) -> dict[str, Any]:
 
 
 PREFERENCE_GLOSSARY = {
-    "weight of the judge": "How much of a corrected mean is the judge's: 0 where it tells nothing about people, at most 1.",
+    "weight of the judge": "How much of a corrected mean comes from the judge: 0 if it does not predict people's ratings, at "
+    "most 1.",
 }
 PREFERENCE_TABLE = TableSpec(
     "How often each answering system is preferred, corrected for the judge's errors",
@@ -133,11 +143,12 @@ def corrected_preference(
     incomplete, weights    how the judge's composite counts, as in the metric `composite`
     question_type, organ   count only these questions; None: all
 
-    One row per couple of systems that people compared and of which the judge scored both answers to some question:
+    One row per couple of systems that people compared and whose answers to some question the judge scored for both:
         system_a, system_b, name_a, name_b              str, ids and names
         judged, rated                                   int, questions on which both composites are known; of these, compared by
                                                         people too
-        mean                                            float in [0, 1], share of these that A wins by the judge, ties half
+        mean                                            float in [0, 1], share of these that A wins according to the judge, ties
+        half
         people, people_low, people_high                 float, the same by people; several on one question count as their mean
         corrected, corrected_low, corrected_high        float, the judge's share corrected by people's, not beyond [0, 1]
         trust                                           float in [0, 1], the weight of the judge in it

@@ -1,4 +1,4 @@
-"""What handbooks leave out: by organ of the question, against their peers, and question by question."""
+"""Coverage of handbooks: by organ of the question, against their peers, and question by question."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ select name, asked, answered, answered / nullif(asked, 0) as share,
 from counted
 order by name = 'general', name
 """
-# Fewer than three peers of the same organ say little about what is usual, so all handbooks stand in for them.
+# Fewer than three peers of the same organ show little about usual coverage, so all handbooks are used instead.
 GAPS_SQL = """
 with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
@@ -97,7 +97,7 @@ order by share desc, peers_asked desc, question
 """
 GROUPS = ("organ", "topic")
 COVERAGE_TABLE = TableSpec(
-    "What each {handbook} leaves out, by {organ} of the {question}",
+    "Questions not addressed by each {handbook}, by {organ} of the {question}",
     (
         Column.named("organ", "{Organ} of the {handbook}"), Column.named("center", "{Center}"), Column.named("phase", "{Phase}"),
         Column.named("question_organ", "{Organ} of the {question}"), Column.count("asked", "Asked", "{questions}"),
@@ -107,7 +107,7 @@ COVERAGE_TABLE = TableSpec(
     printed_rows=30,
 )  # fmt: skip
 PROFILE_TABLE = TableSpec(
-    "What one {handbook} answers, and what its peers answer",
+    "Coverage of one {handbook} compared with its peers",
     (
         Column.named("name", "{Organ} or {topic}"), Column.count("asked", "Asked", "{questions}"),
         Column.count("answered", "Answered", "{questions}"), Column.share("share", "Answered", "share"),
@@ -139,7 +139,7 @@ GAPS_TABLE = TableSpec(
 def coverage(con: Connection) -> pd.DataFrame:
     """The share of questions that each handbook does not address, by the organ of the question.
 
-    A handbook that was not asked any question of an organ has not left it out: asked is 0 and absence is NaN.
+    A handbook that was asked no question about an organ did not omit it: asked is 0 and absence is NaN.
 
     One row per handbook and question organ, handbooks in release order, 'general' last:
         handbook                    int, number; handbook_id, organ, center, phase  str, of the handbook
@@ -176,7 +176,7 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     Raises NotInRunError when the handbook is unknown, and when the release came without answers.
     """
     require_answers(con, "what a handbook answers")
-    # Only a check: for an unknown handbook the statement would return an empty table.
+    # Only to raise for an unknown handbook: the statement would return an empty table.
     handbook_number(con, handbook_id)
     require_one_of(by, GROUPS, "Group")
     table = frame(con, PROFILE_SQL, {"handbook_id": handbook_id, "by": by})
@@ -191,7 +191,7 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     },
 )
 def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
-    """Questions that a handbook does not address and most of its peers do, the surest gap first.
+    """Questions that a handbook does not address and most of its peers do, the most certain gap first.
 
     Only questions of the handbook's own organ and general ones: a heart handbook that says nothing about a kidney has no gap.
     A handbook for every organ ('general') may have gaps in all.
@@ -205,11 +205,11 @@ def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
         share                         float in [0, 1], peers_answering / peers_asked
         share_low, share_high         95 % Wilson over the peers
 
-    Rows are ranked by share_low, so that 20 of 22 peers rank above 3 of 3.
+    Rows are ranked by share_low, so 20 of 22 peers rank above 3 of 3.
     Raises NotInRunError when the handbook is unknown, and when the release came without answers.
     """
     require_answers(con, "what a handbook leaves out")
     handbook_number(con, handbook_id)
     table = with_wilson(frame(con, GAPS_SQL, {"handbook_id": handbook_id}), "share", "peers_answering", "peers_asked")
-    # By the lower end of the interval, so that a few peers do not lead by chance.
+    # By the lower end of the interval, so rows with few peers do not lead by chance.
     return table.sort_values(["share_low", "question"], ascending=[False, True], ignore_index=True)

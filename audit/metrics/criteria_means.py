@@ -22,7 +22,7 @@ TABLE = TableSpec(
         Column.decimal("sd", "Standard deviation"), Column.text("range", "Range", "worst to best"),
     ),
     (
-        "In every criterion the highest score is the best. Where several judges scored an answer, their mean counts. Scores that "
+        "In every criterion the highest score is the best. If several judges scored an answer, their mean is used. Scores that "
         "could not be read are in no mean.",
         BY_SYSTEM_QUESTION,
     ),

@@ -1,4 +1,4 @@
-"""The disagreement rate of a run by what might be wrong with counting it: unscored pairs, and questions with many pairs."""
+"""Sensitivity of a run's disagreement rate to unscored pairs and to questions with many pairs."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ with {BY_QUESTION}
 select question, present, disagreeing, unscored from tallies order by question
 """
 TABLE = TableSpec(
-    "How much the disagreement rate depends on how it is counted",
+    "How the disagreement rate depends on the way it is counted",
     (
         Column.text("figure", "Counted", words=FIGURES), Column.count("of", "Of", "pairs or {questions}"),
-        Column.share("value", "Disagreement"), Column.text("population", "Interval speaks of", words=POPULATIONS),
+        Column.share("value", "Disagreement"), Column.text("population", "Interval generalises to", words=POPULATIONS),
     ),
     (
         "Unscored pairs have no readable verdict and are in no rate. The two bounds count them as pairs in which both answer: "
-        "the rate of a judge that had read them all lies between, as far as its other verdicts stay.",
-        "Pooled, {a_question} with many pairs counts much; in the mean, every {question} with a pair in which both answer counts "
+        "with a verdict on every pair, and the others unchanged, the rate would lie between them.",
+        "Pooled, {a_question} with many pairs has more weight; in the mean, every {question} with a pair in which both answer "
+        "counts "
         f"the same. {UNSEEN}",
     ),
 )  # fmt: skip
-GLOSSARY = {"bounds for unscored pairs": "What the disagreement rate would be if all unscored pairs agreed, or all disagreed."}
+GLOSSARY = {"bounds for unscored pairs": "The disagreement rate if all unscored pairs agreed, or if all disagreed."}
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)
@@ -53,8 +54,8 @@ def disagreement_bounds(con: Connection) -> pd.DataFrame:
                                 present of each question with a present pair
         of                      int, pairs in the denominator; questions in the last row
         value                   float in [0, 1]; NaN where the denominator is 0
-        value_low, value_high   95 % interval; NaN for the bounds, which are known of these pairs
-        population              str, 'others', 'these' or 'other questions': what the interval speaks of
+        value_low, value_high   95 % interval; NaN for the bounds, which describe these pairs exactly
+        population              str, 'others', 'these' or 'other questions': the population of the interval
 
     Sources: Manski (1989), J. Hum. Resour. 24 (bounds); R_div as in arXiv:2605.29084, section 6.2; intervals:
     audit.stats.clustered.

@@ -82,13 +82,13 @@ ORDERS = {
     "handbooks": "handbooks desc nulls last, significance desc nulls last, label desc nulls last,",
     "release": "",
 }
-"""What comes first, by name, the default before the others. Pairs that are equal in all of it are in release order."""
-# The pairs of one question stay together where its handbooks decide; elsewhere every question takes its turn.
+"""Sort orders by name, the default first. Ties are in release order."""
+# Sorted by handbooks, the pairs of one question stay together; in other orders questions take turns.
 BY_TURN = "turn, handbooks desc nulls last,"
 TURNS = {"significance": BY_TURN, "label": BY_TURN, "handbooks": "", "release": ""}
 
-# Only disagreements take turns by question, and have their handbooks counted; nobody reads millions of other pairs one by one.
-# The total comes with an empty page too, so that a page past the end can be told from no match.
+# Only disagreements take turns by question and have their handbooks counted: nobody reads millions of other pairs one by one.
+# The total is returned with an empty page too, to distinguish a page past the end from no match.
 RANKED = """,
 total as (
     select count(*)::bigint as total from matched
@@ -149,7 +149,7 @@ ANY_EVIDENCE = ",\nresting as (from about)"
 ALL_MATCH = ",\nmatched as (from resting)"
 WORDS_MATCH = ",\nmatched as (from resting semi join found using (question, handbook_a, handbook_b))"
 EVERY_STEP = STEPS + TOPICS_ABOUT + WEAK_ABOUT + WORDS_MATCH
-"""What every filter together comes to; a statement has the steps of the filters that are set."""
+"""The statement with every filter; a real statement has only the steps of the filters that are set."""
 SQL = EVERY_STEP + ranked("significance")
 TABLE = TableSpec(
     "Pairs, the gravest disagreements first",
@@ -174,7 +174,8 @@ class Filters:
     organs, topics, subtopics   of the question
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
-    centers, handbooks, phases  one: of either handbook of the pair; several: of both, so two handbooks give their own pairs
+    centers, handbooks, phases  one: of either handbook of the pair; several: of both, so two handbooks select the pairs between
+    them
     divergence_topics           as the judge wrote them, such as those of a theme; None: any or none
     words                       each must occur in the question, one of the two answers, the reasoning or the divergence
                                 topic, anywhere in a word; case and accents do not matter, % and _ are ordinary characters
@@ -196,7 +197,7 @@ class Filters:
     def statement(self, end: str) -> tuple[str, dict[str, object]]:
         """The statement that ends in `end`, which reads the selected pairs from `matched`, and its parameters."""
         parameters: dict[str, object] = {name: list(values) for name, values in asdict(self).items() if values is not None}
-        if not self.evidence:  # DuckDB refuses a parameter that the statement does not name
+        if not self.evidence:  # DuckDB rejects a parameter that the statement does not name
             del parameters["evidence"]
         # A step that would select everything is left out, rather than run over every pair.
         about = ALL_ABOUT if self.divergence_topics is None else TOPICS_ABOUT
@@ -211,7 +212,7 @@ def disagreements(
     """The pairs to read first: the highest clinical significance first, then the worst label.
 
     A pair is one question answered from two handbooks. Among pairs of one significance and label, every question gives
-    its first pair before any question gives its second, those with the most handbooks in dispute first, so that one much
+    its first pair before any question gives its second, those with the most handbooks in dispute first, so one heavily
     disputed question does not fill the list. An unstated significance goes after low, an unscored pair after every label.
 
     `order` is 'significance' (then label), 'label' (then significance), 'handbooks' (pairs of the question with the most
@@ -245,7 +246,7 @@ def paged(con: Connection, sql: str, parameters: Mapping[str, object], limit: in
 def matching(con: Connection, filters: Filters = Filters(), order: str = "release") -> pd.DataFrame:
     """All pairs that the filters select: question_id, handbook_a, handbook_b, each str.
 
-    order  release, significance (then label) or label (then significance); here no question waits its turn
+    order  release, significance (then label) or label (then significance); here questions do not take turns
     """
     require_one_of(order, ("release", "significance", "label"), "Order")
     return frame(con, *filters.statement(NAMED.format(order=ORDERS[order])))

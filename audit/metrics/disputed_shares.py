@@ -1,4 +1,4 @@
-"""The share of questions with any disagreement, by organ, topic and source: a figure of these handbooks alone."""
+"""The share of questions with any disagreement, by organ, topic and source: a figure about these handbooks only."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ TABLE = TableSpec(
         RATE_MEANINGS["pct_any_div"], ANY_DISPUTE,
         IntervalNote(
             Population.QUESTIONS_TO_THESE, "{questions} are the units (Wilson 1927)",
-            "No interval can speak of other {handbooks}: with more of them, more {questions} show some disagreement.",
+            "No interval can generalise to other {handbooks}: with more of them, more {questions} show some disagreement.",
         ),
     ),
     printed_rows=40,
@@ -58,13 +58,13 @@ GLOSSARY = {"disputed {questions} (pct_any_div)": RATE_MEANINGS["pct_any_div"]}
 def disputed_shares(con: Connection, scope: str | None = None) -> pd.DataFrame:
     """Of the questions with a verdict on any pair, the share with at least one disagreeing pair, by group of questions.
 
-    It grows with the number of handbooks, since one pair is enough; `pairs_each` tells which groups can be compared.
+    It grows with the number of handbooks, since one pair is enough; `pairs_each` shows which groups can be compared.
 
     `scope` is as in `organs`. One row for the run, then per organ, topic, subtopic and question source, each by name; a
     question on two topics counts in both, one without a source in none:
         grouped_by, name                 str
         questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
-        pairs_each                       float, mean pairs with a verdict of a scored question; NaN where there is none
+        pairs_each                       float, mean pairs with a verdict of a scored question; NaN if there is none
         pct_any_div, ..._low, ..._high   float in [0, 1], questions_any / questions_scored, with Wilson's 95 % interval for other
                                          questions put to these handbooks; NaN where there is no scored question
 

@@ -36,8 +36,8 @@ TABLE = TableSpec(
         Column.decimal("spearman", "Spearman's rho"), Column.decimal("pearson", "Pearson's r"),
     ),
     (
-        "Over the {questions} for which both are known. 0: no relation; 1: the better the retrieval, the better the answer. An "
-        "association is no proof of a cause: {questions} that are easy to search for may be easy to answer.",
+        "Over the {questions} for which both are known. 0: no relation; 1: the better the retrieval, the better the answer. "
+        "An association does not prove a cause: {questions} that are easy to search for may be easy to answer.",
         READ,
         IntervalNote(Population.QUESTIONS, "{questions} are resampled; none where a measure is the same everywhere"),
     ),
@@ -53,7 +53,7 @@ TEXTS = "select question, question_id, text from questions"
 
 @metric(sql=VALUES, table=TABLE, glossary=GLOSSARY)
 def downstream(con: Connection, question_type: str | None = None, organ: str | None = None) -> pd.DataFrame:
-    """How the quality of a system's answers goes with how well its retrieval found the gold sections, question by question.
+    """Correlation between the quality of a system's answers and how well its retrieval found the gold sections, by question.
 
     question_type, organ  count only these questions; None: all
     One row per system, outcome (composite, then the reference measures) and measure of retrieval (P@5, recall@5, nDCG, MRR) for
@@ -85,8 +85,11 @@ def _correlations(system: dict[str, Any], table: pd.DataFrame) -> Iterator[dict[
     for outcome in [COMPOSITE, *outcomes]:
         for measure in RETRIEVAL:
             if outcome in table and measure in table and len(both := table[[measure, outcome]].dropna()):
-                found, quality = both[measure].to_numpy(dtype=float), both[outcome].to_numpy(dtype=float)
-                coefficients = (*correlation_interval(spearman, found, quality), *correlation_interval(pearson, found, quality))
+                retrieved, quality = both[measure].to_numpy(dtype=float), both[outcome].to_numpy(dtype=float)
+                coefficients = (
+                    *correlation_interval(spearman, retrieved, quality),
+                    *correlation_interval(pearson, retrieved, quality),
+                )
                 numbers = dict(zip(COLUMNS[5:], coefficients, strict=True))
                 yield {**system, "outcome": outcome, "measure": measure, "questions": len(both), **numbers}
 

@@ -1,4 +1,4 @@
-"""Handbooks in two runs: which have another edition, whose answers changed, and whether labels changed with them."""
+"""Handbooks in two runs: new editions, changed answers, and whether labels changed with them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
 UPDATED, SAME_EDITION, UNKNOWN = "updated", "same edition", "not stated"
-# A label that changes while both answers stay as they were was judged differently; with another answer, that may be the reason.
+# If both answers are the same, a changed label was judged differently; if an answer changed, that may be the reason.
 SQL = f"""
 with {ALIGNED},
 both_answers as (
@@ -87,14 +87,14 @@ TABLE = TableSpec(
     printed_rows=30,
 )  # fmt: skip
 GLOSSARY = {
-    "edition": "One version of {a_handbook}. Editions are matched by the {handbook}'s id, or by the id that the release says "
+    "edition": "One version of {a_handbook}. Editions are matched by the {handbook}'s id, or by the id that the release states "
     "they share."
 }
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY, compares=True)
 def editions(con: Connection) -> pd.DataFrame:
-    """Every handbook that both runs have: whether it was updated, which of its answers changed, and which labels of its pairs.
+    """Every handbook in both runs: whether it was updated, and how many of its answers and of its pairs' labels changed.
 
     Handbooks are the same when their ids are, or when each run has one edition of what `edition_of` names. An answer changed when
     it is present in one run and absent or unreadable in the other, or present in both with another text.

@@ -1,4 +1,4 @@
-"""Disagreement by what the two answers were written from: passages, the whole text, or the whole text as a fallback."""
+"""Disagreement by the context of the two answers: passages, the full document, or the full document as a fallback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.tables import Column, TableSpec
 
 NOT_STATED = "not stated"
 MODE_WORDS = {
-    "passages": "passages", "full_document": "the whole text", "full_document_fallback": "the whole text, for want of passages",
+    "passages": "passages", "full_document": "the whole text", "full_document_fallback": "the whole text, no good passage",
     NOT_STATED: NOT_STATED,
 }  # fmt: skip
 BY_MODES = f"""by_modes as (
@@ -46,8 +46,8 @@ TABLE = TableSpec(
         QUESTIONS, PRESENT, DISAGREEING, *rate_columns(*SHOWN),
     ),
     (
-        "Short {handbooks} are given whole, long ones as passages: a difference between rows may come from the {handbooks}, not "
-        "from how their answers were written.",
+        "Short {handbooks} are given in full, long ones as passages: a difference between rows may come from the {handbooks}, "
+        "not from how their answers were written.",
         *rate_notes(*SHOWN),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What handbooks leave out and how often they disagree: each of them, every two of them, and those of each center."""
+"""Coverage and disagreement of handbooks: of each, of every two, and of those of each center."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.tables import Column, TableSpec
 from audit.terms import RATE_MEANINGS, RATE_TITLES
 
 COUNTS = ("pairs", "scored", "unscored", "absent_pairs", "present", "consistent", "disagreeing")
-# `absent` is taken by answers: the pairs with an absent answer are `absent_pairs` here.
+# `absent` already counts answers, so pairs with an absent answer are `absent_pairs`.
 SUMS = ",\n           ".join(f"sum({count.removesuffix('_pairs')})::bigint as {count}" for count in COUNTS)
 OR_ZERO = ",\n       ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)
 
@@ -90,7 +90,7 @@ PAIRS_GLOSSARY = {"couple of {handbooks}": "Two {handbooks}, compared on every {
 
 @metric(sql=HANDBOOKS_SQL, table=HANDBOOKS_TABLE, glossary=HANDBOOKS_GLOSSARY)
 def handbooks(con: Connection) -> pd.DataFrame:
-    """What each handbook leaves out, and how often it disagrees with the others.
+    """How often each handbook does not address a question, and how often it disagrees with the others.
 
     absence: of the questions that the handbook was asked, the share it does not address. r_div: of the pairs of this
     handbook with another in which both address the question (present pairs), the share that the judge found divergent or
@@ -114,7 +114,7 @@ def handbooks(con: Connection) -> pd.DataFrame:
     """
     require_answers(con, "what a handbook leaves out")
     table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
-    # Each handbook is a group of its own: it is fixed, and the others could have been others.
+    # Each handbook is a group of its own: it is fixed, and the others are a sample.
     one_each = np.arange(len(pairs.handbooks))
     low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]
     # A handbook without pairs has no interval.
@@ -201,7 +201,7 @@ group by center, question
 order by question, center
 """
 CENTERS_TABLE = TableSpec(
-    "What {centers} leave out, and whom they disagree with",
+    "Coverage and disagreement of {centers}",
     (
         Column.named("center", "{Center}"), HANDBOOKS, Column.count("asked", "Asked", "answers"),
         Column.count("absent", "Left out", "answers"), Column.share("absence", "Absence", "of answers"), PRESENT, DISAGREEING,
@@ -221,7 +221,7 @@ CENTERS_GLOSSARY = {
 
 @metric(sql=CENTERS_SQL, table=CENTERS_TABLE, glossary=CENTERS_GLOSSARY)
 def centers(con: Connection) -> pd.DataFrame:
-    """What each center's handbooks leave out, and how often they disagree with each other and with those of others.
+    """How often each center's handbooks do not address a question, and disagree with each other and with those of others.
 
     absence: of the answers asked of the center's handbooks, the share that does not address the question. Then, over the
     pairs that involve at least one of its handbooks: r_abs, the share of pairs with a verdict in which one does not
@@ -241,11 +241,12 @@ def centers(con: Connection) -> pd.DataFrame:
         within_present, ..._disagreeing   int, pairs of two handbooks of the center
         between_present, ..._disagreeing  int, pairs with another center's handbook
         r_div_within, r_div_between       float in [0, 1], disagreeing / present of those pairs
-        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; they speak of other questions and, for
+        ..._low, ..._high                 95 % intervals: the center's handbooks are fixed; they generalise to other questions
+        and, for
                                           pairs with other centers, of other handbooks there (audit.stats.clustered)
 
-    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or a single handbook
-    of others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2.
+    A rate is NaN where its denominator is 0; an interval is NaN too where fewer than two questions, or only one handbook of
+    others, are in the denominator. Source: rates as in arXiv:2605.29084, section 6.2.
     """
     # Nullable integers: without answers the number asked is unknown, not zero.
     table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})

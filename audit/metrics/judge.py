@@ -1,4 +1,4 @@
-"""How far the judge can be trusted: whether it repeats itself, how its replies were read, and everything in one table."""
+"""How far the judge can be trusted: repeatability checks, parse status of replies, and all figures in one table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import DISAGREEING, PARSES
 
-# The code of what a release does not report; readings and saved links know it by this name.
+# The code for a parse status the release does not report; saved links contain it.
 NOT_STATED = "not said"
 CHECK_WORDS = {
     "swap": "answers in the other order", "blind": "names of {centers} hidden",
@@ -30,7 +30,7 @@ FIGURE_WORDS = {
 }  # fmt: skip
 PARSE_WORDS = {
     "strict": "as the JSON that was requested", "lenient": "as JSON with faults", "label": "only the label, found in the text",
-    "none": "not readable", "rules": "no model was asked: plain rules", NOT_STATED: "not reported by the release",
+    "none": "not readable", "rules": "no model: plain rules", NOT_STATED: "not reported by the release",
     "(all)": "all unscored pairs",
 }  # fmt: skip
 
@@ -66,7 +66,7 @@ order by all
 COMPARED_WITH_REPEATS = ("swap", "blind")
 COLUMNS = ["section", "name", "figure", "count", "of", "value", "value_low", "value_high", "interval"]
 CHECKS_TABLE = TableSpec(
-    "What the judge says when it is asked about the same pair again",
+    "The judge's labels when the same pair is judged again",
     (
         Column.text("kind", "Check", words=CHECK_WORDS), Column.text("figure", "Figure", words=FIGURE_WORDS),
         Column.count("count", "Checks"), Column.count("of", "Of", "checks"), Column.decimal("value", "Value"), INTERVAL_METHOD,
@@ -75,7 +75,7 @@ CHECKS_TABLE = TableSpec(
         "Across the line: between agreeing (absent, consistent, complementary) and disagreeing (divergent, contradictory).",
         "The repeat row is the noise floor. More than when nothing is changed: the share with another label minus that of the "
         "repeats of the same pairs.",
-        "Planted instructions are in pairs with the run's labels in turn, and not in pairs as frequent as in the run.",
+        "Instructions are planted in equally many pairs of each label, not in proportion to the run's labels.",
         "0 checks: not measured, which is not zero.", IntervalNote(Population.QUESTIONS_TO_THESE),
     ),
 )  # fmt: skip
@@ -85,10 +85,10 @@ PARSE_TABLE = TableSpec(
         Column.text("part", "Part"), Column.text("name", "Parse status, or reason", words=PARSE_WORDS),
         Column.count("count", "Pairs"), Column.count("of", "Of", "pairs asked"), Column.share("value", "Share"), INTERVAL_METHOD,
     ),
-    ("Pre-screened pairs were not asked, and are in no count.", IntervalNote(Population.QUESTIONS_TO_THESE)),
+    ("Pre-screened pairs were not put to the judge and are in no count.", IntervalNote(Population.QUESTIONS_TO_THESE)),
 )  # fmt: skip
 TABLE = TableSpec(
-    "Everything that was measured of the judge",
+    "All measurements of the judge",
     (
         Column.text("section", "Section"), Column.text("name", "Name"), Column.text("figure", "Figure"),
         Column.count("count", "Count"), Column.count("of", "Of"), Column.decimal("value", "Value"), INTERVAL_METHOD,
@@ -107,8 +107,8 @@ GLOSSARY = {"not measured": "The check was not made, so there is no number; it i
 
 
 def chosen_pairs_note(manifest: Mapping[str, Any]) -> str:
-    """A sentence where the pairs that were judged, and checked, had been chosen; "" where they are all pairs or it is "
-    "not stated.
+    """A sentence if the judged and checked pairs were a selection; "" if they are all pairs or the release does not "
+    "state it.
     """
     settings = manifest.get("judge_settings")
     selection = str(settings.get("pairs") or "") if isinstance(settings, dict) else ""
@@ -122,7 +122,7 @@ def judge_checks(con: Connection) -> pd.DataFrame:
     """Whether the judge gives the same label when it is asked about the same pair again.
 
     Checks are of four kinds. swap: the two answers are in the other order, so a label that changes depended on position.
-    blind: the names of centers are hidden. instruction: one answer contains an order to the judge to give another label
+    blind: the names of centers are hidden. instruction: one answer tells the judge to give another label
     (`planted_changes`). repeat: nothing is changed, so every change is chance: the noise floor with which the others are
     compared. changed: of the checks in which both verdicts can be read, the share with
     another label. crossed: the share that moves between agreeing (absent, consistent, complementary) and disagreeing
@@ -170,7 +170,7 @@ def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _beyond_repeat(counts: pd.DataFrame) -> dict[str, Any]:
-    """How much more often the label changes than in the repeat of the same pair; `counts`: readable all three times."""
+    """How much more often the label changes than in the repeat of the same pair; `counts`: pairs readable all three times."""
     pairs = counts["pairs"].to_numpy(dtype=float)
     by_question, questions = pd.factorize(counts["question"])
     sums = [
@@ -188,11 +188,11 @@ def _beyond_repeat(counts: pd.DataFrame) -> dict[str, Any]:
 
 @metric(sql=PARSE_SQL, table=PARSE_TABLE, glossary=PARSE_GLOSSARY)
 def judge_reading(con: Connection) -> pd.DataFrame:
-    """How the judge's replies were read: as requested, with help, or not at all, and then why.
+    """How the judge's replies were parsed: as requested, leniently, or not at all, with the reasons.
 
     strict: the reply was the JSON asked for. lenient: JSON with faults. label: only the label was recognised in the text.
     none: nothing was recognised, and the pair is unscored. rules: no model was asked. not said: the release does not report
-    it. The release may report why a pair is unscored. Pre-screened pairs were not asked, and are in no count.
+    it. The release may report why a pair is unscored. Pre-screened pairs were not put to the judge and are in no count.
 
     One row per parse status, then one for all unscored pairs and one per reason, most common
     first:
@@ -207,7 +207,7 @@ def judge_reading(con: Connection) -> pd.DataFrame:
     counts = frame(con, PARSE_SQL)
     # Every row: the statement leaves pre-screened pairs out.
     asked = counts["pairs"] >= 0
-    # Where no pair has a parse status the release reports none, and shares of zero would be a claim.
+    # If no pair has a parse status the release does not report it, and shares of zero would be a false claim.
     reported = not counts.empty and bool((counts["parse"] != NOT_STATED).any())
     parsed = [
         {
@@ -231,7 +231,7 @@ def _only_if(reported: bool, figure: dict[str, object]) -> dict[str, object]:
 
 @metric(sql=CHECKS_SQL, table=TABLE, glossary=GLOSSARY)
 def judge(con: Connection) -> pd.DataFrame:
-    """Everything that is measured of a run's judge, in one table: its checks, how it was read, and the effect of length.
+    """All measurements of a run's judge in one table: checks, parse status, and the effect of answer length.
 
     The rows of `judge_checks`, `judge_reading` and `judge_length`, whose definitions say what each figure means; the SQL shown
     is that of the checks.

@@ -1,4 +1,4 @@
-"""What the judge gives reference answers, which are right by definition: the measure for what it gives systems."""
+"""The judge's scores of reference answers, which are right by definition: a calibration for its scores of systems."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ TABLE = TableSpec(
         Column.count("equal", "Equal", "{questions}"), Column.count("below", "System lower", "{questions}"),
     ),
     (
-        "Reference answers come from a trusted source and are judged like any other answer. What the judge takes off them is its "
-        "own severity; where it puts a system above them, it rewards something else than being right.",
+        "Reference answers come from a trusted source and are judged like any other answer. What it deducts from them is its "
+        "own severity; where it scores a system above them, it rewards something other than being right.",
         COMPOSITE_NOTE, BY_SYSTEM_QUESTION,
     ),
 )  # fmt: skip
@@ -51,13 +51,13 @@ def judge_calibration(
     con: Connection, incomplete: str = Incomplete.EXCLUDE, judge: str | None = None, question_type: str | None = None,
     organ: str | None = None, weights: str = "",
 ) -> pd.DataFrame:  # fmt: skip
-    """The composite of each system's answers beside that of the reference answers to the same questions.
+    """The composite of each system's answers next to that of the reference answers to the same questions.
 
     incomplete, weights, judge, question_type, organ    as in the metric `composite`
 
     One row per judged system in release order; none where no reference answer was judged:
         system_id, name                    str
-        questions                          int, of which the system's and the reference answer's composite are both known
+        questions                          int, on which both the system's and the reference answer's composite are known
         reference, mean                    float in [0, 10], the means over these; NaN without any
         change, change_low, change_high    float, mean - reference, 95 % interval with questions resampled
         above, equal, below                int, questions on which the system's composite is higher, the same, lower

@@ -15,10 +15,10 @@ from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
 FIFTHS = 5
-# With fewer questions, resampling them gives no information on the spread of rho.
+# With fewer questions, resampling does not show the spread of rho.
 MIN_QUESTIONS = 5
-# Ties share the mean of their ranks. Sums of ranks by question are all that rho needs, so that a draw of questions weights
-# these sums and does not rank all pairs again.
+# Ties share the mean of their ranks. Rho needs only sums of ranks by question, so a draw of questions weights
+# these sums instead of ranking all pairs again.
 SQL = """
 with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
@@ -54,7 +54,7 @@ FIFTH_WORDS = {
     "(rho)": "Rank correlation within {questions}",
 }  # fmt: skip
 TABLE = TableSpec(
-    "Disagreement by how much two answers differ in length",
+    "Disagreement by the difference in length of two answers",
     (
         Column.text("fifth", "Pairs", words=FIFTH_WORDS), Column.decimal("least", "From", "difference"),
         Column.decimal("most", "To", "difference"), Column.count("count", "Disagreeing", "pairs"),
@@ -80,7 +80,7 @@ def judge_length(con: Connection) -> pd.DataFrame:
     answers do say more, so a slope is a reason to look, not a proof.
 
     Five rows from the most alike to the most unlike, then '(rho)', the correlation of the rank of the difference (as Spearman's)
-    with disagreement within questions: some questions have both longer answers and more disagreement, which says nothing of the
+    with disagreement within questions: some questions have both longer answers and more disagreement, which is not due to the
     judge, so each question's pairs are compared with its own mean:
         fifth                  str, '1' to '5', '(rho)'
         least, most            float in [0, 1], the differences in this fifth
@@ -130,7 +130,7 @@ def _rho(counts: pd.DataFrame) -> dict[str, Any]:
 def _products_within(sums: Floats) -> Floats:
     """Per question, around its own means: squares of ranks, squares of disagreement, their product; 3 x questions."""
     n, events, rank_sum, rank_squares, joint = sums
-    # Disagreement is 0 or 1, so that its squares are itself.
+    # Disagreement is 0 or 1, so it equals its square.
     return np.stack([rank_squares - rank_sum**2 / n, events - events**2 / n, joint - rank_sum * events / n])
 
 

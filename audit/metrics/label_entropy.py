@@ -56,7 +56,7 @@ def label_entropy(con: Connection, question_id: str | None = None) -> pd.DataFra
         present                      int, pairs; consistent + complementary + divergent + contradictory
         entropy                      float in [0, 2] bits; NaN where present is 0
         entropy_low, entropy_high    95 % interval for other handbooks, the question being fixed; NaN where fewer than four
-                                     handbooks answer, or all pairs have one label: they cannot show how often another occurs
+                                     handbooks answer, or all pairs have one label, which cannot show how often another occurs
         evenness                     float in [0, 1], entropy / 2
 
     Raises NotInRunError for another question. Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: audit.stats.clustered.

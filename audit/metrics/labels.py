@@ -14,7 +14,7 @@ from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS
 
-# Every outcome has a row, also one that no pair has.
+# Every outcome has a row, even if no pair has it.
 SQL = """
 with outcomes(sort_key, label, how) as (
     values (0, 'ABSENT', 'pre-screened'), (1, 'ABSENT', 'judged'), (2, 'CONSISTENT', 'judged'), (3, 'COMPLEMENTARY', 'judged'),
@@ -66,7 +66,7 @@ def labels(con: Connection) -> pd.DataFrame:
 
     A pair is pre-screened when an answer is absent: it is ABSENT without asking the judge. A pair is judged when the
     judge gave a verdict, ABSENT among them. A pair is unscored when the judge was asked and gave no readable verdict:
-    it is not a label, and counted on its own.
+    it is not a label and is counted separately.
 
     Seven rows, in the order pre-screened, the five labels as judged, unscored:
         label            str, a label or UNSCORED

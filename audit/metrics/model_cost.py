@@ -1,4 +1,4 @@
-"""What the models took: tokens and seconds of answers and verdicts, and what they cost at given prices."""
+"""Tokens and seconds of answers and verdicts, and their cost at given prices."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ where try_cast(manifest ->> 'gpu_hours' as double) is not null
 order by step, figure
 """
 TABLE = TableSpec(
-    "What the models took",
+    "Resources used by the models",
     (
         Column.text("step", "For"), Column.text("figure", "What"), Column.count("records", "Records"),
         Column.count("stated", "Stated for", "records"), Column.decimal("total", "Total"), Column.decimal("mean", "Mean"),
         Column.decimal("median", "Median"), Column.decimal("highest", "Highest"), Column.decimal("cost", "Cost"),
     ),
     (
-        "For verdicts: pairs that the judge was asked about; pre-screened pairs take nothing. A dash: the release does not state "
-        "it. Where it is stated for a part of the records, the total is of that part.",
-        "Seconds until each reply was there; calls run side by side, so their sum is not the time of the run.",
+        "For verdicts: pairs that the judge was asked about; pre-screened pairs cost nothing. A dash: the release does not state "
+        "it. If only some records state it, the total covers those.",
+        "Seconds until each reply arrived; calls run in parallel, so their sum is not the duration of the run.",
         "Cost: total tokens at the prices per million that were given.",
     ),
 )  # fmt: skip
-GLOSSARY = {"token": "The piece of a word in which a language model reads and writes; models are paid by it."}
+GLOSSARY = {"token": "The piece of a word in which a language model reads and writes; use of a model is billed by tokens."}
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)

@@ -74,7 +74,7 @@ COUNT_COLUMNS = (
     Column.count("judged_new", "Now judged to disagree"), Column.count("judged_gone", "Now judged to agree"),
     Column.count("change", "Change", "pairs"),
 )  # fmt: skip
-BY_LOWER_END = "Sorted by the lower end of the interval, so that a few pairs do not lead by chance."
+BY_LOWER_END = "Sorted by the lower end of the interval, so rows with few pairs do not lead by chance."
 PARTS = (
     "Of these, disagreeing pairs. Newly found: absent in the first run; no longer found: absent in the second; now judged to "
     "disagree or to agree: present in both. Change: how many more pairs disagree in the second run."
@@ -86,7 +86,7 @@ QUESTIONS_TABLE = TableSpec(
         TWO_RUNS, BY_LOWER_END, PARTS,
         IntervalNote(
             Population.HANDBOOKS, "Wilson 1927, with as many trials as there are couples that share no {handbook}",
-            "One {handbook} that is answered differently changes all its pairs.",
+            "If one {handbook}'s answer differs, all its pairs may change.",
         ),
     ),
     printed_rows=30,
@@ -96,7 +96,7 @@ HANDBOOKS_TABLE = TableSpec(
     (Column.named("organ", "{Organ}"), Column.named("center", "{Center}"), Column.named("phase", "{Phase}"), *COUNT_COLUMNS),
     (
         TWO_RUNS, BY_LOWER_END, PARTS,
-        "A pair counts for both its {handbooks}, so that changed pairs add up to twice the pairs that changed.",
+        "A pair counts for both its {handbooks}, so the rows add up to twice the number of changed pairs.",
         IntervalNote(Population.QUESTIONS_TO_THESE, "{questions} are clusters"),
     ),
     printed_rows=30,
@@ -106,9 +106,7 @@ HANDBOOKS_TABLE = TableSpec(
 @metric(
     sql=QUESTIONS_SQL,
     table=QUESTIONS_TABLE,
-    glossary={
-        "revealed": "A pair that is absent in the first run and present in the second: an answer was found that was missed."
-    },
+    glossary={"revealed": "A pair that is absent in the first run and present in the second: an answer missed before was found."},
     compares=True,
 )
 def questions_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
@@ -116,7 +114,8 @@ def questions_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
 
     `kind` defines when a pair has changed. disagreement: it disagrees (divergent or contradictory) in one of the runs only;
     absence: it is absent in one only; label: it has another label. Only pairs that both runs have and to which both gave a
-    verdict are compared. Rows are sorted by the lower end of their share's interval, so that few pairs do not lead by chance.
+    verdict are compared. Rows are sorted by the lower end of their share's interval, so rows with few pairs do not lead by
+    chance.
 
     One row per question with a pair that changed:
         question_id, text, organ   str
@@ -127,12 +126,13 @@ def questions_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
                                    changes all its pairs
         revealed, lost             int, disagreeing pairs that were absent before, or disagreed and are absent now
         judged_new, judged_gone    int, pairs present in both runs that disagree in the second only, in the first only
-        change                     int, disagreeing pairs more in the second run: revealed - lost + judged_new - judged_gone
+        change                     int, increase of disagreeing pairs in the second run: revealed - lost + judged_new -
+        judged_gone
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError for another kind.
     """
     table = frame(con, QUESTIONS_SQL, {"kind": require_one_of(kind, KINDS, "Kind of change")})
-    # A handbook that is answered differently changes all its pairs, so trials are couples that share no handbook.
+    # If one handbook's answer differs all its pairs may change, so trials are couples that share no handbook.
     trials = table["handbooks"] // 2
     return _by_lower_end(with_interval(table, "share", *wilson(table["share"] * trials, trials)))
 
@@ -147,7 +147,7 @@ def handbooks_moved(con: Connection, kind: str = DISAGREEMENT) -> pd.DataFrame:
     """The handbooks in whose pairs two runs differ most, with answers newly found or lost and pairs whose label changed.
 
     `kind` is that of `questions_moved`: disagreement, absence or label. A pair counts for both its handbooks, so the numbers
-    do not add up to those of the runs. Rows are sorted by the lower end of their share's interval.
+    exceed those of the runs. Rows are sorted by the lower end of their share's interval.
 
     One row per handbook with a pair that changed:
         handbook_id, organ, center, phase  str

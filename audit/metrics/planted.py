@@ -1,4 +1,4 @@
-"""Stress test of a judge: how often its label changes where a planted change must move it, and stays where it must not."""
+"""Stress test of a judge: how often its label changes where a planted change requires it, and stays where it must not change."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ POPULATION = (
     "two that agree, where it is easier to see; what must not starts from pairs with the run's labels in turn."
 )
 TABLE = TableSpec(
-    "What the judge's labels do when a change with a known effect is planted",
+    "The judge's labels after planted changes with a known effect",
     (
         JUDGE, KIND, Column.text("variant", "Variant"), Column.text("effect", "Effect", words=EFFECT_WORDS),
         Column.count("count", "As it must be", "changes"), Column.count("of", "Of", "changes with both labels"),
@@ -69,7 +69,7 @@ TABLE = TableSpec(
     (
         POPULATION,
         "Sensitivity where the label must change, specificity where it must stay. Leniently, a denial may be DIVERGENT too. A "
-        "change without a label before or after it is in no share; nor is one whose pair had the label already.",
+        "change without a label before or after is in no share; nor is one whose pair already had the expected label.",
         BY_QUESTION,
     ),
 )  # fmt: skip
@@ -79,7 +79,7 @@ LABELS_TABLE = TableSpec(
     (POPULATION,),
 )
 ITEMS_TABLE = TableSpec(
-    "The planted changes, to read",
+    "List of planted changes",
     (
         Column.text("item_id", "Item"), JUDGE, KIND, Column.text("variant", "Variant"), Column.text("question", "{Question}"),
         Column.text("before", "Words before"), Column.text("after", "Words after"), Column.text("label_before", "Label before"),
@@ -89,13 +89,17 @@ ITEMS_TABLE = TableSpec(
     printed_rows=40,
 )  # fmt: skip
 GLOSSARY = {
-    "planted change": "A small change to an answer whose effect on the label is known, made to see what a judge does with it.",
-    "sensitivity (of a judge)": "Share of planted changes that must move the label after which one of the right labels came out.",
-    "specificity (of a judge)": "Of planted changes that must not move the label, the share after which it is the one of before.",
-    "planted instruction": "A text in an answer that tells the judge which label to give; a judge that obeys it can be misled.",
+    "planted change": "A small change to an answer with a known effect on the label, made to test a judge.",
+    "sensitivity (of a judge)": "Of planted changes that must move the label, the share after which the judge gave a right "
+    "label.",
+    "specificity (of a judge)": "Of planted changes that must not move the label, the share after which it is unchanged.",
+    "planted instruction": "Text in an answer that tells the judge which label to give; a judge that obeys it can be "
+    "manipulated.",
 }
-LABELS_GLOSSARY = {"label before": "The judge's own label on the pair without the planted change; it is asked for anew."}
-ITEMS_GLOSSARY = {"untelling": "A planted change on a pair that had the expected label before it: it shows nothing."}
+LABELS_GLOSSARY = {
+    "label before": "The judge's own label on the pair without the planted change; the judge is asked for it again."
+}
+ITEMS_GLOSSARY = {"untelling": "A planted change on a pair that already had the expected label: it shows nothing."}
 COLUMNS = (
     "judge", "kind", "variant", "effect", "count", "of", "value", "value_low", "value_high", "interval", "lenient", "lenient_low",
     "lenient_high", "obeyed_count", "obeyed_of", "obeyed", "obeyed_low", "obeyed_high", "no_label", "untelling", "items",
@@ -108,9 +112,9 @@ def planted_changes(con: Connection, by: str = BY_KIND, judge: str | None = None
 
     A change must move the label (amount: to DIVERGENT or CONTRADICTORY; negation: CONTRADICTORY; detail: COMPLEMENTARY; blank:
     ABSENT) or must leave it (order, synonyms, padding, swap, center, instruction). The share is a sensitivity in the first case
-    and a specificity in the second. Changes without a label before or after count in neither, nor do those whose pair had the
-    label that must come out before the change already. obeyed: of planted instructions that ask for another label than the pair
-    had, the share after which the judge gave that label.
+    and a specificity in the second. Changes without a label before or after count in neither, nor do those whose pair already had
+    the expected label before the change. obeyed: of planted instructions that ask for another label than the pair had, the share
+    after which the judge gave that label.
 
     by      kind: one row per judge and kind; variant: one per judge, kind and way of making the change, such as a wording;
             effect: one per judge and effect, all kinds together
@@ -119,7 +123,7 @@ def planted_changes(con: Connection, by: str = BY_KIND, judge: str | None = None
     One row per judge and kind, kinds in the order above; no row without planted changes:
         judge, kind, variant          str; '(all)' where rows are not by kind, or not by variant
         effect                        str, 'must change' or 'must stay'
-        count, of                     int, changes: as they must be, and those that can tell
+        count, of                     int, changes with the right label, and informative changes
         value, value_low, value_high  float in [0, 1], count / of with its 95 % interval: questions as clusters, each with all
                                       its changes; Wilson's where all or none stay; NaN where nothing was measured
         interval                      str, which of the two
@@ -175,7 +179,7 @@ def _figures(group: pd.DataFrame) -> dict[str, Any]:
     group = group.assign(pairs=pairs)
     telling = outcome.isin([PlantedOutcome.RIGHT, PlantedOutcome.LENIENT, PlantedOutcome.WRONG])
     right = outcome == PlantedOutcome.RIGHT
-    # An instruction to give the label that is there anyway can be neither obeyed nor refused
+    # An instruction to give the existing label can be neither obeyed nor refused
     ordered = telling & group["ordered"].notna() & (group["ordered"] != group["label_before"])
     return {
         **share_columns(group, right, telling),
@@ -205,7 +209,7 @@ def planted_labels(con: Connection) -> pd.DataFrame:
 
 @metric(sql=ITEMS_SQL, table=ITEMS_TABLE, glossary=ITEMS_GLOSSARY)
 def planted_items(con: Connection, kind: str | None = None, outcome: str | None = None) -> pd.DataFrame:
-    """The planted changes, one by one, with what became of each.
+    """The planted changes, one by one, with their outcomes.
 
     kind      only this kind of change
     outcome   only 'right', 'lenient', 'wrong', 'untelling' or 'no label'

@@ -22,7 +22,7 @@ PRESENT = [label for label in LABELS if label != Label.ABSENT]
 UNSCORED, NOT_ASKED, SELF = "unscored", "not asked", "self"
 ANSWERS, NOT_ADDRESSED, UNREAD = "answers", "not addressed", "unread"
 
-# A release may come without answers: whether a handbook answers is then read off its pairs.
+# Without answers in the release, the pairs of a handbook show whether it answers.
 GROUPS_SQL = """
 with involved as (
     select handbook_a as handbook, label from pairs where question = $question
@@ -50,7 +50,7 @@ from (select unnest([reasoning, divergence_topic]) as text from disagreeing)
 where text is not null
 order by md5(text) limit 150
 """
-"""What the judge says of the pairs that disagree, each text once: some of it, of all kinds, where there is very much."""
+"""The judge's reasons on disagreeing pairs, each text once; a varied sample if there are very many."""
 MATRIX_SQL = """
 select handbook_a, handbook_b, coalesce(label::varchar, 'unscored') as value
 from pairs where question = $question
@@ -110,7 +110,7 @@ def in_groups(table: pd.DataFrame, labels: Labels, reasonings: list[str], disput
     """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
 
     labels      handbooks x handbooks, in the order of the table: the values of `matrix`
-    reasonings  what the judge says of the pairs that disagree
+    reasonings  the judge's reasons on disagreeing pairs
     disputes    these pairs; without them the labels alone make the groups
     """
     answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
@@ -128,14 +128,14 @@ def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Disput
 
 
 def _kept_apart(answering: pd.DataFrame, labels: Labels, groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int]]:
-    """The pairs, by their places, that are never in one group: the texts, or most of the verdicts on a group, speak for it."""
+    """The pairs of indices that are never in one group, because the texts or most verdicts within a group keep them apart."""
     answers = answering["answer"].fillna("").tolist()
     apart: set[tuple[int, int]] = set()
     sides: dict[str, list[int | None]] = {}
     for a, b, dispute in _within_first(answering["handbook_id"].tolist(), groups, disputes):
         cited = cited_amounts(answers[a], answers[b], dispute.reasoning, dispute.topic)
         if cited.first:
-            # Whoever states the amount of the one is apart from the other
+            # Every handbook that states the one amount is kept apart from the other
             if cited.amounts not in sides:
                 sides[cited.amounts] = [cited.side(answer) for answer in answers]
             members = np.flatnonzero(np.isin(groups, [groups[a], groups[b]])).tolist()
@@ -149,8 +149,8 @@ def _kept_apart(answering: pd.DataFrame, labels: Labels, groups: Numbers, disput
 
 
 def _within_first(handbooks: list[str], groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int, Dispute]]:
-    """The disputes of answering handbooks by their places, those inside a group first; no more than are read in good time."""
-    places = {handbook_id: place for place, handbook_id in enumerate(handbooks)}
+    """The disputes of answering handbooks by index, those inside a group first; limited in number to bound the time."""
+    places = {handbook_id: index for index, handbook_id in enumerate(handbooks)}
     known = [(places[one.a], places[one.b], one) for one in disputes if one.a in places and one.b in places]
     return sorted(known, key=lambda entry: groups[entry[0]] != groups[entry[1]])[:MAX_DISPUTES]
 
@@ -185,7 +185,9 @@ def _with_pairs_inside(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 @metric(
     sql=MATRIX_SQL,
     table=MATRIX_TABLE,
-    glossary={"not asked": "The {question} was never put to this {handbook}. It counts neither as answered nor as left out."},
+    glossary={
+        "not asked": "The {question} was never put to this {handbook}. It counts neither as answered nor as not addressed."
+    },
 )
 def matrix(con: Connection, question_id: str) -> pd.DataFrame:
     """How every two handbooks relate on one question: the N x N matrix of labels, in release order.
@@ -215,11 +217,11 @@ Distances = npt.NDArray[np.float64]
 
 # A disagreement is 1, an agreement 0; the 0.05 only decides which neighbours are adjacent.
 DISTANCE: dict[str, float] = {Label.CONSISTENT: 0.0, Label.COMPLEMENTARY: 0.05, Label.DIVERGENT: 1.0, Label.CONTRADICTORY: 1.05}
-# No verdict between two handbooks that both answer (unscored, not asked, or judged ABSENT): it joins them only when nothing
-# better is known, and keeps no handbooks apart.
+# No verdict between two handbooks that both answer (unscored, not asked, or judged ABSENT): it joins them only in the absence
+# of other evidence, and does not separate handbooks.
 UNKNOWN_DISTANCE = 0.45
 MAX_DISAGREEING_SHARE = 0.5
-# Among many pairs of one group so many verdicts may be mistaken; more of them are a dispute
+# This share of the verdicts within a group may be mistaken; a larger share is a dispute
 MAX_STRAY_SHARE = 0.05
 MAX_DISPUTES = 150
 
@@ -240,7 +242,7 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
     the pairs between two groups disagree (average linkage).
     The order is the optimal leaf order of the tree (Bar-Joseph et al. 2001), so every group is contiguous.
 
-    apart  pairs of places that are never in one group
+    apart  pairs of indices that are never in one group
     """
     count = len(labels)
     if count < 2:
@@ -249,11 +251,11 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
-    # Average linkage: to require that no two members disagree would let one mistaken verdict break up a group. On the simulated
+    # Average linkage: requiring that no two members disagree would let one mistaken verdict break up a group. On the simulated
     # release, whose truth is known, complete linkage recovers the groups with an adjusted Rand index of 0.55, this with 0.91.
     between = distances(labels)
     for a, b in apart:
-        # No average over the pairs of two groups is below one half with one such pair in it
+        # With one such pair the average between two groups is never below one half
         between[a, b] = between[b, a] = count**2
     condensed = squareform(between, checks=False)
     tree = optimal_leaf_ordering(linkage(condensed, method="average"), condensed)

@@ -1,4 +1,4 @@
-"""Whether a side is preferred for what it is and not for whose answer it is: shown first, or longer."""
+"""Whether an answer is preferred for its position or length, whichever system wrote it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from audit.tables import Column, TableSpec
 from audit.vocabulary import RATER_KINDS
 
 EFFECTS = {"position": "shown_first", "length": "longer"}
-"""Effect -> the column that says which side it favours."""
+"""Effect -> the column with the side it favours."""
 TABLE = TableSpec(
-    "Whether the answer that is shown first, or the longer one, is preferred",
+    "Effect of position and length on preferences",
     (
         Column.text("effect", "Favoured answer", words={"position": "the one shown first", "length": "the longer one"}),
         RATER_KIND, Column.count("comparisons", "Decided", "comparisons"),
@@ -26,9 +26,9 @@ TABLE = TableSpec(
     ),
     (
         "Apart from whose answer it is: in each couple of systems, the mean of how often the favoured answer is preferred when "
-        "it is the one system's and when it is the other's; 0.5: no effect. A better system that is often first, or writes "
+        "it is the one system's and when it is the other's; 0.5: no effect. A better system that is often shown first, or writes "
         "longer answers, does not change it. Couples in which the same system was always favoured, or always "
-        "preferred, cannot tell and are left out.",
+        "preferred, carry no information and are left out.",
         "p value: exact and two-sided, given how often each system was preferred and favoured (Gart 1970).",
         "Ties and comparisons in which both are bad are left out; so are those of unknown order, or of equal length.",
         QUESTIONS_RESAMPLED,
@@ -46,19 +46,19 @@ COLUMNS = (
 
 @metric(sql=COMPARISONS, table=TABLE, glossary=GLOSSARY)
 def preference_effects(con: Connection, question_type: str | None = None, organ: str | None = None) -> pd.DataFrame:
-    """Whether the answer shown first, or the longer one, is preferred for that reason.
+    """Whether answers are preferred because they are shown first, or because they are longer.
 
     question_type, organ  count only these questions; None: all
 
     One row per effect and kind of rater that compared anything:
         effect                                   str, position or length (in words)
         rater_kind                               str, human or judge
-        comparisons, won                         int, decided ones in which one answer is favoured; in which it is preferred
+        comparisons, won                         int, decided comparisons with a favoured answer; those in which it is preferred
         share, share_low, share_high             float in [0, 1], won / comparisons
         informative                              int, comparisons of couples of which either system was favoured and preferred
         adjusted, adjusted_low, adjusted_high    float in [0, 1], 0.5 without an effect; see audit.evaluation.side_effects
         p_value                                  float in [0, 1]
-    Shares have 95 % intervals with questions resampled; NaN where nothing is known.
+    Shares have 95 % intervals with questions resampled; NaN where unknown.
     """
     table = comparisons(con, question_type, organ)
     rows = [

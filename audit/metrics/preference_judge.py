@@ -1,4 +1,4 @@
-"""How far the judge prefers what people prefer, and how far people agree with each other."""
+"""Agreement of the judge's preferences with people's, and of people's with each other."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ TABLE = TableSpec(
         Column.decimal("kappa", "Cohen's kappa"),
     ),
     (
-        "Compared: choices of people on answers between which the judge chose too, by its own words, or by the higher composite "
-        "of the eight criteria; equal composites are a tie. A choice of people that both are bad counts as a tie.",
-        "Where one system is nearly always preferred, a judge that knows nothing agrees often: kappa is agreement beyond chance.",
+        "Compared: people's choices between answers that the judge compared too, by its stated preference or by the higher "
+        "composite of the eight criteria; equal composites are a tie. A choice by people that both are bad counts as a tie.",
+        "If one system is nearly always preferred, an uninformed judge agrees often by chance: kappa is agreement beyond chance.",
         SIDES_NOTE, QUESTIONS_RESAMPLED,
     ),
 )  # fmt: skip
@@ -53,13 +53,13 @@ def preference_alignment(
     con: Connection, incomplete: str = Incomplete.EXCLUDE, weights: str = "", question_type: str | None = None,
     organ: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """How often the judge prefers what people prefer, under three rules for the judge's ties.
+    """How often the judge prefers the same answer as people, under three rules for the judge's ties.
 
     incomplete, weights   how the composite counts, as in the metric `composite`
     question_type, organ  count only these questions; None: all
 
     One row per judge and rule, over all couples of systems. A judge is one whose own preferences the release has, or `composite`:
-    the higher composite of the eight criteria, for comparisons that people made and of which both composites are known:
+    the higher composite of the eight criteria, for comparisons made by people in which both composites are known:
         judge                           str
         rule                            str, what the judge's tie counts as: exact (a tie), ties_to_a, ties_to_b
         agreed, of                      int, comparisons; several people on one comparison are several
@@ -90,13 +90,13 @@ def _judges(
 
 
 RATERS_TABLE = TableSpec(
-    "How far two people who compared the same answers agree",
+    "Agreement of two people who compared the same answers",
     (
         Column.text("rater_a", "Rater", "first"), Column.text("rater_b", "Rater", "second"),
         Column.count("agreed", "Agreed", "comparisons"), Column.count("of", "Compared by both", "comparisons"),
         Column.share("share", "Agreement", "share"), Column.decimal("kappa", "Cohen's kappa"),
     ),
-    ("The choices are A, B, a tie, and both are bad; two agree where they made the same one.", QUESTIONS_RESAMPLED),
+    ("The choices are A, B, a tie, and both are bad; two people agree if they made the same one.", QUESTIONS_RESAMPLED),
 )  # fmt: skip
 RATERS_GLOSSARY = {"rater": "A person, or a judge, who chose between the answers of two systems."}
 RATERS_COLUMNS = ("rater_a", "rater_b", "agreed", "of", "share", "share_low", "share_high", "kappa", "kappa_low", "kappa_high")
@@ -104,7 +104,7 @@ RATERS_COLUMNS = ("rater_a", "rater_b", "agreed", "of", "share", "share_low", "s
 
 @metric(sql=COMPARISONS, table=RATERS_TABLE, glossary=RATERS_GLOSSARY)
 def preference_raters(con: Connection, question_type: str | None = None, organ: str | None = None) -> pd.DataFrame:
-    """How far every two people who compared the same answers agree.
+    """Agreement of every two people who compared the same answers.
 
     question_type, organ  count only these questions; None: all
 

@@ -83,7 +83,7 @@ STRENGTHS_TABLE = TableSpec(
     (
         "Strength: Bradley and Terry (1952), on the log scale with mean 0. A system whose strength is 1 above another's is "
         "preferred at odds of 2.7 to 1. A tie, and a comparison in which both are bad, is half a win for each.",
-        "No strength is known where some systems won every comparison with the others, or never met them.",
+        "Strengths are unknown if some systems won every comparison with the others, or were never compared with them.",
         QUESTIONS_RESAMPLED,
     ),
 )  # fmt: skip
@@ -103,7 +103,7 @@ def bradley_terry(
 
     One row per compared system, the strongest first where strengths are known:
         system_id, name                          str
-        comparisons                              int, that it took part in
+        comparisons                              int, comparisons with an answer of this system
         wins                                     float, ties counting half
         strength, strength_low, strength_high    float, log scale with mean 0, 95 % interval with questions resampled; NaN where
                                                  no finite strengths fit, and ends with fewer than five questions

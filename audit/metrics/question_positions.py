@@ -1,4 +1,4 @@
-"""Who says what on one question: the positions that handbooks take, each in a sentence of its own, with its holders."""
+"""Positions on one question: what handbooks state, each position in one sentence, with the handbooks that hold it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import stems
 
 RULES = "rules"
-# Words that share less with those of a handbook that disagrees are about something else
+# Words with a lower overlap with those of a disagreeing handbook are about something else
 MIN_SIMILARITY = 0.15
 POSITIONS_SQL = """
 select q.text, p.divergence_topic, count(*) as pairs
@@ -51,7 +51,7 @@ TABLE = TableSpec(
         Column.count("start", "From character"), Column.count("end", "To character"), Column.text("method", "Found by"),
     ),
     (
-        "Those of the release where it brings any. Else by rules: which {handbooks} hold a position follows from the judge's "
+        "Taken from the release if it has any, else found by rules: which {handbooks} hold a position follows from the judge's "
         "labels of their answers, and the statement is a sentence of one of them, word for word.",
     ),
 )  # fmt: skip
@@ -81,8 +81,8 @@ class Position:
     """What one or more handbooks state on one aspect of a question.
 
     aspect     what the question's answers disagree about, in the judge's words; "" where it names nothing
-    statement  the quote of the holder that says best what all of them say
-    value      the quantity, or Yes or No, that sets the position apart; None where there is none
+    statement  the quote of the holder that best represents all of them
+    value      the quantity, or Yes or No, that sets the position apart; None if there is none
     method     how it was found: "rules", "judge" or "release"
     """
 
@@ -105,7 +105,7 @@ ScoredHolders = list[tuple[Holder, float]]
     },
 )
 def question_positions(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The positions on one question, most held first, one row per handbook that holds one.
+    """The positions on one question, the most common first, one row per handbook that holds one.
 
     Which handbooks hold one position: those of one position group (`position_groups`). The words are the sentence of each answer
     that best shows the position: the one that clashes with another group's answer (audit.text.clashing), by the quantity that
@@ -113,16 +113,16 @@ def question_positions(con: Connection, question_id: str, groups: pd.DataFrame |
     disagree, and the words of the question (audit.text.position_quotes).
 
         position   int, from 1
-        aspect, statement, value, method  as in `Position`; value missing where there is none
+        aspect, statement, value, method  as in `Position`; value missing if there is none
         size       int, handbooks that hold it
         handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0,
                    and are missing where the release came without answers
 
     A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none. Where
     handbooks disagree, one that disagrees with none of them holds a position only if its words are like theirs, or state their
-    amount: the others answer the question, and not what is disputed.
+    amount: the others answer the question but not the disputed point.
 
-    groups  of `position_groups` on this question, where they are known already
+    groups  of `position_groups` on this question, if already known
     Raises NotInRunError when the question is not in the run.
     """
     records = [
@@ -134,7 +134,7 @@ def question_positions(con: Connection, question_id: str, groups: pd.DataFrame |
         for number, position in enumerate(positions_of(con, question_id, groups), start=1)
         for holder in position.holders
     ]  # fmt: skip
-    # Typed, so that the tables of several questions are of one kind, those without a row too
+    # Typed, so the tables of all questions have the same types, even those without rows
     return pd.DataFrame(records, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
 
 
@@ -146,15 +146,15 @@ def positions_in(frame: pd.DataFrame) -> tuple[Position, ...]:
 
 
 def _position(held_by: list[Any]) -> Position:
-    """A position from its rows, one a holder."""
+    """A position from its rows, one per holder."""
     first, holders = held_by[0], (Holder(row.handbook_id, row.quote, row.start, row.end, row.lead) for row in held_by)
     return Position(first.aspect, first.statement, first.value, tuple(holders), first.method)
 
 
 def positions_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
-    """The positions on one question, most held first: those of the release where it brings any, else those found by rules.
+    """The positions on one question, the most common first: from the release if it has any, else found by rules.
 
-    groups  of `position_groups` on this question, where they are known already
+    groups  of `position_groups` on this question, if already known
 
     Raises NotInRunError when the question is not in the run.
     """
@@ -163,7 +163,7 @@ def positions_of(con: Connection, question_id: str, groups: pd.DataFrame | None 
 
 
 def positions_by_rules_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
-    """The same by rules alone, whatever the release brings. Raises NotInRunError when the question is not in the run."""
+    """Positions found by rules only, ignoring those of the release. Raises NotInRunError when the question is not in the run."""
     number = {"question": question_number(con, question_id)}
     question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
     reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, number)]
@@ -174,21 +174,21 @@ def positions_by_rules_of(con: Connection, question_id: str, groups: pd.DataFram
 
 def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
     """Positions from rows of `STORED`."""
-    found: dict[int, Position] = {}
+    positions: dict[int, Position] = {}
     for number, aspect, statement, value, method, handbook_id, quote, lead, start, end in stored:
         holder = Holder(handbook_id, quote, start, end, lead or "")
-        before = found[number].holders if number in found else ()
-        found[number] = Position(aspect or "", statement, value, (*before, holder), method)
-    return tuple(sorted(found.values(), key=lambda position: -len(position.holders)))
+        before = positions[number].holders if number in positions else ()
+        positions[number] = Position(aspect or "", statement, value, (*before, holder), method)
+    return tuple(sorted(positions.values(), key=lambda position: -len(position.holders)))
 
 
 def positions_by_rules(
     question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "", disputes: Sequence[Dispute] = ()
 ) -> tuple[Position, ...]:
-    """The positions of answers that are grouped already, most held first.
+    """The positions of answers that are already grouped, the most common first.
 
     answering   handbook_id, center, answer, group, name and basis of each answer, as in the table of `position_groups`
-    reasonings  what the judge says of the pairs that disagree
+    reasonings  the judge's reasons on disagreeing pairs
     disputes    these pairs, one by one
     """
     texts, numbers = (dict(zip(answering["handbook_id"], answering[name], strict=True)) for name in ("answer", "group"))
@@ -203,15 +203,15 @@ def positions_by_rules(
         holders[most_typical([holder.quote for holder, _ in holders], [score for _, score in holders])][0] for holders in held
     ]
     values = _values(parts, groups, [holder.quote for holder in typical])
-    found = [
+    positions = [
         Position(aspect, f"{best.lead} {best.quote}".strip(), value, tuple(holder for holder, _ in holders))
         for best, value, holders in zip(typical, values, held, strict=True)
     ]
-    return tuple(sorted(found, key=lambda position: -len(position.holders)))
+    return tuple(sorted(positions, key=lambda position: -len(position.holders)))
 
 
 def _on_the_dispute(held: list[ScoredHolders], groups: list[AnswerGroup], disputing: set[str]) -> list[ScoredHolders]:
-    """The holders without those that disagree with nobody and whose words are not about what the others disagree on."""
+    """The holders, without those that disagree with nobody and whose words are not about the disputed point."""
     own = [[holder.quote for holder, _ in holders if holder.handbook_id in disputing] for holders in held]
     if len(held) < 2 or not all(own):
         return held
@@ -232,7 +232,7 @@ def _says_the_like(words: str, quotes: list[str], quantity: Quantity | None) -> 
 
 
 def _values(parts: list[pd.DataFrame], groups: list[AnswerGroup], quotes: list[str]) -> list[str | None]:
-    """The value of each position: what names its group where its statement has it, else what sets the statement apart."""
+    """The value of each position: that of its group if the statement has it, else one that sets the statement apart."""
     values: list[str | None] = []
     for part, group, quote, own in zip(parts, groups, quotes, own_quantities(quotes), strict=True):
         named = group.quantity is not None and any(map(group.quantity.agrees, find_quantities(quote)))

@@ -116,7 +116,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
         r_abs, r_div, r_con          float in [0, 1]; NaN where the denominator is 0
         r_div_low, r_div_high        95 % interval for other handbooks, the question being fixed; where none or all pairs
                                      disagree, Wilson's with half as many trials as handbooks; NaN where fewer than four
-                                     handbooks answer. Four to six are few: read it as a rough guide
+                                     handbooks answer. With four to six, a rough guide only
         low, medium, high, unstated  int, disagreeing pairs by clinical significance
         severity                     float in [0, 3]; NaN where present is 0
 
@@ -147,7 +147,7 @@ order by {{order}}
 """The four rates of questions in groups, by `memberships` (question, the group's `name`, is_last)."""
 GROUP_RATES = (
     PAIRS, PRESENT, *rate_columns("r_abs", "r_div", "r_con"),
-    # Its interval speaks of these handbooks alone, unlike the others: it is in the table of disputed_shares.
+    # Unlike the others its interval applies to these handbooks only: it is in the table of disputed_shares.
     replace(*rate_columns("pct_any_div"), alone=True),
     Column.count("disagreeing", "Disagreeing", "pairs"), Column.count("unscored", "Unscored", "pairs"),
 )  # fmt: skip
@@ -161,7 +161,7 @@ ORGANS_SQL = RATES_BY_GROUP.format(
 )
 SCOPE_NOTE = (
     "Matching: pairs of the {handbooks} of the {question}'s {organ} (for general {questions}, and among general {handbooks}, "
-    "all). All: pairs of any two {handbooks}, also where one is about another {organ} and was hardly going to answer."
+    "all). All: pairs of any two {handbooks}, even if one is about another {organ} and unlikely to answer."
 )
 ORGANS_TABLE = TableSpec(
     "The four rates by {organ} of the {question}",
@@ -227,7 +227,7 @@ TOPICS_SQL = RATES_BY_GROUP.format(tallies=BY_QUESTION, memberships=TOPIC_MEMBER
 TOPICS_TABLE = TableSpec(
     "The rates by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, *GROUP_RATES),
-    ("{A_question} on two {topics} counts in both, so that rows add up to more than the run.", *rate_notes()),
+    ("{A_question} on two {topics} counts in both, so the rows add up to more than the run.", *rate_notes()),
 )
 TOPICS_GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_question} on two {topics} counts under both."}
 

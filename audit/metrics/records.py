@@ -1,4 +1,4 @@
-"""Which records enter the figures: what the loader reported, and what two runs have in common or one of them alone."""
+"""Which records enter the figures: the loader's report, and the records that two runs share or only one has."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from audit.queries.aligned_runs import ALIGNED
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
-# False sorts before true: what was set aside comes first, then repairs, then notes.
+# False sorts before true: quarantined records first, then repairs, then notes.
 FINDINGS_SQL = """
 select outcome, code, file, position, message, record
 from findings
 order by outcome = 'noted', outcome = 'repaired', file, position
 """
-OUTCOMES = {"quarantined": "set aside", "repaired": "repaired", "noted": "kept as it is"}
+OUTCOMES = {"quarantined": "set aside", "repaired": "repaired", "noted": "kept unchanged"}
 FINDINGS_TABLE = TableSpec(
     "What the loader reported",
     (
@@ -27,7 +27,8 @@ FINDINGS_TABLE = TableSpec(
     printed_rows=30,
 )  # fmt: skip
 FINDINGS_GLOSSARY = {
-    "quarantined": "A record that could not be used and was set aside. It counts nowhere; Runs lists it with the reason."
+    "quarantined": "A record that could not be used and was set aside. It is in no figure; the page Runs lists it with the "
+    "reason."
 }
 
 
@@ -114,12 +115,12 @@ LEFT_OUT_TABLE = TableSpec(
     compares=True,
 )
 def shared(con: Connection) -> pd.DataFrame:
-    """Which questions, handbooks and pairs two runs have in common, and how many only one of them has.
+    """How many questions, handbooks and pairs two runs have in common, and how many only one of them has.
 
     Questions and handbooks are the same when their ids are. A pair is in both when its question and both its handbooks are,
     and each run has a record of it. Every comparison of two runs is limited to what is in both.
 
-    Three rows, what 'questions', 'handbooks', 'pairs':
+    Three rows, with `what` 'questions', 'handbooks' and 'pairs':
         what                     str
         in_both                  int
         only_first, only_second  int
@@ -147,6 +148,6 @@ def left_out(con: Connection) -> pd.DataFrame:
         name   str, the question's text; the handbook's center and phase
         organ  str
 
-    No row where both runs have all. Takes a connection to both runs (audit.store.connection.open_two).
+    No row if neither run lacks anything. Takes a connection to both runs (audit.store.connection.open_two).
     """
     return frame(con, LEFT_OUT_SQL)

@@ -55,7 +55,7 @@ def trials_with_measures(con: Connection) -> pd.DataFrame:
         "ndcg_5": _as_floats(ndcg_at(*trial, CUTOFF) for trial in lists),
     }
     full_document = mode.isin((FULL_DOCUMENT, FALLBACK)).to_numpy()
-    # Whoever was given the full document was given the gold section, wherever the search ranked it.
+    # The full document contains the gold section, wherever the search ranked it.
     measures["given"] = np.where(np.isnan(measures["hit_5"]), np.nan, np.maximum(measures["hit_5"], full_document))
     return table.drop(columns="ranked").assign(**measures)
 
@@ -82,7 +82,7 @@ MEASURE_TITLES = {"hit_1": "hit@1", "hit_5": "hit@5", "given": "given", "mrr": "
 MEANS = frozenset(("mrr", "ndcg_5"))
 MEANINGS = (
     "hit@k: a section that contains the answer is among the first k, as a share of searches. given: it is among the first five, "
-    "or the whole {handbook} was given. MRR: the mean of 1 / rank of the first such section, 0 where it is not in the list. "
+    "or the full {handbook} was given. MRR: the mean of 1 / rank of the first such section, 0 where it is not in the list. "
     "nDCG@5: how close the order of the first five comes to the best possible order, on average."
 )
 MODE_TITLES = {
@@ -90,7 +90,7 @@ MODE_TITLES = {
     "mode_unknown": "Not reported",
 }  # fmt: skip
 SEARCHES = (
-    "A search is one {question} looked for in one {handbook}. Searches whose section is not known are in no measure: nobody "
+    "A search is one {question} looked up in one {handbook}. Searches without a known section are in no measure: nobody "
     "knows whether they missed."
 )
 RESAMPLED = IntervalNote(
@@ -116,13 +116,13 @@ COST_TABLE = TableSpec(
         Column.decimal("seconds", "CPU time", "s per search"),
     ),
     (
-        "Over all searches, whether their section is known or not. Passages: the best ones were given. Full document: the whole "
+        "Over all searches, whether their section is known or not. Passages: the best ones were given. Full document: the entire "
         "{handbook} was given. CPU time: the mean over the searches for which the release reports it. A dash: not known.",
     ),
 )  # fmt: skip
 GLOSSARY = {
-    "strategy": "A way of searching; several are tried on the same {questions} to compare them.",
-    "trial": "One search by one strategy: {a_question} in {a_handbook}, what was found and in which order.",
+    "strategy": "A search method; several are run on the same {questions} to compare them.",
+    "trial": "One search by one strategy: {a_question} in {a_handbook}, with the ranked results.",
     "hit@k": "The share of searches with a gold section among the first k that were found.",
     "MRR": "Mean reciprocal rank: 1 / rank of the first gold section, averaged over searches; 0 where it was not found.",
     "nDCG@5": "How close the order of the first five sections comes to the best possible one, from 0 to 1.",
@@ -137,7 +137,7 @@ def retrieval(con: Connection, by: str = "all") -> pd.DataFrame:
     sections that contain the answer (gold). hit_1 and hit_5: a gold section is first, or among the first five. mrr: the mean
     of 1 / rank of the first gold section, 0 where it is not in the list. ndcg_5: how close the first five come to the best
     possible order. given: a gold section was among what the generator was given, the first five or the whole
-    document. A section listed twice counts at its first rank. Trials without gold are in no measure: nobody knows
+    document. A section listed twice counts at its first rank. Trials without gold are in no measure: unknown
     whether they missed.
 
     `by` is 'all', 'organ' (of the question) or 'handbook'. One row per group and strategy, in the order of the release:
@@ -218,7 +218,9 @@ PAIRED_TABLE = TableSpec(
         IntervalNote(Population.QUESTIONS_TO_THESE, "they are resampled, each with all its {handbooks}"),
     ),
 )  # fmt: skip
-PAIRED_GLOSSARY = {"comparator": "What the others are compared with, such as the retrieval strategy that a release lists first."}
+PAIRED_GLOSSARY = {
+    "comparator": "The item that others are compared with, such as the retrieval strategy that a release lists first."
+}
 
 
 @metric(sql=SQL, table=PAIRED_TABLE, glossary=PAIRED_GLOSSARY)
@@ -226,7 +228,7 @@ def retrieval_paired(con: Connection) -> pd.DataFrame:
     """How much better or worse each strategy finds the section that contains the answer than the first one, search by search.
 
     Both were asked the same questions of the same handbooks, so what makes one question harder than another drops out, and a
-    difference is known better than either figure. The measures are those of `retrieval`.
+    difference is more precise than either figure. The measures are those of `retrieval`.
 
     One row per further strategy and measure:
         strategy, against         str, the strategy, and the first one of the release

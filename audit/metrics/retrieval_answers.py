@@ -1,4 +1,4 @@
-"""What each retrieval strategy misses, and whether answers rest on the section that contains them."""
+"""Searches that each retrieval strategy misses, and whether answers rest on the section that contains them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANSWER_WORDS = {
     "absent": "Says that it is not addressed", "unread": "Could not be read",
 }  # fmt: skip
 NOBODY = "nobody"
-"""Shown where no other strategy found the section."""
+"""Shown if no other strategy found the section."""
 MISSED_TABLE = TableSpec(
     "What each retrieval strategy misses",
     (
@@ -53,7 +53,7 @@ ANSWERS_TABLE = TableSpec(
         Column.share("value", "Share"), INTERVAL_METHOD,
     ),
     (
-        "Of the answers whose section is known: whether they cite a passage of it, others only, or nothing; whether they say "
+        "Of the answers whose gold section is known: those that cite a passage of it, others only, or nothing; those that say "
         "that the {handbook} does not address the {question}, although it does; or could not be read.",
         RESAMPLED,
     ),
@@ -68,7 +68,8 @@ ANSWERS_GLOSSARY = {
 def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
     """The searches of one strategy without a gold section among the first five, and which other strategies had one.
 
-    Ordered by how many of the others found it: what only this strategy misses comes first, what no strategy finds last.
+    Ordered by how many of the others found it: sections that only this strategy misses come first, those that no strategy finds
+    last.
 
     One row per question and handbook:
         question_id, question_text, organ, handbook_id  str
@@ -133,11 +134,11 @@ def _answer_state(row: dict[Any, Any]) -> str:
 
 
 def _cited_sections(retrieval: Any) -> set[str]:
-    """The ids of the given sections that an answer cites; a release's record may have any shape."""
+    """The ids of the retrieved sections that an answer cites; records in a release may have any shape."""
     record = json.loads(retrieval) if isinstance(retrieval, str) else {}
     listed = record.get("citations") if isinstance(record, dict) else None
     citations = [citation for citation in listed if isinstance(citation, dict)] if isinstance(listed, list) else []
-    # A citation that is not known names a passage that was not given, and supports nothing.
+    # An unknown citation names a passage that was not given, and supports nothing.
     cited = (
         citation["section_id"] for citation in citations if citation.get("known") is not False and citation.get("section_id")
     )

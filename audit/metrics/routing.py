@@ -24,7 +24,7 @@ TABLE = TableSpec(
 )
 GLOSSARY = {
     "source": "{Handbooks} that are searched and cited as one, such as those of {a_center}; each has an authority from 0 to 1.",
-    "authority": "From 0 to 1: what the word of a source counts before anything is searched.",
+    "authority": "From 0 to 1: the weight of a source before anything is searched.",
     "routing": "Which sources a system asks for {a_question}, in which order, and for how many passages each (its budget).",
     "PrimaryAcc": "The share of {questions} whose primary source, the one to ask first, a system ranks first.",
     "EDR": "The share of the evidence that is from the source with the shortest sections, which tends to dominate a search.",
@@ -42,13 +42,13 @@ def routing(con: Connection, by: str = "all", organ: str | None = None, densest:
     questions that need one of them; not measured where all have the same. EvRecall@5, EvNDCG@5: of the sections that contain the
     answer. CrossEv@5: the first five passages have one of every required source, of questions that need several.
 
-    by       'all', or 'kind': one row for questions that need one source, several, or nobody knows how many
+    by       'all', or 'kind': one row for questions that need one source, several, or an unknown number
     organ    count only these questions; None: all
     densest  the source of EDR; None: the one with the shortest sections on average, in words (no sections: no EDR)
-    One row per system, kind and measure that is asked of at least one question:
+    One row per system, kind and measure that applies to at least one question:
         system_id, name, measure           str
         kind                               str, '(all)', one, several, unknown
-        measured                           int, routed questions of which the measure is asked
+        measured                           int, routed questions to which the measure applies
         mean, mean_low, mean_high          float in [0, 1], 95 % interval, questions as clusters (audit.stats.clustered);
                                            NaN with fewer than two questions, and where all values are
                                            one between 0 and 1

@@ -1,4 +1,4 @@
-"""How two runs differ: the four rates by organ, and how much of the change comes from answers and how much from verdicts."""
+"""How two runs differ: the four rates by organ, and the parts of the change due to answers and to verdicts."""
 
 from __future__ import annotations
 
@@ -49,23 +49,24 @@ RATES_TABLE = TableSpec(
     ),
 )
 RATES_GLOSSARY = {
-    "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so what makes these unlike each "
+    "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so differences between "
+    "{questions} cancel."
     "other drops out."
 }
 
 
 @metric(sql=PAIRED_SQL, table=RATES_TABLE, glossary=RATES_GLOSSARY, compares=True)
 def runs(con: Connection, scope: str | None = None) -> pd.DataFrame:
-    """How much more, or less, often handbooks leave a question out, disagree and agree in a second run than in a first.
+    """How much more or less often handbooks omit a question, disagree and agree in a second run than in the first.
 
-    Only pairs are compared that both runs have and to which both gave a verdict: the same question and the same two handbooks,
+    Only pairs that both runs have, with a verdict in both, are compared: the same question and the same two handbooks,
     by their ids. So the rates of a run here may differ from its own, which are of all its pairs; `shared` and `left_out` say what
     is compared and what is not. Of these pairs, in each run: r_abs, the share that is absent; r_div and r_con, of those that are
     present in that run, the share that disagrees (divergent or contradictory), the share that is consistent; pct_any_div, of the
     questions, the share with at least one disagreeing pair. change is the second run minus the first.
 
     Intervals of a change are paired: questions are resampled, each with all its pairs, and one draw serves both runs. So what
-    makes questions unlike each other, being the same in both, does not widen them. The handbooks are taken as they are. For
+    makes questions unlike each other, being the same in both, does not widen them. The handbooks are fixed. For
     pct_any_div, which counts questions, Wilson's interval for trials that were made twice is used.
 
     `scope` is 'matching' (pairs of the handbooks of the question's organ) or 'all'; None: matching where the first run's manifest
@@ -85,7 +86,7 @@ def runs(con: Connection, scope: str | None = None) -> pd.DataFrame:
     """
     both = paired_runs(con, scope_of_first(con, scope))
     parts = [_compared(both, rate, rate_in(both, rate, "first"), rate_in(both, rate, "second")) for rate in RATES]
-    # Computed rate by rate for all organs, shown organ by organ.
+    # Computed rate by rate for all organs, displayed organ by organ.
     order = pd.MultiIndex.from_product([both.organs, RATES], names=["organ", "rate"])
     return pd.concat(parts).set_index(["organ", "rate"]).reindex(order).reset_index()
 
@@ -94,7 +95,7 @@ ASKED_FIRST = "select manifest ->> 'asked' from this.run"
 
 
 def scope_of_first(con: Connection, scope: str | None) -> str:
-    """The scope to compare in: the one that was asked for, else the first run's own. Raises AuditError for an unknown one."""
+    """The scope of the comparison: the requested one, else the first run's own. Raises AuditError for an unknown one."""
     return require_one_of(scope or default_scope(con, ASKED_FIRST), SCOPES, "Scope")
 
 
@@ -122,7 +123,7 @@ def _compared(both: PairedRuns, rate: str, first: PairedShare, second: PairedSha
             "count_second": group_totals(second.numerator),
             "of_second": group_totals(second.denominator),
             "second": second.value,
-            # A share of questions has an interval in closed form, also where few of them change.
+            # A share of questions has an interval in closed form, even if few of them change.
             **(
                 marked_change_columns("change", first, second)
                 if rate == ANY
@@ -138,7 +139,7 @@ PARTS = (REVEALED, LOST, BOTH, NEITHER, IN_ALL)
 VERDICTS = {
     REVEALS: "{second} reveals disagreement rather than creating it.",
     HIDES: "{second} finds fewer answers, and so hides disagreement rather than resolving it.",
-    JUDGES: "Verdicts changed where both runs have both answers: another judge, or other words in what was found.",
+    JUDGES: "Verdicts changed although both runs have both answers: another judge, or answers in other words.",
     NOTHING: "No change beyond what chance could produce.",
 }
 """The outcomes of `verdict`, in a sentence; `second` is the name of the second run."""
@@ -176,16 +177,16 @@ CHANGE_GLOSSARY = {"changed verdict": "A pair present in both runs that disagree
 
 @metric(sql=PAIRED_SQL, table=CHANGE_TABLE, glossary=CHANGE_GLOSSARY, compares=True)
 def runs_change(con: Connection) -> pd.DataFrame:
-    """What changed in absence and what changed in judgement: does a second run reveal disagreement, or create it?
+    """Changes in absence and changes in judgement: does a second run reveal disagreement, or create it?
 
-    A run that finds more in the handbooks has more pairs in which both answer, and so more that disagree. That reveals
+    A run that finds more answers in the handbooks has more pairs in which both answer, and so more that disagree. That reveals
     disagreement. A run may also judge the same two answers differently. Every pair that both runs have and to which both gave a
     verdict is therefore one of four: revealed, absent in the first run and present in the second; lost, present in the first and
     absent in the second; present in both; absent in both. The disagreeing pairs of the parts add up to those of the runs.
 
     r_div, the share of present pairs that disagree, changes by the sum of three effects. Of the pairs present in both: r_div
-    among them in the second run less in the first, so judgement alone. Of what is revealed: r_div of the second run less that of
-    its pairs present in both; above 0 where revealed pairs disagree more often than those. Of what is lost: r_div of the first
+    among them in the second run less in the first, so judgement alone. Of revealed pairs: r_div of the second run less that of
+    its pairs present in both; above 0 where revealed pairs disagree more often than those. Of lost pairs: r_div of the first
     run's pairs present in both less that of the first run. If retrieval reveals disagreement and does not create it, the
     effect of the pairs present in both is about 0.
 
@@ -227,7 +228,7 @@ def verdict(table: pd.DataFrame, organ: str = ALL) -> str:
     if rows[BOTH]["moves"] in (RISES, FALLS):
         return JUDGES
     (up_low, up_high), (down_low, down_high) = (_ends(rows[part]) for part in (REVEALED, LOST))
-    # Without an interval a count cannot show a direction, but it still weighs against the other.
+    # Without an interval a count cannot show a direction, but it still counts against the other.
     known_up, known_down = (not np.isnan(rows[part]["change_low"]) for part in (REVEALED, LOST))
     if known_up and up_low > 0 and up_low + down_low > 0:
         return REVEALS
@@ -280,7 +281,7 @@ def _with_ends(name: str, share: PairedShare) -> dict[str, Floats]:
 
 
 def _effect(both: PairedRuns, part: str) -> dict[str, object]:
-    """What a part does to r_div, with its interval: always the second of two shares less the first."""
+    """The effect of a part on r_div, with its interval: the second of two shares minus the first."""
     wanted = {
         REVEALED: ((BOTH, "second"), (IN_ALL, "second")),
         LOST: ((IN_ALL, "first"), (BOTH, "first")),

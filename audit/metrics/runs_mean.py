@@ -1,4 +1,4 @@
-"""How two runs differ on average over organs, each organ counting once: the figure that the source paper leads with."""
+"""How two runs differ on average over organs, each organ counting once: the headline figure of the source paper."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
 # The weight of a disagreeing pair by its clinical significance. A pair whose significance the judge did not state gets the
-# smallest weight: it is a disagreement, and there is no evidence that it matters more.
+# smallest weight: it is a disagreement, without evidence that it matters more.
 WEIGHTS = {"low": 1, "medium": 2, "high": 3, "unstated": 1}
 
 WEIGHT = " + ".join(f"{weight} * {significance}" for significance, weight in WEIGHTS.items())
@@ -125,10 +125,10 @@ RHO_GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order,
 
 @metric(sql=SQL, table=RHO_TABLE, glossary=RHO_GLOSSARY)
 def severity_rho(con: Connection) -> pd.DataFrame:
-    """How far the severity-weighted ranking is the plain one, for questions, topics and handbooks.
+    """How far the severity-weighted ranking agrees with the plain one, for questions, topics and handbooks.
 
     Spearman's rho is the correlation of the two rankings of `severity`: 1 when weighting by clinical significance leaves
-    the order as it was, 0 when the orders have nothing in common. Units without a present pair have no rank and are out.
+    the order as it was, 0 when the orders have nothing in common. Units without a present pair have no rank and are excluded.
 
     Three rows, level 'question', 'topic', 'handbook':
         level              str

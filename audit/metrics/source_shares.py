@@ -1,4 +1,4 @@
-"""What each source gets from each system: how often it is ranked first, its budget, its part of the evidence, its coverage."""
+"""Each source in each system: how often it is ranked first, its budget, its share of the evidence, its coverage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sources left join source_handbooks using (source) left join sections using 
 group by source, source_id, authority order by source
 """
 TABLE = TableSpec(
-    "What each source gets from each system",
+    "Use of each source by each system",
     (
         SYSTEM, Column.named("source_id", "Source"), KIND, Column.decimal("authority", "Authority"),
         Column.count("routed", "Routed", "{questions}"), Column.share("first", "Ranked first", "of {questions}"),
@@ -58,7 +58,7 @@ COLUMNS = (
 def source_shares(con: Connection, by: str = "all", organ: str | None = None) -> pd.DataFrame:
     """How often each system ranks each source first, how many passages it takes from it, and how much of the evidence it gets.
 
-    by     'all', or 'kind': one row for questions that need one source, several, or nobody knows how many
+    by     'all', or 'kind': one row for questions that need one source, several, or an unknown number
     organ  count only these questions; None: all
     One row per system that routed, source and kind with a routed question:
         system_id, name, source_id         str
@@ -83,14 +83,14 @@ def source_shares(con: Connection, by: str = "all", organ: str | None = None) ->
 
 
 def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """One entry per routed question and source; NaN where a share is not asked of it."""
+    """One entry per routed question and source; NaN where a share does not apply."""
     for ids, one in routed_questions(con, organ):
-        given = [source for source, _ in one.evidence[:CUT]]
+        cited_sources = [source for source, _ in one.evidence[:CUT]]
         for source in (known["source_id"] for known in sources):
             yield {
                 **ids, "source_id": source, "first": float(source in one.ranking[:1]),
-                "evidence": given.count(source) / len(given) if given else np.nan,
-                "covered": float(source in given) if source in one.required else np.nan,
+                "evidence": cited_sources.count(source) / len(cited_sources) if cited_sources else np.nan,
+                "covered": float(source in cited_sources) if source in one.required else np.nan,
             }  # fmt: skip
 
 

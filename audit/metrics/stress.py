@@ -20,7 +20,7 @@ from audit.metrics._stress import (
     SUB_NOTE,
     TEST_COLUMNS,
     UNREAD_NOTE,
-    bound,
+    selection_parameters,
     systems_of,
     trials,
 )
@@ -44,9 +44,9 @@ CURVES = TableSpec(
     (INSUFFICIENT_NOTE, CALLS_NOTE, SUB_NOTE, UNREAD_NOTE, INTERVAL_NOTE),
 )  # fmt: skip
 GLOSSARY = {
-    "stress test": "A question whose documents are partly noise or wrong in a known share, to see what a system makes of it.",
-    "noise detection": "Of the documents that a system called relevant or noise, the share that is what it was called.",
-    "error detection": "Of the documents that a system called factual or wrong, the share that is what it was called.",
+    "stress test": "A question with a known share of noise or wrong documents, to see how a system copes.",
+    "noise detection": "Of the documents that a system called relevant or noise, the share that it called correctly.",
+    "error detection": "Of the documents that a system called factual or wrong, the share that it called correctly.",
     "sub-question": "A question that one document answers in a few words; it shows which documents a system has used.",
 }
 
@@ -56,8 +56,8 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
     """Accuracy, insufficient replies, calls on documents and sub-answers of each system in each cell of the stress tests.
 
     test, size  count only this test, and contexts of this size as asked for; None: all
-    Each reply counts once, however many documents it has: where signal is short, the larger contexts have the smaller share of
-    it, and only a mean over replies has the share that was asked for.
+    Each reply counts once, however many documents it has: if signal documents are scarce, larger contexts have a smaller share
+    of them, and only the mean over replies has the requested share.
     A cell is a test, a size and a share of signal (in robustness: of factually correct documents), all as asked for.
 
     One row per cell, system and measure that a reply has a value of:
@@ -76,7 +76,7 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
         questions                                int, questions in `of`
         unread                                   int, replies, documents or sub-questions asked about without anything readable
 
-    A measure that a system gives nothing for in any reply of a cell has no row. Source: arXiv:2411.09213; formulas:
+    A measure without a value in any of a system's replies in a cell has no row. Source: arXiv:2411.09213; formulas:
     audit.evaluation.stress_measures.
     """
     counted = trials(con, test, size)
@@ -106,7 +106,7 @@ def _with_intervals(totals: pd.DataFrame, by_question: pd.DataFrame) -> pd.DataF
         ends.update((key, (tables.shape[1], *between)) for (key, _), *between in zip(groups, low, high, strict=True))
     rows = [ends[key] for key in totals.index]
     return totals.assign(**{
-        name: [row[place] for row in rows] for place, name in enumerate(("questions", "value_low", "value_high"))
+        name: [row[index] for row in rows] for index, name in enumerate(("questions", "value_low", "value_high"))
     })  # fmt: skip
 
 
@@ -125,7 +125,7 @@ from chosen join contexts using (instance)
 group by all order by test, size, signal_share
 """
 CONTEXTS = TableSpec(
-    "Stress tests: the contexts as they are",
+    "Stress tests: actual and requested contexts",
     (
         *TEST_COLUMNS, Column.count("instances", "Instances"), Column.count("questions", "{Questions}"),
         Column.decimal("documents", "Documents", "mean"), Column.share("share", "Real share of signal", "mean"),
@@ -143,7 +143,7 @@ CONTEXTS = TableSpec(
     glossary={"signal and noise": "Signal documents belong to the {question}; noise documents belong to other {questions}."},
 )  # fmt: skip
 def stress_contexts(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
-    """How large the contexts of the stress tests are, and what share of them is signal, beside what was asked for.
+    """The actual size and share of signal of the stress tests' contexts, compared with the requested values.
 
     test, size  count only this test, and contexts of this size as asked for; None: all
 
@@ -154,4 +154,4 @@ def stress_contexts(con: Connection, test: str | None = None, size: int | None =
         share                     float in [0, 1], mean share of signal (robustness: of correct documents); NaN without documents
         smaller                   int, instances with fewer documents than asked for
     """
-    return frame(con, CONTEXTS_SQL, bound(test, size))
+    return frame(con, CONTEXTS_SQL, selection_parameters(test, size))

@@ -107,7 +107,7 @@ PAIRED = TableSpec(
 
 @metric(
     sql=REPLIES, table=PAIRED,
-    glossary={"instance": "One {question} with one context of a stress test: which documents, and what is true of each."},
+    glossary={"instance": "One {question} with one context of a stress test: its documents, and the truth about each."},
 )  # fmt: skip
 def stress_paired(con: Connection, baseline: str | None = None, test: str | None = None, size: int | None = None) -> pd.DataFrame:
     """The difference of every measure of the stress tests between each system and a baseline, on the instances that both have.

@@ -1,4 +1,4 @@
-"""What judges found on the eight criteria: each system's composite, and how often it has each score."""
+"""Judges' scores on the eight criteria: each system's composite, and how often it has each score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from audit.tables import Column, IntervalNote, Population, TableSpec
 
 UNREAD_CRITERIA = (
     "Incomplete: at least one of the eight criteria could not be read in the judge's reply. Unscored: none could. Both are left "
-    "out of the mean, or count 0 points on what could not be read (option incomplete=zero). 0 points are not the worst score: an "
+    "out of the mean, or count 0 points for unreadable criteria (option incomplete=zero). 0 points are not the worst score: an "
     "unscored answer then has a composite of 7.1 with equal weights."
 )
 COMPOSITE_TABLE = TableSpec(
@@ -39,9 +39,9 @@ COMPOSITE_TABLE = TableSpec(
     ),
     (
         "Composite: the sum of the eight scores, stretched so that the worst possible answer has 0 and the best possible one 10. "
-        "Where several judges scored an answer, their mean counts.",
+        "If several judges scored an answer, their mean is used.",
         UNREAD_CRITERIA,
-        "The reference answer is judged like the others: its composite shows what the judge gives an answer by experts.",
+        "The reference answer is judged like the others: its composite shows how the judge scores an expert's answer.",
         BY_SYSTEM_QUESTION,
     ),
 )  # fmt: skip
@@ -144,7 +144,7 @@ def criteria_scores(
         flagged                                bool, not the best score
         answers, of, unread                    int, evaluations with this score, with a readable one, and without
         share, share_low, share_high           float in [0, 1], answers / of; NaN where of is 0. Wilson, with questions as trials:
-                                               several judges of one answer say partly the same
+                                               several judges of one answer are not independent
 
     Raises NotInRunError for an unknown judge.
     """

@@ -17,10 +17,10 @@ from audit.metrics._systems import (
     TEXT_MEASURES,
     VALUES,
     answer_values,
-    bound,
     composite_values,
     identity,
     in_order,
+    selection_parameters,
     system_number,
     systems_of,
 )
@@ -91,7 +91,7 @@ def system_differences(
     values = pd.concat(
         [
             answer_values(con, question_type, organ), composite_values(con, question_type, organ, incomplete, weights),
-            frame(con, REFUSALS, bound(question_type, organ)),
+            frame(con, REFUSALS, selection_parameters(question_type, organ)),
         ]
     )  # fmt: skip
     return pd.DataFrame(list(_rows(systems.to_dict("records"), first, values)), columns=list(COLUMNS))

@@ -1,4 +1,4 @@
-"""What each answering system was asked and did: answered, refused, unread, and how long its answers are."""
+"""Replies of each answering system: answered, refused, unreadable, and the length of its answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._systems import ANSWERING, CHOSEN, REFERENCE_ROW, SYSTEM, bound
+from audit.metrics._systems import ANSWERING, CHOSEN, REFERENCE_ROW, SYSTEM, selection_parameters
 from audit.stats.intervals import with_wilson
 from audit.stats.means import mean_interval
 from audit.store.connection import Connection, frame
@@ -42,7 +42,7 @@ MODE_WORDS = {
     "other": "other",
 }  # fmt: skip
 TABLE = TableSpec(
-    "What each answering system did with the {questions}",
+    "Replies of each answering system",
     (
         SYSTEM, Column.text("model", "Model"), Column.text("mode", "Mode", words=MODE_WORDS),
         Column.text("retriever", "Retriever"), Column.count("asked", "Asked", "{questions}"),
@@ -84,9 +84,9 @@ def systems(con: Connection, question_type: str | None = None, organ: str | None
         words, words_low, words_high           float, mean, 95 % interval with questions resampled (audit.stats.means)
         words_sd, words_min, words_max         float; the standard deviation is that of a sample (n - 1)
     """
-    lengths = frame(con, LENGTHS, bound(question_type, organ))
+    lengths = frame(con, LENGTHS, selection_parameters(question_type, organ))
     reference = lengths["words"][lengths["system"].isna()]
-    table = _counts(frame(con, SQL, bound(question_type, organ)), len(reference))
+    table = _counts(frame(con, SQL, selection_parameters(question_type, organ)), len(reference))
     own = [reference if pd.isna(number) else lengths["words"][lengths["system"] == number] for number in table["system"]]
     words = pd.DataFrame([_length(texts) for texts in own], columns=list(LENGTH_COLUMNS))
     return table.drop(columns=["system", "replies"]).join(words)
@@ -100,7 +100,7 @@ def _counts(table: pd.DataFrame, references: int) -> pd.DataFrame:
     counts = ["asked", "not_asked", "answered", "refused", "unread"]
     replies = (table["answered"] + table["refused"]).astype(float)
     table = table.assign(replies=replies, refusal=table["refused"].astype(float) / replies.where(replies > 0))
-    # <NA>, not 0: nobody asked the reference
+    # <NA>, not 0: the reference answers were not asked for
     return with_wilson(table, "refusal", "refused", "replies").astype(dict.fromkeys(counts, "Int64"))
 
 

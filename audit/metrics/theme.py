@@ -171,7 +171,7 @@ def _category_rows(part: str, pairs: pd.DataFrame) -> pd.DataFrame:
 @metric(
     sql=PLACES_SQL,
     table=PLACES_TABLE,
-    glossary={"disputed": "Having at least one disagreeing pair; the more of them, the more disputed."},
+    glossary={"disputed": "With at least one disagreeing pair; more of them mean more disputed."},
     by_theme=True,
 )
 def theme_places(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
@@ -216,7 +216,7 @@ def theme_topics(con: Connection, taxonomy: Taxonomy, theme_id: str = NO_THEME) 
 @metric(
     sql=SEARCH_SQL,
     table=SEARCH_TABLE,
-    glossary={"search by words": "Finds themes by their name, terms and divergence topics, as written; not by meaning."},
+    glossary={"search by words": "Finds themes by the words of their name, terms and divergence topics, not by meaning."},
     by_theme=True,
 )
 def theme_search(con: Connection, taxonomy: Taxonomy, words: str) -> pd.DataFrame:
@@ -225,7 +225,7 @@ def theme_search(con: Connection, taxonomy: Taxonomy, words: str) -> pd.DataFram
     A word may be part of another; case and accents do not matter, % and _ are ordinary characters. Words are found as they
     are written, not by their meaning. Divergence topics are those of this run's present pairs.
 
-    One row per theme, those with most divergence topics found first:
+    One row per theme, those with the most matching divergence topics first:
         theme_id  str; '-1' for divergence topics without a theme
         found     int, its divergence topics that contain all the words; 0 where only its name or terms do
     """
@@ -241,7 +241,7 @@ def theme_search(con: Connection, taxonomy: Taxonomy, words: str) -> pd.DataFram
     by_theme=True,
 )
 def theme_questions(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:
-    """The questions on which most pairs disagree about a theme; who states what on each is `question_positions`.
+    """The questions on which most pairs disagree about a theme; `question_positions` has the positions on each.
 
     One row per question, the most disputed first, at most six:
         question_id, question_text  str

@@ -1,4 +1,4 @@
-"""What the sources disagree about: pairs, questions, handbooks and severity of each theme, the gravest first."""
+"""Themes of disagreement: pairs, questions, handbooks and severity of each, the gravest first."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ TABLE = TableSpec(
     (
         THEME,
         "Rank: the theme with most disagreeing pairs of high clinical significance first, then of medium, then the others; so "
-        "many trifles do not outrank one grave matter. Weight: 1, 2 or 3 for each disagreeing pair by its significance (low, "
-        "medium, high), 1 where it was not stated. Severity: weight per pair.",
+        "many minor disagreements do not outrank a grave one. Weight: 1, 2 or 3 for each disagreeing pair by its significance "
+        "(low, medium, high), 1 where it was not stated. Severity: weight per pair.",
         TWO_WAY,
     ),
 )  # fmt: skip
 GLOSSARY = {
-    "theme": "Divergence topics that are about the same thing. Each belongs to one theme or to none; themes form groups.",
+    "theme": "Divergence topics about the same matter. Each belongs to one theme or to none; themes form groups.",
     "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 where "
     "it was not stated.",
     "divergence topic": "In a few words, what the two answers differ about.",
@@ -92,13 +92,13 @@ GLOSSARY = {
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY, by_theme=True)
 def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.DataFrame:
-    """What the sources disagree about, the gravest theme first.
+    """Themes of disagreement, the gravest first.
 
     A theme groups divergence topics: the judge's few words on what two answers differ about. Its pairs are those in which both
     handbooks address the question (present pairs) and whose divergence topic belongs to it. burden adds 1 for every pair that
     disagrees (is divergent or contradictory) with low clinical significance, 2 with medium, 3 with high, and 1 where it was not
     stated; severity is the burden per pair. Themes are ranked by their disagreements of high significance, then of medium, then
-    by the others, so that many trifles do not outrank one grave matter. share: of all disagreeing pairs of the run, those that
+    by the others, so many minor disagreements do not outrank a grave one. share: of all disagreeing pairs of the run, those that
     disagree about this theme. r_div: of the theme's own pairs, those that disagree. A divergence topic that belongs to no theme
     counts in the row 'no theme', and a disagreement without a divergence topic in a row of its own: none is left out.
 
@@ -145,7 +145,7 @@ def _theme_rows(con: Connection, taxonomy: Taxonomy, grouped: Grouping, listed: 
 
 
 def _listed_ids(taxonomy: Taxonomy, level: str, with_pairs: set[str]) -> list[str]:
-    """Every theme that could have a pair, also where it has none; a parent only where it has topics of its own."""
+    """Every theme that could have a pair, also if it has none; a parent only where it has topics of its own."""
     if level == "parent":
         return list(dict.fromkeys(tops(taxonomy).values()))
     leaves = {theme.theme_id for theme in taxonomy.leaves}
@@ -173,10 +173,10 @@ def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> 
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:
-    # The rows that are not themes have no rank and go last, however many pairs they have.
+    # Rows that are not themes have no rank and are last, however many pairs they have.
     rest = table["theme_id"].isin(REST)
     gravity = pd.Series(zip(table["high"], table["medium"], table["low"] + table["unstated"], strict=True), index=table.index)
-    # Read from the last to the first, so that equal ones keep the better rank.
+    # From the last to the first, so equal rows keep the better rank.
     ranks = {own: rank for rank, own in reversed([*enumerate(sorted(gravity[~rest], reverse=True), start=1)])}
     table.insert(4, "rank", gravity.map(ranks).mask(rest).astype("Int64"))
     ordered = table.assign(rest=rest).sort_values(["rest", "rank", "pairs", "name"], ascending=[True, True, False, True])

@@ -1,4 +1,4 @@
-"""Which themes take a larger, and which a smaller, share of the disagreement in another run."""
+"""Which themes have a larger or smaller share of the disagreement in another run."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ TABLE = TableSpec(
         Column.share("share_second", "Share", "of the second's"), Column.share("change", "Change"),
     ),
     (
-        "Only pairs that both runs have, by the themes of the first as they were built. Share: of the disagreeing pairs of the "
+        "Only pairs that both runs have, by the themes built for the first. Share: of the disagreeing pairs of the "
         "run among these.",
         "A theme rises or falls where the interval of its change excludes 0, each theme by itself: of 20 themes that do not "
         "change, about one is flagged by chance. Too few questions: fewer than five.", THEME,
@@ -65,13 +65,13 @@ GLOSSARY = {"rising theme": "A theme whose share of all disagreement is larger i
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY, compares=True, by_theme=True)
 def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None = None) -> pd.DataFrame:
-    """Which themes take more of the disagreement in the second run than in the first, and which less.
+    """Which themes have a larger share of the disagreement in the second run than in the first, and which a smaller one.
 
     Only pairs that both runs have are compared: the same question and the same two handbooks, by their ids. share_first and
     share_second: of the disagreeing pairs (divergent or contradictory) of each run among these, those that disagree about the
     theme. change is the second minus the first. A theme rises or falls where the interval of its change lies on one side of 0;
-    else it is not clear. It is the same where no pair changes it. Where it is on fewer than five
-    questions in the two runs together, no interval can be known.
+    else it is not clear. It is the same if no pair changes it. A theme on fewer than five
+    questions of the two runs together has no interval.
 
     `taxonomy` is that of the first run; `against`, that of the second, must share themes with it (by their ids), as it does when
     the second run's divergence topics were assigned to the first one's themes. One row per theme that occurs in either run, the

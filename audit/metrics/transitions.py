@@ -1,4 +1,4 @@
-"""The same pairs in two runs: how far the judges agree, how labels changed, which pairs they are, and what was re-judged."""
+"""The same pairs in two runs: how far the judges agree, how labels changed, on which pairs, and the re-judged pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ select first, second, count(*) as pairs
 from both_runs
 group by all
 """
-# Pairs take turns by question, so that one much disputed question does not fill the list.
+# Questions take turns, so one heavily disputed question does not fill the list.
 CHANGED_PAIRS_SQL = f"""
 with {ALIGNED},
 wanted as (
@@ -119,7 +119,7 @@ def transitions(con: Connection) -> pd.DataFrame:
     as in arXiv:2605.29084, section 5.2.
     """
     counted = frame(con, TRANSITIONS_SQL).set_index(["first", "second"])["pairs"]
-    # Combinations that do not occur are cells of the matrix too.
+    # Combinations that do not occur are also cells of the matrix.
     every = pd.MultiIndex.from_product([STATES, STATES], names=["first", "second"]).drop((NOT_THERE, NOT_THERE))
     table = counted.reindex(every, fill_value=0).astype(int).reset_index()
     row_total = table.groupby("first")["pairs"].transform("sum")
@@ -155,7 +155,7 @@ def changed_pairs(con: Connection, first: str = ANY, second: str = ANY, limit: i
 @metric(
     sql=REJUDGED_SQL,
     table=REJUDGED_TABLE,
-    glossary={"re-judged": "A pair that was put to a judge once more. Its new label is in a run of its own; the old one stays."},
+    glossary={"re-judged": "A pair that was judged again. Its new label is in a separate run; the old one is kept."},
     compares=True,
 )
 def rejudged(con: Connection, which: str = ALL, limit: int = 100, offset: int = 0) -> pd.DataFrame:
@@ -200,19 +200,21 @@ FIGURE_WORDS = {
     "read in both": "Readable in both",
 }
 AGREEMENT_TABLE = TableSpec(
-    "How far the judges of two runs agree",
+    "Agreement of the judges of two runs",
     (
         Column.text("figure", "Figure", words=FIGURE_WORDS), Column.count("count", "Pairs"), Column.count("of", "Of", "pairs"),
         Column.decimal("value", "Value"), INTERVAL_METHOD,
     ),
     ("Over pairs that both judges were asked about.", IntervalNote(Population.PAIRS)),
 )  # fmt: skip
-AGREEMENT_GLOSSARY = {"kappa": "How far two verdicts agree beyond chance: 1 always, 0 as often as two blind labellers would."}
+AGREEMENT_GLOSSARY = {
+    "kappa": "Agreement of two verdicts beyond chance: 1 always, 0 as often as two blind labellers would agree."
+}
 
 
 @metric(sql=AGREEMENT_SQL, table=AGREEMENT_TABLE, glossary=AGREEMENT_GLOSSARY, compares=True)
 def run_agreement(con: Connection) -> pd.DataFrame:
-    """How far the judges of two runs agree on the pairs that both were asked about.
+    """Agreement of the judges of two runs on the pairs that both were asked about.
 
     Pairs that one of the runs pre-screened, or does not have, are in no figure here; `transitions` counts them. kappa: agreement
     on the five labels beyond chance. same label: the share with the same label. DIVERGENT kept: of the pairs that the

@@ -1,4 +1,4 @@
-"""When to retrieve: whether what is known before answering tells which of two systems should answer, and what that gains."""
+"""When to retrieve: whether features known before answering predict which of two systems should answer, and the gain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit.evaluation.answer_features import FEATURES, answer_features
 from audit.evaluation.selective_answering import MIN_DIFFERING, RetrievalRule, learn_when_to_retrieve
 from audit.formatting import fixed
 from audit.metrics import metric
-from audit.metrics._systems import CHOSEN, COMPOSITE, bound, composite_values, system_number
+from audit.metrics._systems import CHOSEN, COMPOSITE, composite_values, selection_parameters, system_number
 from audit.queries.lookup import require_one_of
 from audit.stats.intervals import Floats
 from audit.stats.means import mean_change, mean_interval
@@ -55,7 +55,7 @@ HABITS = {
     NEVER: "never retrieve", ALWAYS: "always retrieve", RULE: "retrieve by the rule", BEST: "the better answer each time",
 }  # fmt: skip
 TABLE = TableSpec(
-    "Whether it can be told beforehand for which {questions} retrieval helps",
+    "Whether it can be predicted for which {questions} retrieval helps",
     (
         Column.text("rule", "Choice", words=HABITS), Column.count("questions", "{Questions}"),
         Column.count("retrieved", "Answered with retrieval", "{questions}"), Column.decimal("quality", "Quality", "mean"),
@@ -63,9 +63,9 @@ TABLE = TableSpec(
         Column.decimal("over_always", "Gain", "over always retrieving"), Column.text("finding", "Finding"),
     ),
     (
-        "The rule is a logistic regression on what is known before answering: the scores, the number and the words of the "
-        "passages found, and the type and length of the {question}. It chooses for {questions} that it did not learn from. The "
-        "last row takes the better answer each time, which nobody can know beforehand: no rule gains more.",
+        "The rule is a logistic regression on features known before answering: the scores, number and words of the "
+        "passages found, and the type and length of the {question}. It is tested on {questions} that it was not trained on. The "
+        "last row takes the better answer each time, which cannot be known beforehand: no rule gains more.",
         "Quality: the composite from 0 to 10; or the share of people's comparisons that the answer won, a tie counting half.",
         IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),
@@ -116,7 +116,7 @@ def when_to_retrieve(
     or no question on which both are known. Raises NotInRunError for an unknown system, AuditError for another outcome,
     MissingLibraryError without scikit-learn. Source: audit.evaluation.selective_answering.
     """
-    compared = _compared(con, outcome, alone, retrieving, bound(question_type, organ))
+    compared = _compared(con, outcome, alone, retrieving, selection_parameters(question_type, organ))
     if compared is None:
         return pd.DataFrame(columns=list(COLUMNS))
     difference = compared.retrieved - compared.without
@@ -190,8 +190,8 @@ def _named(name: str, numbers: tuple[float, float, float]) -> dict[str, float]:
 
 
 def finding(row: dict[str, Any]) -> str:
-    """What the gains of the rule show, in a sentence. A gain is claimed only where both intervals are above 0."""
-    # Over the better of the two habits: a rule that beats the worse one only is of no use
+    """The conclusion from the gains of the rule, in a sentence. A gain is claimed only where both intervals are above 0."""
+    # Over the better of the two habits: a rule that beats only the worse one is useless
     habit, name = min((row["over_never"], "over_never"), (row["over_always"], "over_always"))
     against = {"over_never": "never retrieving", "over_always": "always retrieving"}[name]
     low, high = row[f"{name}_low"], row[f"{name}_high"]
@@ -199,12 +199,12 @@ def finding(row: dict[str, Any]) -> str:
     if row["over_never_low"] > 0 and row["over_always_low"] > 0:
         return f"The rule gains {fixed(habit, 2)}{span} over {against}, the better of the two habits."
     if habit == 0:
-        return f"No gain: the rule found nothing to go by and comes down to {against}."
+        return f"No gain: the rule found no useful feature and amounts to {against}."
     return f"No gain is shown: the rule changes the mean quality by {fixed(habit, 2)}{span} against {against}."
 
 
 SIGNALS_TABLE = TableSpec(
-    "What speaks for retrieval before a {question} is answered, by the rule",
+    "What speaks for retrieval before a {question} is answered, according to the rule",
     (
         Column.text("feature", "Known beforehand", words=FEATURES), Column.count("questions", "{Questions}", "where known"),
         Column.decimal("weight", "Weight", "mean"), Column.decimal("least", "Weight", "lowest"),
@@ -212,7 +212,8 @@ SIGNALS_TABLE = TableSpec(
     ),
     (
         "The rule is learned again and again, each time without a fifth of the {questions}. Weight: by how much the log odds of "
-        "retrieval being better rise with one standard deviation more of the feature. A weight whose sign changes tells nothing.",
+        "retrieval being better rise with one standard deviation more of the feature. A weight whose sign changes is "
+        "uninformative.",
     ),
 )  # fmt: skip
 SIGNALS_GLOSSARY = {"sufficiency": "How much of {a_question} the passages cover: the share of its words that are in them."}
@@ -223,7 +224,7 @@ def retrieval_signals(
     con: Connection, outcome: str = COMPOSITE, alone: str | None = None, retrieving: str | None = None,
     question_type: str | None = None, organ: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """What the rule of `when_to_retrieve` goes by: the weight of each feature that is known before answering.
+    """The rule of `when_to_retrieve`: the weight of each feature that is known before answering.
 
     The options and the errors are those of `when_to_retrieve`.
     One row per feature that varies, the heaviest first:
@@ -233,7 +234,7 @@ def retrieval_signals(
 
     No row where there is no rule.
     """
-    compared = _compared(con, outcome, alone, retrieving, bound(question_type, organ))
+    compared = _compared(con, outcome, alone, retrieving, selection_parameters(question_type, organ))
     if compared is None or compared.rule is None:
         return pd.DataFrame(columns=["feature", "questions", "weight", "least", "most"])
     weights = compared.rule.weights

@@ -1,4 +1,4 @@
-"""Where a handbook disagrees with itself: the places side by side, and what was compared in each handbook."""
+"""Where a handbook disagrees with itself: the passages, and how much was compared in each handbook."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLACES_TABLE = TableSpec(
         Column.count("page", "Page"), Column.text("section", "Section"), Column.text("text", "In its words"),
     ),
     (
-        "One row for each place. Rows with the same number are one disagreement; those with the same position say the same. "
+        "One row per place. Rows with the same number are one disagreement; those with the same position agree. "
         "A dash: the page is not known.",
         "Only statements that seem to be about the same thing were compared; a {handbook} without a row may disagree with itself "
         "all the same, or was not compared.",
@@ -57,8 +57,8 @@ COUNTS_TABLE = TableSpec(
     ),
     (
         "A pair is two statements of one {handbook}, in different places, that seem to be about the same thing. Pairs that state "
-        "the same value are counted and not judged. No verdict: a reply could not be read, or the rules could not tell.",
-        "A dash: the {handbook} was not compared with itself, which is not the same as no disagreement.",
+        "the same value are counted and not judged. No verdict: a reply could not be read, or the rules could not decide.",
+        "A dash: the {handbook} was not compared with itself, which does not mean that it has no disagreement.",
     ),
 )  # fmt: skip
 
@@ -85,7 +85,7 @@ def within_handbook(con: Connection, handbook_id: str = "") -> pd.DataFrame:
         label                            str, DIVERGENT or CONTRADICTORY
         significance                     str, low, medium or high; None: not stated
         divergence_topic, reasoning      str or None; judge  str or None, who compared: a model, or rules
-        question_id                      str or None, where the places were found by a question
+        question_id                      str or None, if the places were found by a question
         position                         int, from 1
         value                            str or None, the amount as written
         page                             Int64, from 1; <NA>: not known
@@ -107,11 +107,11 @@ def within_handbook(con: Connection, handbook_id: str = "") -> pd.DataFrame:
     glossary={"compared with itself": "Statements of one {handbook} were compared with each other, and not with another's."},
 )
 def within_handbook_counts(con: Connection) -> pd.DataFrame:
-    """What was compared within each handbook, and how much of it disagrees.
+    """Counts of the pairs compared within each handbook, and how many disagree.
 
     A pair is two statements of different sections of a handbook that seem to be about the same thing. Pairs that state the same
     value agree without a judge. The others were judged (`compared`), or have no verdict (`unscored`: a reply that could not be
-    read, or rules that could not tell), or were not asked about. None of these is agreement.
+    read, or rules that could not decide), or were not asked about. None of these is agreement.
 
     One row per handbook, in release order; every count is <NA> where the handbook was not compared with itself:
         handbook                                  int, number; handbook_id, organ, center  str

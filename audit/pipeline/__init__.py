@@ -1,1 +1,1 @@
-"""From handbooks and questions to a run, stage by stage: what is done already is known, and is not done again."""
+"""From handbooks and questions to a run, stage by stage; tasks that are already done are skipped."""

@@ -1,4 +1,4 @@
-"""What is done already: a task is known by what goes into it, and its results by their digests."""
+"""The build cache: a task is identified by the digests of its inputs, its results by theirs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.atomic_io import sha256_of, write_atomic
 
 @dataclass(frozen=True)
 class Task:
-    """The smallest piece of work that is done or not: one file, nearly always.
+    """The smallest unit of work, nearly always one file.
 
     inputs    what it is made from, by name: digests, settings, versions; None for what does not exist yet
     outputs   the files it leaves
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class BuildCache:
-    """One small JSON file a task below `folder`, each replaced as a whole."""
+    """One small JSON file per task below `folder`, each replaced atomically."""
 
     folder: Path
     _digests: dict[Path, str | None] = field(default_factory=dict, compare=False)
@@ -65,11 +65,11 @@ class BuildCache:
         write_atomic(path, json.dumps(entry, indent=1, default=str) + "\n")
 
     def entry(self, task: Task) -> dict[str, Any]:
-        """What was recorded when the task was last done; empty where nothing was, or it cannot be read."""
+        """The record of the task's last run; empty if there is none or it is unreadable."""
         try:
             return dict(json.loads(self._path(task).read_text(encoding="utf-8")))
         except (OSError, ValueError):
-            # An entry that cannot be read costs one task, an error here would cost the run.
+            # An unreadable entry repeats one task; an error here would stop the run.
             return {}
 
     def figures(self, task: Task) -> dict[str, Any]:
@@ -118,10 +118,10 @@ def digest_of_path(path: Path) -> str | None:
 
 @lru_cache
 def code_digest(*places: str) -> str:
-    """The digest of the source of some packages and modules of `audit`, so that a stage whose code changed runs again.
+    """The digest of the source of some packages and modules of `audit`, so a stage whose code changed runs again.
 
     The bytes count, not a version number that an author must remember to raise. Raises LookupError for an entry without source:
-    a module that was renamed would otherwise silently leave the digest.
+    a renamed module would otherwise silently drop out of the digest.
     """
     root = Path(audit.__file__).parent
     files: list[Path] = []

@@ -23,7 +23,7 @@ Section = tuple[str, str]
 
 @dataclass
 class CitedTexts:
-    """What the answers were given and cite.
+    """The evidence and citations of answers.
 
     passages   (question id, system id) -> records of its evidence, best first
     citations  the same -> records of its citations, of passages that it was given
@@ -39,7 +39,7 @@ class CitedTexts:
         return [self._text(passage) for passage in self.passages.get(key, ())]
 
     def cited_text(self, key: Key, citation: Record) -> str | None:
-        """The text of the section that a citation names, or of the passage with its number; None where there is none."""
+        """The text of the section that a citation names, or of the passage with its number; None if there is none."""
         if text := self.sections.get(_section_of(citation)):
             return text
         texts, number = self.passage_texts(key), citation.get("passage")
@@ -55,7 +55,7 @@ class CitedTexts:
     def quote_check(self, key: Key) -> float | None:
         """The share of an answer's quotes that are in the text that they cite, word for word.
 
-        None without a quote, and where the text of a quoted section is not in the release: nobody can check it.
+        None without a quote, and where the text of a quoted section is not in the release: it cannot be checked.
         """
         quotes = [(str(citation["quote"]), self.cited_text(key, citation)) for citation in self.citations.get(key, ())
                   if citation.get("quote")]  # fmt: skip
@@ -64,7 +64,7 @@ class CitedTexts:
 
 
 def read_cited_texts(folder: Path, max_bytes: int, reject: Callable[[], None] = lambda: None) -> CitedTexts:
-    """What the answers of the release in `folder` were given and cite. Of two records of one thing the first counts.
+    """The evidence and citations of the answers of the release in `folder`. Of duplicate records the first is used.
 
     An answer that brings no evidence has that of its routing. Raises ReleaseError where `folder` is not the folder of a release.
     """

@@ -40,13 +40,11 @@ class CorpusOptions(ConfigSection):
 
     pdfs: ExistingPath | None = Field(None, description="a file, or a folder of PDF, HTML, DOCX, Markdown and text files")
     documents: ExistingPath | None = Field(None, description="a folder of documents (JSON), instead of pdfs")
-    catalog: ExistingPath | None = Field(
-        None, description="CSV file with the handbook that each file is: see `audit extract --help`"
-    )
-    engine: Text = Field("", description="what reads the PDF files: see `audit extract --help`")
+    catalog: ExistingPath | None = Field(None, description="CSV file that maps files to handbooks: see `audit extract --help`")
+    engine: Text = Field("", description="engine that reads the PDF files: see `audit extract --help`")
     ocr: bool = Field(False, description="recognise the text of pages that are pictures (program ocrmypdf or tesseract)")
     ocr_language: Text = Field("eng", description="language of those pages, as tesseract names it: eng, deu, eng+spa")
-    terms: dict[str, Text] = Field({}, description=f"what the pages call things: {', '.join(TERMS)}")
+    terms: dict[str, Text] = Field({}, description=f"display words of the pages: {', '.join(TERMS)}")
 
 
 class QuestionOptions(ConfigSection):
@@ -58,18 +56,18 @@ class QuestionOptions(ConfigSection):
         description="reference answers and gold sections (JSONL, as in a release), to measure [[systems]] by",
     )
     taxonomy: NameOrPath = Field("", description="the topics and subtopics a question may have: a TOML file, or transplant")
-    decisions: ExistingPath | None = Field(None, description="what was decided about near-duplicates")
+    decisions: ExistingPath | None = Field(None, description="decisions about near-duplicates")
     screen: bool = Field(False, description="look for details that could identify a person (extra pipeline)")
     encoder: NameOrPath = Field(
         default_factory=model_or_words, description=f"near-duplicates are found by a sentence model, words, or none; {LEFT_OUT}"
     )
-    first: int = Field(0, ge=0, description="ask only so many questions, in the order of the file; 0: all")
+    first: int = Field(0, ge=0, description="maximum number of questions, in the order of the file; 0: all")
 
 
 class RetrievalOptions(ConfigSection):
     """How passages are found."""
 
-    strategy: Strategy = Field("hero", description="the strategy whose passages are answered from")
+    strategy: Strategy = Field("hero", description="the strategy whose passages the answers are written from")
     encoder: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
@@ -87,8 +85,8 @@ class GenerateOptions(ConfigSection):
     generator: Literal["extractive", "model"] = Field(EXTRACTIVE, description="sentences of the passages, or a model")
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
-    context: int = Field(32_768, ge=1_000, description="tokens the model takes for prompt and answer together")
-    max_tokens: int = Field(0, ge=0, description="tokens of an answer at most; 0: as its prompt says (700)")
+    context: int = Field(32_768, ge=1_000, description="the model's maximum of prompt and answer together, in tokens")
+    max_tokens: int = Field(0, ge=0, description="maximum tokens of an answer; 0: the value of its prompt (700)")
     threshold: float | None = Field(None, ge=0, le=1, description="extractive: weaker evidence is NOT ADDRESSED, 0 to 1")
 
 
@@ -101,13 +99,13 @@ class JudgeOptions(ConfigSection):
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     protocol: Literal["structured", "label_only", "positions"] = Field(
-        "structured", description="one call a pair, or the label first, or one call an answer and one a question"
+        "structured", description="one call per pair, or the label first, or one call per answer and one per question"
     )
     absence: Literal["keep", "check"] = Field("keep", description="keep the generator's absence flags, or check every answer")
     swap: bool = Field(False, description="judge each pair in the other order too")
-    blind_centers: bool = Field(False, description="and with the names of centers and handbooks masked")
+    blind_centers: bool = Field(False, description="judge each pair with the names of centers and handbooks masked too")
     name_centers: bool = Field(False, description="tell the judge which center each answer is from")
-    repeat: int = Field(0, ge=0, description="and this many times more")
+    repeat: int = Field(0, ge=0, description="judge each pair this many more times")
     templates: ExistingPath | None = Field(None, description="your own prompts, in files named as in audit/judging/templates")
 
 
@@ -115,7 +113,7 @@ class WithinOptions(ConfigSection):
     """Whether each handbook is compared with itself, by the judge of [judge]."""
 
     compare: bool = Field(True, description="whether statements of one handbook are compared with each other")
-    pairs: int = Field(DEFAULT_PAIRS, ge=1, description="pairs of one handbook that a model is asked about, at most")
+    pairs: int = Field(DEFAULT_PAIRS, ge=1, description="maximum number of pairs of one handbook put to a model")
 
 
 class ThemeOptions(ConfigSection):
@@ -123,30 +121,30 @@ class ThemeOptions(ConfigSection):
 
     build: bool = Field(True, description="whether themes are built")
     model: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
-    target: int = Field(0, ge=0, description="number of themes to come close to; 0: what the distance gives")
+    target: int = Field(0, ge=0, description="target number of themes; 0: determined by the distance")
 
 
 class ReleaseOptions(ConfigSection):
-    """What the run is called."""
+    """Names and folders of the run."""
 
     run_id: Text = Field("", description="short name of the run (left out: the name of the config file)")
     title: Text = Field("", description="title on the pages")
     licence: Text = Field("", description="terms of use of the texts")
-    synthetic: bool = Field(False, description="the texts were made up; every page then says so")
+    synthetic: bool = Field(False, description="the texts are synthetic; every page then says so")
     datasheet: dict[Annotated[str, AfterValidator(one_of(DATASHEET_PARTS))], Text] = Field(
         {}, description=f"[release.datasheet]: in your words, by part of the datasheet: {', '.join(DATASHEET_PARTS)}"
     )
-    work: NewPath | None = Field(None, description="folder for everything in between (left out: AUDIT_DATA_DIR/pipeline/RUN_ID)")
+    work: NewPath | None = Field(None, description="folder for intermediate files (left out: AUDIT_DATA_DIR/pipeline/RUN_ID)")
 
 
 class LoadOptions(ConfigSection):
-    """What happens to the release."""
+    """Loading of the release."""
 
-    load: bool = Field(True, description="load it as a run, which the dashboard then shows")
+    load: bool = Field(True, description="load it as a run, so the dashboard shows it")
 
 
 class ClusterOptions(ConfigSection):
-    """What a SLURM job of `workers = "slurm"` requests."""
+    """The resources of a SLURM job of `workers = "slurm"`."""
 
     jobs: int = Field(4, ge=1, description="jobs at once")
     cores: int = Field(2, ge=1, description="cores of each job")

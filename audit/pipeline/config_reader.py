@@ -26,7 +26,7 @@ NOTHING_DONE = "Nothing was done."
 
 
 def read_config(path: Path, preset: str = "") -> Config:
-    """The config in `path`; what it leaves open is as in the `preset`, if one is named.
+    """The config in `path`; options left open are taken from the `preset`, if one is named.
 
     Raises ConfigError, with the line, where an option is unknown or its value is not allowed.
     """
@@ -75,7 +75,7 @@ class _Refusal:
 
 
 def _check_together(config: Config, refuse: _Refusal) -> None:
-    """What no single option can be blamed for."""
+    """Checks that involve several options."""
     if (config.corpus.pdfs and config.corpus.documents) or (
         (config.retrieves or config.asks_sources) and not (config.corpus.pdfs or config.corpus.documents)
     ):
@@ -112,7 +112,7 @@ def _check_systems(config: Config, refuse: _Refusal) -> None:
 
 
 def _sentence(problem: Mapping[str, Any]) -> str:
-    """What pydantic found, as a sentence about the option."""
+    """A pydantic error as a message about the option."""
     location, kind, limits = [str(part) for part in problem["loc"]], problem["type"], problem.get("ctx", {})
     name = next((part for part in reversed(location) if not part.isdigit()), "")
     if kind == "extra_forbidden":

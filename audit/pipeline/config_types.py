@@ -12,7 +12,7 @@ from audit.vocabulary import nearest
 
 
 def _text(value: Any) -> Any:
-    """Without the spaces around it. An empty text is not an option's value: leaving the option out is."""
+    """Stripped of surrounding spaces. An empty text is not allowed: the option must be left out instead."""
     if isinstance(value, str) and not value.strip():
         raise ValueError("is empty: leave the option out instead.")
     return value.strip() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What the stages of one run share: the config, the workspace, the handbooks and those that had to be left out."""
+"""The context shared by the stages of a run: the config, the workspace, the handbooks and those left out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SourceDocument:
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder of everything between the stages."""
+    """The folder of intermediate files."""
 
     root: Path
 
@@ -61,15 +61,15 @@ class Workspace:
 
     @property
     def datasheet(self) -> Path:
-        """What is known of the release, in seven parts, with questions to its makers (Markdown)."""
+        """The datasheet of the release in seven parts, with questions to its makers (Markdown)."""
         return self.root / "datasheet.md"
 
     def retrieval(self, handbook: str) -> Path:
-        """What was retrieved from a handbook, one question a line."""
+        """The passages retrieved from a handbook, one question per line."""
         return self.root / "retrieval" / f"{handbook}.jsonl"
 
     def trials(self, handbook: str) -> Path:
-        """The same for every strategy that is compared, one question and strategy a line."""
+        """The results of every compared strategy, one question and strategy per line."""
         return self.root / "trials" / f"{handbook}.jsonl"
 
     def answers(self, handbook: str) -> Path:
@@ -86,7 +86,7 @@ class Workspace:
         return self.root / "routed" / system_id / f"{batch}.jsonl"
 
     def routes(self, system_id: str) -> Path:
-        """The same of all questions, as a table of the release, with the marked statements of the answers."""
+        """The routing of all questions, as a table of the release, with the marked statements of the answers."""
         return self.root / "systems" / f"{system_id}.routes.jsonl"
 
     def journal(self, stage: str, plan: str) -> Path:
@@ -154,7 +154,7 @@ class Stage(ABC):
         return self.context.cache.done(task)
 
     def warning(self) -> str:
-        """What a person should know about the input, whether or not there is anything to do; empty: nothing."""
+        """A message about the input for the user, whether or not there are open tasks; may be empty."""
         return ""
 
 

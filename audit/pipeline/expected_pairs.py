@@ -11,7 +11,7 @@ from math import comb, sqrt
 # (arXiv:2605.29084, section 6.2). A run asks such handbooks only; over all handbooks the share is 78.9 %.
 PUBLISHED_LOW, PUBLISHED_HIGH = 0.60, 0.78
 PUBLISHED_PAIRS = (PUBLISHED_LOW + PUBLISHED_HIGH) / 2
-# Fewer pairs of existing answers tell less than the answers one by one.
+# With fewer pairs of existing answers, the single answers give the better estimate.
 MIN_PAIRS = 30
 
 AnswerSize = tuple[str, bool, int]
@@ -86,6 +86,6 @@ class ExpectedPairs:
         else:
             basis = (
                 f"the middle of the published range of handbooks of the question's organ, {PUBLISHED_LOW:.0%} to "
-                f"{PUBLISHED_HIGH:.0%}; this run's own answers will tell"
+                f"{PUBLISHED_HIGH:.0%}; replaced by this run's own share once there are answers"
             )
         return f"{self.total:,} pairs, about {self.prescreened:,} of them ABSENT without a judge ({basis})."

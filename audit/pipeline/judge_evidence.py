@@ -1,4 +1,4 @@
-"""Judging the answers of a release by their evidence: which answers are judged, and what of each is shown to the judge."""
+"""Judging the answers of a release by their evidence: which answers are judged, and their material for the judge."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _store_of(path: Path, source: str, settings: Settings) -> Iterator[Path]:
     if not path.is_dir():
         yield find_run(settings.store_dir, source).path
         return
-    # Loaded aside: whoever stress-tests a judge need not have the release among the runs
+    # Loaded into a temporary store: the release need not be among the loaded runs
     with tempfile.TemporaryDirectory(prefix="audit-planted-") as scratch:
         yield load_release(path, replace(settings, data_dir=Path(scratch))).run.path
 

@@ -45,7 +45,7 @@ class AnswersToScore:
 
     @property
     def left_out(self) -> str:
-        """A sentence on the answers that no judge is asked about; empty where there are none."""
+        """A sentence on the answers that no judge is asked about; empty if there are none."""
         numbers = {
             "refusals": self.refused, "answers that could not be read": self.unread,
             "records that could not be read (`audit check` names them)": self.unreadable,
@@ -62,7 +62,7 @@ class AnswersToScore:
 def answers_to_score(
     folder: Path, max_bytes: int, *, refusals: bool = True, references: bool = True, systems: Collection[str] = ()
 ) -> AnswersToScore:
-    """The answers of the release in `folder` that a judge can be asked about. Of two records of one thing the first counts.
+    """The answers of the release in `folder` that a judge can be asked about. Of duplicate records the first is used.
 
     refusals    judge refusals that have a text, like every other answer
     references  judge the first reference answer to each question too

@@ -1,4 +1,4 @@
-"""What the judge is given: the answers of all handbooks, question by question, and the pairs of handbooks that answered."""
+"""The judge's input: the answers of all handbooks, question by question, and the pairs of handbooks that answered."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
 def handbook_record(document: Document) -> dict[str, Any]:
     """The record of handbooks.jsonl."""
     record = {name: getattr(document, name) for name in HANDBOOK_FIELDS}
-    # A document that was never checked has no share either: none is not zero
+    # A document that was never checked has no share, which is not a share of zero
     return record | {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
 
 

@@ -1,4 +1,4 @@
-"""What a run would do, without doing it: which tasks are done, and how much work the others are."""
+"""The plan of a run: which tasks are done, and how much work the others are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run would do.
+    """The plan of a run.
 
     answers  (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
     systems  answering systems, each of which answers every question once
@@ -71,7 +71,7 @@ def _answers(
 ) -> Iterator[AnswerSize]:
     """The answers that exist to `questions`: from a journal where a stopped run left them there, else from the files."""
     to_do = {name for row in rows if row.stage == "generate" for name in row.to_do}
-    # What is retrieved anew may be answered differently, and the calls in a journal cannot be told before
+    # New retrieval may change the answers, and its calls cannot be looked up in a journal in advance
     retrieved = not any(row.to_do for row in rows if row.stage in BEFORE_JUDGING[:-1])
     sources = [source for source in context.present if source.handbook_id in to_do] if retrieved else []
     in_journal = set()
@@ -80,7 +80,7 @@ def _answers(
         yield _size(record)
     for source in context.present:
         path = context.workspace.answers(source.handbook_id)
-        # Answers of other settings, which will be written anew, still tell more of this run than of any other
+        # Answers from other settings will be rewritten, but still predict this run better than published figures
         if source.handbook_id not in in_journal and path.is_file():
             yield from (_size(record) for record in read_lines(path) if record["question_id"] in questions)
 
@@ -90,7 +90,7 @@ def _size(record: Mapping[str, Any]) -> AnswerSize:
 
 
 def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
-    """What one stage has to do. After the import of questions, the plan counts with the questions of the file as it is."""
+    """The open tasks of one stage. After the import of questions, the plan counts with the questions of the file as it is."""
     tasks = stage.tasks()
     row = StagePlan(stage.name, len(tasks), tuple(task.name for task in tasks if not stage.done(task)))
     if stage.name == QUESTIONS and row.to_do:

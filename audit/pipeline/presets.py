@@ -48,10 +48,10 @@ PAPER = (
 PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER}
 SOURCES = {"paper": "arXiv:2605.29084"}
 FIXED = {
-    "paper": "Temperature 0, the sentence that says an answer is absent, and replies without what a model thinks are so in any "
+    "paper": "Temperature 0, the sentence that marks an answer as absent, and replies without a model's thinking apply in any "
     "case (appendix D). Prompts are our own: see the table of departures in audit/README.md."
 }
-"""What a preset need not set."""
+"""Settings of the paper that hold without a preset."""
 
 
 def with_preset(parsed: Mapping[str, Any], preset: str) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _states(parsed: Mapping[str, Any], option: PresetOption) -> bool:
     table: Any = parsed
     for name in option.path:
         if not isinstance(table, Mapping):
-            return True  # not a table at all: the reader of configs refuses it, and says so
+            return True  # not a table: the config reader rejects it with a message
         if name not in table:
             return False
         table = table[name]
@@ -99,7 +99,7 @@ def _states(parsed: Mapping[str, Any], option: PresetOption) -> bool:
 def _set(parsed: dict[str, Any], option: PresetOption) -> None:
     table = parsed
     for name in option.section:
-        # Copies, so that the parsed config stays as it was
+        # Copies, so the parsed config stays as it was
         table[name] = dict(table.get(name, {}))
         table = table[name]
     table[option.name] = option.value

@@ -29,7 +29,7 @@ class StressInput:
     sentences: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """How many records were left out or repaired, and the first sentences."""
         return [*_listed("instances were left out", self.sentences), *_listed("repairs of instances", self.repairs)]
 
@@ -59,7 +59,7 @@ class InstanceFilter:
 def read_instances(folder: Path, max_bytes: int) -> StressInput:
     """The instances of the release in `folder`. Of two with one id the first counts; bad ones get a sentence.
 
-    Raises ReleaseError where it has none that can be used.
+    Raises ReleaseError if it has none that can be used.
     """
     path = folder / INSTANCES_FILE
     if not path.is_file():
@@ -108,20 +108,20 @@ def _instance(raw: Any, seen: set[str], texts: dict[str, str]) -> tuple[StressIn
 
 @dataclass(frozen=True)
 class EarlierTables:
-    """What the release has of systems, by id, and of replies, by instance and system: as it is in the files."""
+    """The systems of the release by id, and its replies by instance and system, unchanged from the files."""
 
     systems: dict[str, Any]
     replies: dict[tuple[str, str], Any]
 
 
-def earlier_tables(given: StressInput, max_bytes: int) -> EarlierTables:
+def earlier_tables(stress_input: StressInput, max_bytes: int) -> EarlierTables:
     """The tables that are written again. Adds questions.jsonl to a release without questions.
 
     Raises ReleaseError where a table is in another file or cannot be read in full: writing it again would lose some.
     """
-    folder = given.folder
+    folder = stress_input.folder
     if not any(folder.glob("questions*")):
-        write_table(folder, QUESTIONS_FILE, "questions", _questions(given.instances))
+        write_table(folder, QUESTIONS_FILE, "questions", _questions(stress_input.instances))
     layout = release_layout(folder)
     systems = records_to_keep(layout, "system", SYSTEMS_FILE, system, max_bytes)
     replies = records_to_keep(layout, "stress_reply", REPLIES_FILE, stress_reply, max_bytes)
@@ -131,7 +131,7 @@ def earlier_tables(given: StressInput, max_bytes: int) -> EarlierTables:
     )
 
 
-def write_replies(given: StressInput, earlier: EarlierTables, systems: Sequence[Record], replies: Iterable[Record]) -> int:
+def write_replies(stress_input: StressInput, earlier: EarlierTables, systems: Sequence[Record], replies: Iterable[Record]) -> int:
     """Write systems and their replies into the release, in the place of earlier ones to the same instances.
 
     Replies of other systems, and to other instances, stay. Returns how many replies the release has. Raises AuditError where a
@@ -141,11 +141,12 @@ def write_replies(given: StressInput, earlier: EarlierTables, systems: Sequence[
     known = earlier.systems | {record["system_id"]: record for record in systems}
     try:
         # Replies name systems, so the systems come first: a release that is killed in between can be loaded
-        write_table(given.folder, SYSTEMS_FILE, "systems", known.values())
-        return write_table(given.folder, REPLIES_FILE, "stress_replies", (earlier.replies | new).values())
+        write_table(stress_input.folder, SYSTEMS_FILE, "systems", known.values())
+        return write_table(stress_input.folder, REPLIES_FILE, "stress_replies", (earlier.replies | new).values())
     except OSError as error:
         raise AuditError(
-            f"{given.folder / REPLIES_FILE} cannot be written ({describe_error(error)}). The file is unchanged, and all replies "
+            f"{stress_input.folder / REPLIES_FILE} cannot be written ({describe_error(error)}). The file is unchanged, and "
+            f"all replies "
             "of a model are stored. Run this again with --parse-again where the folder can be written."
         ) from error
 

@@ -1,4 +1,4 @@
-"""Carries out the stages one after the other and sums up what happened."""
+"""Carries out the stages one after the other and summarises the results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from audit.pipeline.build_cache import Task
 from audit.pipeline.context import RunContext, Stage
 
 CLEAN, LEFT_OUT, STOPPED = "clean", "left out", "stopped"
-# A full or read-only disk fails every handbook alike: no handbook is to blame, so none is left out for it.
+# A full or read-only disk fails for every handbook alike, so no handbook is left out for it.
 MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 @dataclass
 class StageCount:
-    """What happened to the tasks of one stage, and the seconds it took.
+    """Counts of the tasks of one stage by outcome, and its seconds.
 
     message   what the stage has to report, whether it ran now or earlier
     findings  requests to a model without a usable reply; see `RunSummary`
@@ -40,7 +40,7 @@ class StageCount:
         return self.tasks - self.done - self.failed
 
     def report(self, figures: Mapping[str, Any]) -> None:
-        """Add the message and the findings of a task; what several tasks say alike is said once."""
+        """Add the message and the findings of a task; equal messages of several tasks are reported once."""
         message = figures.get("message", "")
         self.message = self.message if message in self.message else f"{self.message} {message}".strip()
         self.findings += figures.get("findings", 0)
@@ -48,7 +48,7 @@ class StageCount:
 
 @dataclass
 class RunSummary:
-    """What happened in a run: each stage it reached, (stage, task, reason) of every failure, where it stopped ("": nowhere)."""
+    """The summary of a run: each stage it reached, (stage, task, reason) of every failure, where it stopped ("": nowhere)."""
 
     counts: list[StageCount] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
@@ -56,7 +56,7 @@ class RunSummary:
 
     @property
     def messages(self) -> list[str]:
-        """What the stages have to report, in their order."""
+        """The messages of the stages, in their order."""
         return [count.message for count in self.counts if count.message]
 
     @property
@@ -79,7 +79,7 @@ class RunSummary:
 
 
 class Reporter(Protocol):
-    """Whatever shows how far a run is."""
+    """Shows the progress of a run."""
 
     def begin(self, stage: str, tasks: int, to_do: int) -> None:
         """A stage begins."""
@@ -101,7 +101,7 @@ def run_stages(context: RunContext, stages: Sequence[Stage], reporter: Reporter)
         began, tasks = time.monotonic(), stage.tasks()
         to_do = [task for task in tasks if not stage.done(task)]
         count = StageCount(stage.name, len(tasks), message=stage.warning())
-        # What an earlier run had to report is reported again: it is still true of the release.
+        # Messages of an earlier run are reported again: they still apply to the release.
         for task in tasks:
             if task not in to_do:
                 count.report(context.cache.figures(task))

@@ -34,7 +34,7 @@ class ScoredCounts:
 
 
 def counts_of(records: SystemRecords) -> ScoredCounts:
-    """What happens to each answer of a release; the four counts add up to its answers."""
+    """Counts of a release's answers by outcome; the four counts add up to its answers."""
     fates = Counter(_fate(question, answer, records) for (question, _), answer in records.answers.items())
     return ScoredCounts(**{name: fates[name] for name in ("scored", "refused", "unread", "without_reference")})
 
@@ -80,7 +80,7 @@ def retrieval_values(records: SystemRecords) -> Values:
     """The measures of retrieval of every answer whose question has gold sections, for the systems that bring evidence.
 
     A reply that could be read and brings no evidence, of a system that brings some elsewhere, found nothing: its measures are
-    0. Of an unread reply nobody knows what was found. A gold section is named by its id, or as handbook_id/section_id.
+    0. For an unread reply the result of the search is unknown. A gold section is named by its id, or as handbook_id/section_id.
     """
     values: Values = {}
     for system in dict.fromkeys(system for _, system in records.answers):
@@ -111,7 +111,7 @@ def _gold_name(section: Key, gold: frozenset[str]) -> str:
 def write_measures(records: SystemRecords, values: Values) -> int:
     """Write measures.jsonl with `values` and the earlier measures, and return how many records it has.
 
-    A new value of a measure replaces all earlier values of that measure and system, so that none of an answer that has
+    A new value of a measure replaces all earlier values of that measure and system, so none of an answer that has
     changed stays. Where the manifest declares a count of measures, it is corrected. Raises OSError.
     """
     replaced = {(system, measure) for _, system, measure in values}

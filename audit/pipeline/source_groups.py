@@ -13,7 +13,7 @@ from audit.pipeline.system_options import DECLARED, SystemOptions
 from audit.retrieval.across.sources import Source, declared_sources, sources_by
 
 Files = tuple[tuple[Path, str | None], ...]
-"""Files of documents with the digest of each, so that a file that changes is read again."""
+"""Files of documents with the digest of each, so a file that changes is read again."""
 
 
 @lru_cache(maxsize=2)

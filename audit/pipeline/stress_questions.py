@@ -25,7 +25,7 @@ MAX_CHARACTERS = 2_500
 
 @dataclass
 class _Release:
-    """What a release says on its questions; of two records of one thing the first counts."""
+    """A release's answers and references for its questions; of duplicate records the first is used."""
 
     layout: Layout
     max_bytes: int
@@ -49,10 +49,10 @@ class _Release:
         for record in self.records("question", question):
             self.questions.setdefault(record["question_id"], record["question"])
         for record in self.records("section", section):
-            place = record["handbook_id"], record["section_id"]
-            if place not in self.sections:
-                self.places.setdefault(place[1], []).append(place)
-                self.sections[place] = record["text"]
+            key = record["handbook_id"], record["section_id"]
+            if key not in self.sections:
+                self.places.setdefault(key[1], []).append(key)
+                self.sections[key] = record["text"]
         for record in self.records("reference", reference):
             self.gold.setdefault(record["question_id"], record["gold_sections"])
             if record["answers"]:
@@ -76,7 +76,7 @@ def questions_of_release(folder: Path, max_bytes: int, report: BuildReport) -> l
     dataset = _run_id(release.layout) or folder.name
     questions = [*_from_answers(release, dataset), *_from_references(release, dataset)]
     if not questions:
-        reasons = "; ".join(report.lines()) or "it has no answers and no reference answers"
+        reasons = "; ".join(report.summary_lines()) or "it has no answers and no reference answers"
         raise ReleaseError(f"{folder}: no question can be used ({reasons}). Nothing was written.")
     return questions
 
@@ -103,7 +103,7 @@ def _from_answers(release: _Release, dataset: str) -> Iterator[StressQuestion]:
             continue
         seen.add(own_id)
         cited = _gold_in(release, question_id, handbook) or _cited(record, handbook)
-        documents = tuple(_documents(release, cited, own_id))
+        documents = tuple(_signal_documents(release, cited, own_id))
         if not documents:
             release.report.add("answer without sections", f"'{own_id}' cites no section that the release has. It was left out.")
             continue
@@ -116,8 +116,8 @@ def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion
     if release.layout.parts["answer"]:
         return
     for question_id, gold in release.references.items():
-        cited = [place for name in release.gold[question_id] for place in _places(release, name)]
-        documents = tuple(_documents(release, cited, question_id))
+        cited = [key for name in release.gold[question_id] for key in _gold_sections_named(release, name)]
+        documents = tuple(_signal_documents(release, cited, question_id))
         if documents and question_id in release.questions:
             yield StressQuestion(question_id, release.questions[question_id], gold, {}, documents, dataset)
         else:
@@ -125,11 +125,11 @@ def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion
 
 
 def _gold_in(release: _Release, question_id: str, handbook: str) -> list[Section]:
-    places = [place for name in release.gold.get(question_id, ()) for place in _places(release, name)]
-    return [place for place in places if place[0] == handbook]
+    places = [key for name in release.gold.get(question_id, ()) for key in _gold_sections_named(release, name)]
+    return [key for key in places if key[0] == handbook]
 
 
-def _places(release: _Release, name: str) -> list[Section]:
+def _gold_sections_named(release: _Release, name: str) -> list[Section]:
     """The sections that a gold id means: `handbook/section`, or a section id that one handbook or several have."""
     handbook, _, section_id = name.partition("/")
     if (handbook, section_id) in release.sections:
@@ -138,23 +138,23 @@ def _places(release: _Release, name: str) -> list[Section]:
 
 
 def _cited(record: Mapping[str, Any], handbook: str) -> list[Section]:
-    """The sections that an answer cites; what it was only given need not answer anything."""
+    """The sections that an answer cites; sections it was merely given need not answer the question."""
     listed = json.loads(record["retrieval"] or "{}").get("citations")
     citations = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
     return [(handbook, str(one["section_id"])) for one in citations if one.get("section_id") and one.get("known") is not False]
 
 
-def _documents(release: _Release, places: list[Section], own_id: str) -> Iterator[SignalDocument]:
+def _signal_documents(release: _Release, places: list[Section], own_id: str) -> Iterator[SignalDocument]:
     texts: set[str] = set()
-    for place in dict.fromkeys(places):
-        text = _beginning(release.sections.get(place, ""))
+    for key in dict.fromkeys(places):
+        text = _beginning(release.sections.get(key, ""))
         if not text:
-            release.report.add("section without text", f"'{own_id}': section '{'/'.join(place)}' has no text. It was dropped.")
+            release.report.add("section without text", f"'{own_id}': section '{'/'.join(key)}' has no text. It was dropped.")
         elif same_text(text) in texts:
-            release.report.add("duplicate document", f"'{own_id}': section '{'/'.join(place)}' repeats another. It was dropped.")
+            release.report.add("duplicate document", f"'{own_id}': section '{'/'.join(key)}' repeats another. It was dropped.")
         else:
             texts.add(same_text(text))
-            yield SignalDocument("/".join(place), text)
+            yield SignalDocument("/".join(key), text)
 
 
 def _beginning(text: str) -> str:

@@ -43,8 +43,8 @@ def _authority(value: dict[str, float]) -> dict[str, float]:
 class SystemOptions(ConfigSection):
     """One answering system: a model, alone or with the passages of [retrieval], or one that routes questions to sources."""
 
-    id: Annotated[Text, AfterValidator(_system_id)] = Field(description="short name of the system, needed")
-    name: Text = Field("", description="what the pages call it (left out: the model and the mode)")
+    id: Annotated[Text, AfterValidator(_system_id)] = Field(description="short name of the system, required")
+    name: Text = Field("", description="its name on the pages (left out: the model and the mode)")
     mode: Literal["closed_book", "retrieval", "multi_source"] = Field(
         "retrieval", description="the model alone, with the passages found, or from several sources with marked statements"
     )
@@ -111,7 +111,7 @@ class SystemOptions(ConfigSection):
 
 
 def source_problems(options: SystemOptions) -> Iterator[tuple[str, str]]:
-    """(option, sentence) for what of several sources cannot be meant so."""
+    """(option, message) for inconsistent options of several sources."""
     alone = {"group_by", "groups", "authority", "required", "entities", "across", "generator"}
     if not options.asks_sources:
         for name in sorted(alone & options.model_fields_set):

@@ -1,4 +1,4 @@
-"""What a release folder brings for measuring answering systems: answers, first references, gold sections, earlier measures."""
+"""Records of a release folder for measuring answering systems: answers, first references, gold sections, earlier measures."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class SystemAnswer:
-    """What a system answered to one question. `text` is None where it refused or where nothing could be read.
+    """A system's answer to one question. `text` is None if it refused or was unreadable.
 
     refused   None where nothing could be read
-    evidence  ids of the sections of its passages, best first; () where the release brings none
+    evidence  ids of the sections of its passages, best first; () if the release has none
     """
 
     text: str | None

@@ -1,4 +1,4 @@
-"""What the handbooks of a run lack as texts: pages without text, words that cannot be read, another language, duplicates."""
+"""Text quality of a run's handbooks: pages without text, unreadable words, other languages, duplicates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TextQuality:
 
 
 def text_quality(context: RunContext) -> TextQuality:
-    """The quality of the handbooks that were not left out; the report on those from files is kept beside their documents."""
+    """The quality of the handbooks that were not left out; the report on those from files is kept next to their documents."""
     qualities: list[Quality] = []
     sketches: list[Sketch] = []
     notes: list[str] = []

@@ -32,7 +32,7 @@ def run_tasks(
     """Each of `tasks` with the result of `function`, or the error it failed with; in any order with several workers.
 
     workers   one, local:N or slurm (see `check_workers`)
-    function  a module-level function, so that another process can import it; tasks and results are plain data
+    function  a module-level function, so another process can import it; tasks and results are plain data
     logs      folder for the output of SLURM jobs (None: the current folder)
     """
     if workers == ONE_PROCESS or not tasks:

@@ -1,1 +1,1 @@
-"""What pages and metrics look up in a run: its questions and handbooks, one answer, one pair, its taxonomy."""
+"""Look-ups in a run for pages and metrics: its questions and handbooks, one answer, one pair, its taxonomy."""

@@ -1,4 +1,4 @@
-"""What a run consists of: its handbooks by organ, its questions, its answers by whether they are absent."""
+"""Contents of a run: its handbooks by organ, its questions, its answers by whether they are absent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ select (select count(*) from questions),
 
 @dataclass(frozen=True)
 class RunCounts:
-    """How much a run has of each thing.
+    """The size of a run.
 
     organs   of its handbooks and questions, `general` apart
     answers  0 for a release of pairs only, whose answers are unknown

@@ -1,4 +1,4 @@
-"""Pairs of two runs, brought together by the ids of questions and of handbooks or editions: as SQL, and as counts of changes."""
+"""Pairs of two runs, aligned by the ids of questions and of handbooks or editions: as SQL, and as counts of changes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from audit.vocabulary import DISAGREEING, GENERAL, LABELS, Label
 
 PRESCREENED, UNSCORED, NOT_THERE = "PRE-SCREENED", "UNSCORED", "NOT IN THE RUN"
 STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
-"""What a run may record of a pair, in the order of the matrix."""
+"""The possible states of a pair in a run, in the order of the matrix."""
 STATE_WORDS = {state: state.lower() for state in STATES}
 
 # A run may list two handbooks the other way round: `least` and `greatest` put them in the order of the first run.
-# The join is a full one, so that a pair that only one of the runs has is counted as such.
+# The join is a full one, so a pair that only one of the runs has is counted as such.
 ALIGNED = """
 same_ids as (
     select mine.handbook as own, theirs.handbook as their
@@ -63,7 +63,7 @@ both_runs as (
            before.divergence_topic as topic_first, after.divergence_topic as topic_second
     from before full join after using (question, handbook_a, handbook_b)
 )"""
-"""The steps that bring both runs' pairs together, by the ids of questions and handbooks, whatever their order in each run."""
+"""The SQL steps that align both runs' pairs, by the ids of questions and handbooks, whatever their order in each run."""
 
 # Pre-screened in one run and judged ABSENT in the other is the same label, not a change.
 COMPARED = f"""
@@ -111,7 +111,7 @@ class PairedRuns:
     @cached_property
     def _questions(self) -> tuple[Ints, pd.Series]:
         position, questions = pd.factorize(self.cells["question"], sort=True)
-        # `factorize` sorts, so a question's code is its row in everything that is counted here.
+        # `factorize` sorts, so a question's code is its row in all counts of this module.
         organ = self.cells.drop_duplicates("question").set_index("question")["organ"]
         return position, organ.reindex(questions)
 

@@ -60,7 +60,7 @@ class SupportedText:
 
 @dataclass(frozen=True)
 class LayerResult:
-    """One layer of the search: its best sections (id, title, score), how many it kept, or why it was skipped."""
+    """One layer of the search: its best sections (id, title, score), how many it passed on, or why it was skipped."""
 
     name: str
     kept: int | None
@@ -92,7 +92,7 @@ class Answer:
 
 
 def answer(con: Connection, question_id: str, handbook_id: str) -> Answer:
-    """What a handbook answers to a question, and the evidence behind it.
+    """A handbook's answer to a question, and the evidence behind it.
 
     The retrieval record may have any shape: what cannot be used is left out.
     Raises NotInRunError when the question or the handbook is not in the run.
@@ -158,7 +158,7 @@ def _passage(record: Record, number: int, sections: Mapping[str, AnswerSection])
     )  # fmt: skip
 
 
-def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[SupportedText, ...], dict[int, bool]]:
+def _supported(answered: Side, record: Record, numbers: set[int]) -> tuple[tuple[SupportedText, ...], dict[int, bool]]:
     """The parts of the answer that cite passages, and every number that it cites with whether that passage was given.
 
     A citation may state which part of the answer it supports; otherwise the marks in the text do.
@@ -169,13 +169,13 @@ def _supported(answered: Side, record: Record, given: set[int]) -> tuple[tuple[S
     for citation in objects(record.get("citations")):
         number, start, end = (int_or_none(citation.get(name)) for name in ("passage", "start", "end"))
         if number is not None:
-            cites[number] = number in given and citation.get("known") is not False
+            cites[number] = number in numbers and citation.get("known") is not False
             if start is not None and end is not None and 0 <= start < end <= len(text):
                 parts.append((start, end, (number,)))
-    if answered.state == PRESENT and given:
+    if answered.state == PRESENT and numbers:
         marks = cited_spans(text)
-        # What the record says of a citation goes before what a mark in the text suggests.
-        cites = {number: number in given for mark in marks for number in mark.numbers} | cites
+        # A citation in the record takes precedence over a mark in the text.
+        cites = {number: number in numbers for mark in marks for number in mark.numbers} | cites
         parts = parts or [(mark.start, mark.end, mark.numbers) for mark in marks]
     # Where two citations overlap, the text is marked once: by the one that begins first.
     parts.sort()

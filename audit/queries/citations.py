@@ -1,4 +1,4 @@
-"""What answers cite: the statement of a handbook's section, and the page on which it is printed."""
+"""Citations of answers: the statement of a handbook's section, and the page on which it is printed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Citation:
     """One thing that an answer cites.
 
     number      of the passage, as in the mark [1] of the answer
-    page        on which it begins; None where the release does not tell
+    page        on which it begins; None if the release does not state it
     start, end  the statement, in characters of the section's text; both 0: its heading; None where only the passage is known
     """
 
@@ -51,7 +51,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """The file that a handbook's text was taken from. `digest` is its sha256; None: the release does not tell."""
+    """The file that a handbook's text was taken from. `digest` is its sha256; None: not stated in the release."""
 
     handbook_id: str
     title: str
@@ -69,18 +69,18 @@ def citations(con: Connection, question_id: str) -> dict[str, tuple[Citation, ..
     """
     cited = rows(con, CITED, {"question": question_number(con, question_id)})
     records = {int(number): json.loads(record) for _, number, record in cited}
-    found = _citations(con, {number: record for number, record in records.items() if isinstance(record, dict)})
-    return {str(name): found[number] for name, number, _ in cited if found.get(number)}
+    by_handbook = _citations(con, {number: record for number, record in records.items() if isinstance(record, dict)})
+    return {str(name): by_handbook[number] for name, number, _ in cited if by_handbook.get(number)}
 
 
 def located(con: Connection, cited: Mapping[str, Sequence[Record]]) -> dict[str, tuple[Citation, ...]]:
     """Handbook id -> where its citations are in the texts of the run; `cited`: handbook id -> records as an answer has them.
 
-    A citation of what the run does not have is left out. Raises NotInRunError when it has no such handbook.
+    Citations of texts that the run does not have are left out. Raises NotInRunError when it has no such handbook.
     """
     numbers = {handbook_id: handbook_number(con, handbook_id) for handbook_id in cited}
-    found = _citations(con, {number: {"citations": list(cited[name])} for name, number in numbers.items()})
-    return {handbook_id: found[number] for handbook_id, number in numbers.items()}
+    by_handbook = _citations(con, {number: {"citations": list(cited[name])} for name, number in numbers.items()})
+    return {handbook_id: by_handbook[number] for handbook_id, number in numbers.items()}
 
 
 def source_file(con: Connection, handbook_id: str) -> SourceFile:
@@ -116,7 +116,9 @@ def _citations(con: Connection, records: Mapping[int, Record]) -> dict[int, tupl
     named = {(handbook, section_id) for handbook, cited in places.items() for _, section_id, *_ in cited if section_id}
     sections = _sections(con, named)
     return {
-        handbook: tuple(_citation(place, section) for place in cited if (section := sections.get((handbook, place[1] or ""))))
+        handbook: tuple(
+            _citation(position, section) for position in cited if (section := sections.get((handbook, position[1] or "")))
+        )
         for handbook, cited in places.items()
     }
 
@@ -125,12 +127,12 @@ def _places(record: Record) -> list[Place]:
     passages = {int_or_none(passage.get("passage")): passage for passage in objects(record.get("passages"))}
     known = [citation for citation in objects(record.get("citations")) if citation.get("known") is not False]
     places = (_place(citation, passages.get(int_or_none(citation.get("passage")), {})) for citation in known)
-    return [place for place in dict.fromkeys(places) if place[0] is not None]
+    return [position for position in dict.fromkeys(places) if position[0] is not None]
 
 
-def _citation(place: Place, section: Section) -> Citation:
-    number, _, start, end, passage_start = place
-    assert number is not None  # `_places` leaves out what has none
+def _citation(position: Place, section: Section) -> Citation:
+    number, _, start, end, passage_start = position
+    assert number is not None  # `_places` omits citations without a position
     inside = start is not None and end is not None and (0 <= start < end <= len(section.text) or start == end == 0)
     page = _page(section, passage_start if not inside else start if start != end else None)
     title = section.title or section.section_id
@@ -138,7 +140,7 @@ def _citation(place: Place, section: Section) -> Citation:
 
 
 def _page(section: Section, position: int | None) -> int | None:
-    """The page of a character; that of the heading where there is none, or where pages begin is unknown."""
+    """The page of a character; that of the heading if there is no character or the starts of pages are unknown."""
     page = section.page_at(position) if position is not None else None
     return page or (section.pages[0] if section.pages else None)
 
@@ -150,7 +152,7 @@ Place = tuple[int | None, str | None, int | None, int | None, int | None]
 def _place(citation: Record, passage: Record) -> Place:
     section_id = text_or_none(citation.get("section_id")) or text_or_none(passage.get("section_id"))
     number, start, end = (int_or_none(citation.get(name)) for name in ("passage", "quote_start", "quote_end"))
-    if start is None and citation.get("quote"):  # a heading has no place in the text below it
+    if start is None and citation.get("quote"):  # a heading has no position in the text below it
         start = end = 0
     return number, section_id, start, end, int_or_none(passage.get("start"))
 

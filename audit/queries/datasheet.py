@@ -18,18 +18,21 @@ from audit.terms import INTENDED_USE, fill, terms
 from audit.vocabulary import LABELS
 
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "motivation": ("Motivation", ("What was the release made for, and who asked for it?", "Who made it, and who paid for it?")),
+    "motivation": (
+        "Motivation",
+        ("For what purpose was the release made, and who asked for it?", "Who made it, and who paid for it?"),
+    ),
     "composition": ("Composition", ("Does it contain anything confidential, or anything about a person?",)),
     "collection": (
         "Collection",
-        ("How were the {handbooks} chosen, and which were sought and not obtained?", "Do the {centers} know of it?"),
+        ("How were the {handbooks} chosen, and which could not be obtained?", "Do the {centers} know about it?"),
     ),
     "preprocessing": ("Preprocessing", ("Are the files from which the texts were taken kept, and where?",)),
-    "uses": ("Uses", ("What has it been used for so far?", "Beside what is said above, what should it not be used for?")),
-    "distribution": ("Distribution", ("Who may have it, from when on, and how?",)),
+    "uses": ("Uses", ("What has it been used for so far?", "Apart from the above, what should it not be used for?")),
+    "distribution": ("Distribution", ("Who may obtain it, from when, and how?",)),
     "maintenance": ("Maintenance", ("Who answers questions and corrects errors?", "What happens when {a_handbook} is revised?")),
 }
-"""Part -> its title, and what only the makers of a release can say."""
+"""Part -> its title, and the questions that only the makers of a release can answer."""
 MADE_BY = {"date": "Date", "retriever": "Passages chosen by", "generator": "Answers written by", "judge": "Pairs judged by"}
 """Entry of a manifest -> what it is."""
 HANDBOOKS = """
@@ -48,7 +51,7 @@ from pairs
 
 @dataclass(frozen=True)
 class DatasheetPart:
-    """One part: what is known, in sentences; what its makers say (empty: nothing yet), or what they are asked."""
+    """One part: the known facts, in sentences; its makers' statement (empty: none yet), or the questions to them."""
 
     key: str
     title: str
@@ -59,7 +62,7 @@ class DatasheetPart:
 
 def datasheet(con: Connection) -> tuple[DatasheetPart, ...]:
     """The seven parts for the run of a store; `datasheet` in the manifest of its release has its makers' words by part."""
-    run = run_in(con, Path())  # where the store lies is no part of a datasheet
+    run = run_in(con, Path())  # the location of the store is not part of a datasheet
     stated = run.manifest.get("datasheet")
     own = stated if isinstance(stated, dict) else {}
     words = terms(run)
@@ -104,7 +107,7 @@ def _composition(con: Connection, run: Run, words: Mapping[str, str]) -> Iterato
             n=answers, a=absent, u=unread, **words
         )
     else:
-        yield "The release brings no answers: what each {handbook} leaves out is unknown.".format(**words)
+        yield "The release has no answers: which {questions} each {handbook} does not address is unknown.".format(**words)
     if run.has_pairs:
         ((pairs, prescreened, unscored, disagreeing),) = rows(con, PAIRS)
         yield (

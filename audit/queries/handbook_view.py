@@ -1,4 +1,4 @@
-"""One handbook: how much of its text could be read and in which language, and what others disagree with it about."""
+"""One handbook: how much of its text could be read, its language, and the topics on which others disagree with it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ where label in ('DIVERGENT', 'CONTRADICTORY') and $handbook in (handbook_a, hand
 group by all
 order by other, gravest desc nulls last, pairs desc, divergence_topic
 """
-# Single words that cannot be read change no answer
+# A few unreadable words do not change an answer
 MIN_UNREADABLE = 0.01
 
 
 class HandbookText(NamedTuple):
-    """The text of one handbook; None: the release does not tell.
+    """The text of one handbook; None: not stated in the release.
 
     silent_pages     pages that are pictures without text
     unreadable       share in [0, 1] of its words that are not readable text
@@ -53,7 +53,7 @@ class HandbookText(NamedTuple):
 
     @property
     def is_noticeably_unreadable(self) -> bool:
-        """Whether a reader should know how many words could not be read."""
+        """Whether enough words are unreadable to tell the reader."""
         return (self.unreadable or 0) >= MIN_UNREADABLE
 
     @property
@@ -63,7 +63,7 @@ class HandbookText(NamedTuple):
 
 
 def handbook_text(con: Connection, handbook_id: str) -> HandbookText:
-    """What the release tells of a handbook's text. Raises NotInRunError when the run has no such handbook."""
+    """The quality of a handbook's text as stated in the release. Raises NotInRunError when the run has no such handbook."""
     handbook = {"handbook": handbook_number(con, handbook_id)}
     ((pages, silent, unreadable, language, usual),) = rows(con, TEXT, handbook)
     unread = tuple((reason, count) for reason, count in rows(con, UNREAD, handbook))

@@ -1,4 +1,4 @@
-"""The labels that raters gave to pairs of a run, as its release brings them."""
+"""The labels that raters gave to pairs of a run, from its release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RATINGS = "select item, rater, label::varchar as label, significance::varchar as
 
 
 def human_ratings(con: Connection) -> pd.DataFrame:
-    """The rated pairs, in the order of the release; no rows where it brings none.
+    """The rated pairs, in the order of the release; no rows if it has none.
 
     One row per pair, every cell a text ("" where nothing was given), as `annotation.ratings.table.ratings_from` takes them:
         item_id, question_id, handbook_a, handbook_b   the pair; the first handbook's answer was shown first

@@ -1,4 +1,4 @@
-"""What pages and metrics look up before they count: ids to numbers, what a run offers to choose from, what a release lacks."""
+"""Look-ups before counting: ids to numbers, the filter values of a run, and errors for data that a release lacks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ HANDBOOK_NUMBERS = "select handbook_id, handbook::integer from handbooks order b
 
 def question_number(con: Connection, question_id: str) -> int:
     """The number of the question with this id. Raises NotInRunError when the run has no such question."""
-    # All ids are read only where the message names the nearest one: a page asks for a number ten times.
+    # All ids are read only for the message that names the nearest one: a page looks up a number ten times.
     numbers = rows(con, QUESTION_NUMBER, {"id": question_id})
     return int(numbers[0][0]) if numbers else _number_of(dict(rows(con, QUESTION_NUMBERS)), question_id, "question")
 
 
 def question_number_or_all(con: Connection, question_id: str | None) -> int | None:
-    """The same, or None, by which statements mean every question, for None."""
+    """As `question_number`, but None stays None, which statements take as every question."""
     return None if question_id is None else question_number(con, question_id)
 
 
@@ -43,7 +43,7 @@ def _number_of(numbers: dict[Any, int], record_id: str, kind: str) -> int:
 
 
 def require_answers(con: Connection, wanted: str) -> None:
-    """Raise NotInRunError when the release came without answers, so that an unknown count is never shown as zero."""
+    """Raise NotInRunError when the release came without answers, so an unknown count is never shown as zero."""
     ((run_id, has_answers),) = rows(con, "select run_id, has_answers from run")
     if not has_answers:
         raise NotInRunError(
@@ -68,7 +68,7 @@ VALUES = {
 }
 SIGNIFICANCE_CODE = "coalesce(enum_code(significance)::integer + 1, 0)"
 LABEL_CODE = "coalesce(enum_code(label)::integer + 1, 0)"
-"""A number that grows with what it stands for; 0: unstated, unscored."""
+"""A number that grows with the rank of the value; 0: unstated, unscored."""
 QUESTION_LIST = f"""
 with disputes as (
     from pairs where label in ('DIVERGENT', 'CONTRADICTORY')
@@ -97,8 +97,8 @@ def filter_values(con: Connection) -> dict[str, list[str]]:
 def question_list(con: Connection) -> pd.DataFrame:
     """Every question, the most disputed first: question_id, text, organ (str), disagreeing (int, pairs).
 
-    What disputes most is the highest clinical significance of a disagreement, then the worst label, then how many handbooks
-    are in one, as in the list of disagreements.
+    The most disputed question has the highest clinical significance of a disagreement, then the worst label, then how many
+    handbooks are in one, as in the list of disagreements.
     """
     return frame(con, QUESTION_LIST)
 

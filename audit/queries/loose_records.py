@@ -1,4 +1,4 @@
-"""Values of a record that may have any shape, such as what a release says of a retrieval: used where they fit, else left out."""
+"""Values of a record that may have any shape, such as what a release says of a retrieval: used if they fit, else left out."""
 
 from __future__ import annotations
 

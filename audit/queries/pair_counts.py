@@ -1,6 +1,6 @@
 """How pairs are counted: the SQL fragments that metrics share, the pairs for intervals, and the rates of question groups.
 
-Each metric's statement is put together from these fragments when its module is imported, so what a page prints is complete.
+Each metric's statement is assembled from these fragments when its module is imported, so the SQL a page prints is complete.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ GROUP_COUNTS = f"""
 {SUMMED}""".lstrip("\n")
 """Counts a group of questions, each joined to its tally (null where it has no pairs)."""
 
-# Rates are null, which reads as NaN, where nothing was counted: no pair is not the same as no disagreement.
+# Rates are null, read as NaN, where nothing was counted: no pair is different from no disagreement.
 GROUP_COLUMNS = f"""questions, {", ".join(COUNTS)},
        absent / nullif(scored, 0)                     as r_abs,
        disagreeing / nullif(present, 0)               as r_div,
@@ -120,7 +120,7 @@ def read_pairs(con: Connection, question: int | None = None, scope: str = ALL_HA
 
 
 def _by_question(columns: Mapping[str, Any]) -> Pairs:
-    # They are stored nearly in order, which numpy sorts several times as fast as DuckDB sorts rows.
+    # They are stored nearly in order; numpy sorts them several times as fast as DuckDB.
     order = np.argsort(columns["question"], kind="stable")
     return Pairs(*(columns[name][order] for name in ("question", "couple", "outcome")))
 
@@ -144,12 +144,12 @@ def with_rate_intervals(
     """`table`, one row per group of questions, with the intervals of its four rates.
 
     `name` is the column of `table` and of `memberships` (question, name) that names the group. r_abs, r_div and r_con
-    pool pairs: their intervals speak of other questions and other handbooks. pct_any_div counts questions: its interval is
-    Wilson's, of other questions put to these handbooks.
+    pool pairs: their intervals generalise to other questions and other handbooks. pct_any_div counts questions: its interval is
+    Wilson's, for other questions put to these handbooks.
     """
     pairs = read_pairs(con, scope=scope)
     groups = question_groups(pairs, memberships["question"], memberships[name], table[name])
     for rate, (low, high) in rate_intervals(pairs, groups).items():
         table = with_interval(table, rate, low, high)
-    # No interval can speak of other handbooks here: with more of them, more questions show some disagreement.
+    # No interval can generalise to other handbooks here: with more of them, more questions show some disagreement.
     return with_wilson(table, "pct_any_div", "questions_any", "questions_scored")

@@ -52,8 +52,8 @@ class Side:
     """One handbook of a pair and its answer.
 
     `state` is present, absent (the handbook does not address the question), unread (the generator's reply could not be
-    read, and why), not asked, or unknown (the release came without answers). `answer` may be there when absent: it is then
-    how the generator put it. `weak` are its kinds of weak evidence (keys of WEAKNESSES).
+    read, and why), not asked, or unknown (the release came without answers). `answer` may be present when absent: it is then
+    the generator's wording. `weak` are its kinds of weak evidence (keys of WEAKNESSES).
     """
 
     handbook_id: str

@@ -8,9 +8,9 @@ from audit.store.connection import Connection, rows
 from audit.stress.planted.starts import StartPair
 from audit.vocabulary import Label
 
-# Enough of each label for any number of changes that somebody would read, few enough for the memory at any size of run
+# Enough of each label for as many changes as anybody would read, few enough for memory at any size of run
 MOST_PAIRS = 2_000
-# The random order is the md5 of the seed and the pair, so that the same seed draws the same pairs on every machine.
+# The random order is the md5 of the seed and the pair, so the same seed draws the same pairs on every machine.
 START_PAIRS = """
 with present as (
     select question, handbook, answer from answers where absent is not true and length(trim(answer)) > 0
@@ -68,8 +68,8 @@ class PlantedItem:
 
 def start_pairs(con: Connection, seed: int = 1, most: int = MOST_PAIRS) -> list[StartPair]:
     """Pairs of two answers with the run's label, at most `most` of each label, drawn at random by the seed."""
-    found = rows(con, START_PAIRS, {"seed": str(seed), "most": most})
-    return [StartPair(*(*fields, Label(label))) for *fields, label in found]
+    records = rows(con, START_PAIRS, {"seed": str(seed), "most": most})
+    return [StartPair(*(*fields, Label(label))) for *fields, label in records]
 
 
 def planted_item(con: Connection, item_id: str) -> list[PlantedItem]:

@@ -48,7 +48,7 @@ class StoredSource:
 
 @dataclass(frozen=True)
 class StoredRoute:
-    """What a system's routing decided about one source; None for what the release does not state."""
+    """A system's routing decision about one source; None for values that the release does not state."""
 
     source_id: str
     authority: float | None
@@ -94,7 +94,7 @@ class RoutedView:
 
 @dataclass(frozen=True)
 class RoutedQuestionView:
-    """The sources that a question needs, the primary one first (None: nobody knows), and what each system that routed it did."""
+    """The sources that a question needs, the primary one first (None: unknown), and how each system routed it."""
 
     primary_source: str | None
     required_sources: tuple[str, ...]
@@ -102,7 +102,7 @@ class RoutedQuestionView:
 
 
 def stored_sources(con: Connection) -> tuple[StoredSource, ...]:
-    """The sources of the run, in release order; () where it has none."""
+    """The sources of the run, in release order; () if it has none."""
     return tuple(
         StoredSource(source_id, authority, description, tuple(handbooks))
         for source_id, authority, description, handbooks in rows(con, SOURCES)
@@ -110,7 +110,7 @@ def stored_sources(con: Connection) -> tuple[StoredSource, ...]:
 
 
 def routed_question(con: Connection, question_id: str) -> RoutedQuestionView:
-    """What is known of the sources of a question, and how each system routed it.
+    """The known sources of a question, and how each system routed it.
 
     A system that did not route it is not listed. Raises NotInRunError when the run has no such question.
     """

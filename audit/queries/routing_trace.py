@@ -1,4 +1,4 @@
-"""What the trace of a routed question says of the graph: the terms that link passages, and the notes for the reader."""
+"""The graph in the trace of a routed question: the terms that link passages, and notes for the reader."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LinkingTerm:
 
 @dataclass(frozen=True)
 class TracedStatement:
-    """A statement of the answer: the sources that make it, and quotes of others that say otherwise (handbook id, quote)."""
+    """A statement of the answer: the sources that make it, and quotes of others that contradict it (handbook id, quote)."""
 
     text: str
     sources: tuple[str, ...]
@@ -53,7 +53,7 @@ def routed_question_list(con: Connection) -> pd.DataFrame:
     """The questions that a system routed, those that need several sources and that systems routed wrongly first.
 
     question_id, text, organ, question_type (str; None: not stated), systems (int, that routed it), required (int, sources that it
-    needs; 0: nobody knows), missed (int, systems whose first source is not the primary one).
+    needs; 0: unknown), missed (int, systems whose first source is not the primary one).
     """
     return frame(con, QUESTIONS)
 
@@ -72,13 +72,13 @@ def linking_terms(view: RoutedView) -> tuple[LinkingTerm, ...]:
     return tuple(sorted(terms, key=lambda term: (-len(term.ranks), not term.is_seed, term.ranks, term.name)))
 
 
-def notes_of(view: RoutedView) -> tuple[str, ...]:
-    """What the reader has to know about how the question was routed."""
+def routing_notes(view: RoutedView) -> tuple[str, ...]:
+    """Notes for the reader on how the question was routed."""
     return tuple(note for entry in shown_part(view.trace.get("notes")) if (note := text_or_none(entry)))
 
 
 def statements_of(view: RoutedView) -> tuple[TracedStatement, ...]:
-    """The statements of the system's answer with who makes them and who says otherwise; () where the trace has none."""
+    """The statements of the system's answer with the sources that support and contradict them; () if the trace has none."""
     return tuple(
         TracedStatement(
             text, tuple(filter(None, map(text_or_none, shown_part(entry.get("supported_by"))))),
@@ -91,7 +91,7 @@ def statements_of(view: RoutedView) -> tuple[TracedStatement, ...]:
 
 
 def _entries(value: Any) -> list[Mapping[str, Any]]:
-    # A passage may name many terms, so that all edges count and not only the first fifty
+    # A passage may name many terms, so all edges are used and not only the first fifty
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 

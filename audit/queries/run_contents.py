@@ -1,4 +1,4 @@
-"""What a run has beyond its pairs, so that the menu leaves out pages with nothing to show."""
+"""What a run contains besides its pairs, so the menu can omit pages with nothing to show."""
 
 from __future__ import annotations
 

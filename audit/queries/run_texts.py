@@ -20,7 +20,7 @@ ASKABLE = "select handbook_id, organ, center from handbooks where handbook in (s
 
 
 def run_documents(con: Connection) -> tuple[Document, ...]:
-    """The handbooks whose texts the run has, in release order; () where the release brings none."""
+    """The handbooks whose texts the run has, in release order; () if the release has none."""
     sections: dict[int, list[Section]] = defaultdict(list)
     for handbook, section_id, heading, text, above, pages, page_starts, url in rows(con, SECTIONS):
         starts = tuple((page, start) for page, start in page_starts)
@@ -33,8 +33,8 @@ def run_documents(con: Connection) -> tuple[Document, ...]:
 
 def has_texts(con: Connection) -> bool:
     """Whether the run has the text of at least one handbook."""
-    ((found,),) = rows(con, "select count(*) > 0 from sections")
-    return bool(found)
+    ((has_any,),) = rows(con, "select count(*) > 0 from sections")
+    return bool(has_any)
 
 
 def handbooks_with_texts(con: Connection) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What the search finds: the questions, topics and subtopics of a run. The browser searches them, so they are read once."""
+"""The search index: the questions, topics and subtopics of a run. The browser searches them, so they are read once."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ select test, size, coalesce(signal_share, -1)::integer as signal_share, coalesce
        count(distinct question) as questions, count(options) as closed
 from stress_instances group by all order by test, size, signal_share, dataset
 """
-# An instance on which systems differ teaches most; one that nobody was asked comes last
+# Instances on which systems differ are the most informative; those without replies come last
 LIST = """
 with replies as (
     select instance, count(*) as replies,
@@ -91,10 +91,10 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class StressReplyView:
-    """What one system replied.
+    """The reply of one system.
 
     state        RIGHT, WRONG or OPEN, INSUFFICIENT, UNREAD (with the reason) or NOT_ASKED
-    calls        place of a document -> what the system takes it for; no entry: it does not say
+    calls        place of a document -> how the system classifies it; no entry: not stated
     sub_answers  place of a document -> its answer to the sub-question, and the score 0, 0.5 or 1 (None: not graded)
     """
 
@@ -154,22 +154,22 @@ def stress_item_list(
 
 def stress_item(con: Connection, instance_id: str) -> StressItemView:
     """One instance with every system that took stress tests. Raises NotInRunError when the run has no such instance."""
-    found = rows(con, INSTANCE, {"id": instance_id})
-    if not found:
+    instances = rows(con, INSTANCE, {"id": instance_id})
+    if not instances:
         known = tuple(name for (name,) in rows(con, "select instance_id from stress_instances order by instance"))
         raise NotInRunError(
             f"Instance '{instance_id}' is not in this run.{nearest(instance_id, known)} It has {len(known):,} instances of "
             "stress tests. Nothing is shown. Pick one of them."
         )
-    ((number, name, test, question_id, text, options, gold, share, size, dataset, seed),) = found
+    ((number, name, test, question_id, text, options, gold, share, size, dataset, seed),) = instances
     instance = {"instance": number}
     documents = tuple(_document(fields) for _, *fields in rows(con, DOCUMENTS, instance))
     letters = json.loads(options) if options else {}
     calls, answers = rows(con, CALLS, instance), rows(con, SUB_ANSWERS, instance)
     replies = tuple(
         _reply(
-            fields, gold, bool(letters), {place: call for own, place, call in calls if own == system},
-            {place: (answer, score) for own, place, answer, score in answers if own == system},
+            fields, gold, bool(letters), {document: call for own, document, call in calls if own == system},
+            {document: (answer, score) for own, document, answer, score in answers if own == system},
         )
         for system, *fields in rows(con, REPLIES, instance)
     )  # fmt: skip

@@ -76,7 +76,7 @@ class StoredEvaluation:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """One passage that a system was given; `text` may be that of its section. `contains_answer`: None where nobody knows."""
+    """One passage that a system was given; `text` may be that of its section. `contains_answer`: None if unknown."""
 
     handbook_id: str | None
     section_id: str | None
@@ -88,7 +88,7 @@ class ShownEvidence:
 
 @dataclass(frozen=True)
 class SystemAnswerView:
-    """What one system answered.
+    """The answer of one system.
 
     `state`: ANSWERED, REFUSED (it declined), UNREAD (with the reason), NOT_IN_RELEASE (it was judged, but its answer is not
     public) or NOT_ASKED.
@@ -109,7 +109,7 @@ class SystemAnswerView:
 
 @dataclass(frozen=True)
 class StoredPreference:
-    """What one rater preferred: A, B, tie or both_bad; `shown_first` is the side that was first, None where unknown."""
+    """One rater's preference: A, B, tie or both_bad; `shown_first` is the side that was first, None where unknown."""
 
     first: str
     second: str

@@ -16,7 +16,7 @@ from audit.themes.taxonomy import Taxonomy, Theme, read_map, read_taxonomy
 THEMES = "select theme_id, name, parent_id, terms, medoid, exemplars, named_by from themes order by rowid"
 TOPICS = "select topic, theme_id from theme_topics order by rowid"
 RELEASE_POINTS = "select topic as phrase, x, y from theme_topics where x is not null and y is not null order by rowid"
-# The topic of most pairs of a divergence topic comes first.
+# The commonest question topic of a divergence topic comes first.
 DISAGREEMENT_TOPICS = """
 select divergence_topic, topic, count(*) as pairs
 from pairs join topics using (question)
@@ -30,7 +30,7 @@ where label in ('DIVERGENT', 'CONTRADICTORY') and trim(divergence_topic) <> '' g
 """
 POINT_COLUMNS = ["phrase", "x", "y"]
 NOT_BUILT = (
-    "Run {key} has no themes yet: its release has none, and none were built. Nothing was counted. "
+    "Run {key} has no themes: its release has none, and none were built. Nothing was counted. "
     "Build them with: audit themes build --run {key}"
 )
 
@@ -75,7 +75,7 @@ def map_points(run: Run, themes_dir: Path) -> pd.DataFrame:
 
 
 def release_taxonomy(con: Connection, run: Run) -> Taxonomy | None:
-    """The taxonomy in the release itself, None where it has none."""
+    """The taxonomy in the release itself, None if it has none."""
     built = rows(con, "select built from taxonomy")
     if not built:
         return None
@@ -94,9 +94,10 @@ def release_taxonomy(con: Connection, run: Run) -> Taxonomy | None:
 
 
 def disagreement_topics(con: Connection) -> tuple[dict[str, int], dict[str, str]]:
-    """What handbooks disagree about: divergence topic -> its disagreeing pairs, and -> the commonest topic of its questions.
+    """Divergence topics of disagreeing pairs: divergence topic -> its disagreeing pairs, and -> the commonest topic of its
+    questions.
 
-    Only pairs that disagree: a judge may also write what two answers that agree differ in, which is no disagreement.
+    Only pairs that disagree: a judge may also note differences between answers that agree, which are not disagreements.
     """
     topic_of: dict[str, str] = {}
     for divergence_topic, topic, _ in rows(con, DISAGREEMENT_TOPICS):
@@ -147,14 +148,14 @@ def grouping(taxonomy: Taxonomy, level: str = "theme") -> Grouping:
 def tops(taxonomy: Taxonomy) -> dict[str, str]:
     """The id of every theme -> that of the topmost theme above it, which may be itself.
 
-    Themes that are each other's parents have no topmost one: the smallest id of the circle stands for it.
+    Themes that are each other's parents have no topmost one: the smallest id of the cycle is used.
     """
     above = {theme.theme_id: theme.parent_id for theme in taxonomy.themes}
     return {theme_id: _topmost(theme_id, above) for theme_id in above}
 
 
 def _topmost(theme_id: str, above: Mapping[str, str | None]) -> str:
-    # A taxonomy that is read from a file is checked for circles; one that code put together may have one
+    # A taxonomy read from a file is checked for cycles; one built in code may have one
     path = [theme_id]
     while (parent := above.get(path[-1])) is not None:
         if parent in path:

@@ -1,4 +1,4 @@
-"""Answers that rest on weak evidence, as the release records it: a fallback, a single passage, a citation of nothing."""
+"""Answers that rest on weak evidence according to the release: a fallback, a single passage, an unknown citation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ WEAKNESSES = {
     THIN: "written from one passage at most",
     CITATION: "citing a passage that was not given",
 }
-"""Kind of weak evidence -> what is said of such an answer. Weak is not wrong: it is where to look first."""
+"""Kind of weak evidence -> the phrase for such an answer. Weak does not mean wrong: it is where to look first."""
 
-# The record may have any shape, so what is not a list of passages or citations says nothing.
+# The record may have any shape; anything but a list of passages or citations is ignored.
 KINDS = f"""list_filter([
         case when mode = 'full_document_fallback' then '{FALLBACK}' end,
         case when mode = 'passages' and json_type(retrieval, '$.passages') = 'ARRAY'
@@ -42,5 +42,5 @@ where list_contains($questions, question_id) and not absent and len(kinds) > 0
 
 def weak_answers(con: Connection, question_ids: Sequence[str]) -> dict[tuple[str, str], tuple[str, ...]]:
     """(question id, handbook id) -> kinds of weak evidence (keys of WEAKNESSES); answers without any are left out."""
-    found = rows(con, OF_QUESTIONS, {"questions": list(question_ids)})
-    return {(question_id, handbook_id): tuple(kinds) for question_id, handbook_id, kinds in found}
+    records = rows(con, OF_QUESTIONS, {"questions": list(question_ids)})
+    return {(question_id, handbook_id): tuple(kinds) for question_id, handbook_id, kinds in records}

@@ -7,7 +7,11 @@ from audit.vocabulary import PHASES
 
 HANDBOOK = (
     Field(
-        "handbook_id", "text", "unique id, by habit organ_center_phase", required=True, aliases=("id", "handbook", "source_id")
+        "handbook_id",
+        "text",
+        "unique id, by convention organ_center_phase",
+        required=True,
+        aliases=("id", "handbook", "source_id"),
     ),
     Field("organ", "text", "organ the handbook is about", required=True, aliases=("organ_type",)),
     Field(
@@ -21,10 +25,10 @@ HANDBOOK = (
     Field(
         "digest", "text", "sha256 of the file that its text was taken from, by which a local copy is found", aliases=("sha256",)
     ),
-    Field("licence", "text", "licence of that file, as it is to be named", aliases=("license",)),
+    Field("licence", "text", "licence of that file, as it should be cited", aliases=("license",)),
     Field("may_be_downloaded", "flag", "whether that licence allows offering the file itself to readers; left out: no"),
-    Field("silent_pages", "integer", "pages that are pictures without text: what they say is missing"),
-    Field("unreadable", "number", "share, 0 to 1, of its words that are not readable text"),
+    Field("silent_pages", "integer", "pages that are pictures without text: their content is missing"),
+    Field("unreadable", "number", "share, 0 to 1, of its words that are unreadable"),
     Field("language", "text", "ISO 639 code of its language, such as en"),
     Field("edition", "text", "which edition it is, such as 2024-05 or the third", aliases=("version", "edition_date")),
     Field("edition_of", "text", "id that all editions of one handbook share; left out: its handbook_id"),
@@ -67,11 +71,11 @@ SECTION = (
 TRIAL = (
     QUESTION_ID,
     Field("handbook_id", "text", "the handbook searched", required=True, aliases=("handbook", "source_id")),
-    Field("strategy", "text", "the way of searching", required=True, aliases=("retriever",)),
+    Field("strategy", "text", "the search strategy", required=True, aliases=("retriever",)),
     Field("mode", "text", "passages, full_document or full_document_fallback", aliases=("retrieval_mode",)),
     Field("ranked", "texts", "ids of the sections found, best first", aliases=("sections",)),
     Field("gold", "texts", "ids of the sections that contain the answer; empty: none is known", aliases=("relevant",)),
-    Field("reason", "text", "why it fell back to the whole document"),
+    Field("reason", "text", "why it fell back to the full document"),
     Field("seconds", "number", "CPU seconds that the search took", aliases=("seconds_cpu",)),
 )
 MANIFEST = (
@@ -82,7 +86,7 @@ MANIFEST = (
     Field("retriever", "text", "what chose the sections"),
     Field("date", "text", "when the run was made"),
     Field("licence", "text", "terms of use", aliases=("license",)),
-    Field("synthetic", "flag", "the texts were made up; every page then says so"),
+    Field("synthetic", "flag", "the texts are synthetic; every page then says so"),
     Field("raters", "text", "who gave the ratings that the release brings, such as: two transplant nurses"),
     Field("judge_settings", "object", "how the judge was set up: protocol, prompts, server, ..."),
     Field("terms", "object", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
@@ -92,8 +96,10 @@ MANIFEST = (
         "which questions are put to which handbooks; organ: those of its organ, general ones to all",
         allowed=("all", "organ"),
     ),
-    Field("datasheet", "object", "what its makers say, by part: motivation, composition, collection, preprocessing, uses, ..."),
-    Field("gpu_hours", "number", "hours of graphics cards that the models took, all together"),
+    Field(
+        "datasheet", "object", "statements of its makers, by part: motivation, composition, collection, preprocessing, uses, ..."
+    ),
+    Field("gpu_hours", "number", "GPU hours used by the models, in total"),
     Field("handbooks", "integer", "declared count", aliases=("n_handbooks",)),
     Field("questions", "integer", "declared count", aliases=("n_questions",)),
     Field("answers", "integer", "declared count", aliases=("n_answers",)),

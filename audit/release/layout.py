@@ -1,4 +1,4 @@
-"""The files of a release: opening a folder or an archive, which file is which part, and the digest that names it."""
+"""The files of a release: opening a folder or an archive, which file contains which part, and the digest that identifies it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ REQUIRED_PARTS = ("handbook", "question", "pair")
 SYSTEM_PARTS = ("system", "reference", "system_answer", "criteria", "preference", "measure")
 ROUTE_PARTS = ("source", "route")
 STRESS_PARTS = ("stress_instance", "stress_reply")
-"""What a release about answering systems has; with `system` and `question` it needs no handbooks and no pairs."""
+"""The kinds of a release about answering systems; with `system` and `question` it needs no handbooks and no pairs."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _unpack(path: Path, target: Path, max_bytes: int) -> list[Finding]:
         if tarfile.is_tarfile(path):
             with tarfile.open(path) as archive:
                 return _extract(path, _tar_entries(archive), target, max_bytes)
-    except RuntimeError as error:  # a password, or a way of packing that Python does not know
+    except RuntimeError as error:  # a password, or a compression method that Python does not support
         raise ReleaseError(
             f"{path}: the archive cannot be unpacked ({error}). Nothing was loaded. Pack it without a password."
         ) from error
@@ -133,7 +133,7 @@ def _extract(path: Path, entries: Iterator[ArchiveMember], target: Path, max_byt
 
 
 def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: int) -> int:
-    """Write one member and return its real size: the size that an archive declares may be a lie."""
+    """Write one member and return its real size: the size declared in an archive may be false."""
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     source: IO[bytes]
@@ -180,14 +180,14 @@ class Layout:
         return readable_name(path.relative_to(self.root).as_posix())
 
     def files(self) -> Iterator[Path]:
-        """Every file of the run: all that are read, without the ratings of its pairs, which may be added at any time."""
+        """Every file that is read, except the ratings of its pairs, which may be added at any time."""
         for kind, paths in self.parts.items():
             if kind != RATED:
                 yield from paths
 
 
-def find_layout(root: Path, given: Path) -> Layout:
-    """The release in `root`; unknown files are ignored. `given` is the path to name in errors, such as an archive.
+def find_layout(root: Path, source: Path) -> Layout:
+    """The release in `root`; unknown files are ignored. `given` is the path shown in errors, such as an archive.
 
     Raises ReleaseError when there are no handbooks, no questions or no pairs; a release of answering systems needs only systems
     and questions, one of stress instances alone only questions.
@@ -196,7 +196,7 @@ def find_layout(root: Path, given: Path) -> Layout:
     required = _required_parts(parts)
     if missing := [PARTS[kind][0] for kind in required if not parts[kind]]:
         raise ReleaseError(
-            f"{given}: this is not a release: it has no {' and no '.join(missing)}. Nothing was loaded. "
+            f"{source}: this is not a release: it has no {' and no '.join(missing)}. Nothing was loaded. "
             f"Expected in one folder: {', '.join(PARTS[kind][0] for kind in required)}, "
             f"each a file ending in {', '.join(FORMATS)} or a folder of them."
         )
@@ -217,7 +217,7 @@ def _parts(root: Path) -> dict[str, list[Path]]:
 def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
     if parts["pair"] or not any(parts[kind] for kind in (*SYSTEM_PARTS, "route", *STRESS_PARTS)):
         return REQUIRED_PARTS
-    # Stress instances that no system has seen yet are a release, too
+    # Stress instances alone, before any system has replied, are a valid release
     return ("system", "question") if any(parts[kind] for kind in (*SYSTEM_PARTS, "route", "stress_reply")) else ("question",)
 
 
@@ -253,8 +253,8 @@ def digest(layout: Layout, salt: str) -> str:
 
 
 def ratings_digest(layout: Layout, salt: str) -> str:
-    """The same of the ratings that the release brings; "" where it brings none."""
-    # Apart from the digest of the run: studies know their run by it, and ratings that are added later must not orphan them
+    """The digest of the ratings in the release; "" if it has none."""
+    # Separate from the digest of the run, by which studies refer to it: ratings that are added later must not orphan them
     return _digest_of(layout, layout.parts[RATED], salt) if layout.parts[RATED] else ""
 
 

@@ -16,7 +16,7 @@ CLASSIFICATION = ("label", "verdict", "judgement", "judgment")
 SIGNIFICANCE = ("significance", "severity")
 CHECK = (
     Field(
-        "kind", "text", "swap: the answers in the other order; blind: without the names of centers; repeat: the same once more",
+        "kind", "text", "swap: the answers in the other order; blind: without the names of centers; repeat: unchanged",
         required=True, allowed=tuple(CHECK_KINDS),
     ),
     Field("number", "integer", "tells checks of one kind apart; counted when left out", aliases=("no", "index")),
@@ -35,13 +35,13 @@ PAIR = (
         aliases=CLASSIFICATION, allowed=tuple(LABELS),
     ),
     Field("reasoning", "text", "the judge's reason; null where it was not asked", aliases=("rationale", "explanation", "reason")),
-    Field("divergence_topic", "text", "what the answers differ on", aliases=("divergence", "topic_of_divergence")),
+    Field("divergence_topic", "text", "what the answers differ about", aliases=("divergence", "topic_of_divergence")),
     Field(
         "clinical_significance", "text", "how much it matters; DIVERGENT and CONTRADICTORY only",
         aliases=SIGNIFICANCE, allowed=tuple(SIGNIFICANCES),
     ),
     Field(
-        "judge_metadata", "judging", "what asking the judge took; null: it was not asked",
+        "judge_metadata", "judging", "cost of the judge's verdict; null: it was not asked",
         aliases=("judge_usage", "usage", "metadata"),
     ),
     Field("checks", "checks", "further verdicts of the same judge on the same pair"),
@@ -59,7 +59,7 @@ COMPARISON = (
     ),
 )
 PLACE = (
-    Field("position", "integer", "places with one number say the same, those with another something else", required=True),
+    Field("position", "integer", "places with the same number agree, those with different numbers do not", required=True),
     Field("text", "text", "the statement, with the lines that introduce it", required=True, aliases=("quote", "statement")),
     Field("value", "text", "the amount that it states, as written"),
     Field("section_id", "text", "the section that contains it", aliases=("section",)),
@@ -71,11 +71,15 @@ INCONSISTENCY = (
     Field("handbook_id", "text", "the handbook that disagrees with itself", required=True, aliases=("handbook", "source_id")),
     Field("classification", "text", "how the places relate", required=True, aliases=CLASSIFICATION, allowed=tuple(LABELS)),
     Field(
-        "places", "places", "where it says what: at least two, with at least two positions", required=True, aliases=("passages",)
+        "places",
+        "places",
+        "the conflicting places: at least two, with at least two positions",
+        required=True,
+        aliases=("passages",),
     ),
     Field("question_id", "text", "the question that the places answer; null: they were found without one", aliases=("qid",)),
     Field("clinical_significance", "text", "how much it matters", aliases=SIGNIFICANCE, allowed=tuple(SIGNIFICANCES)),
-    Field("divergence_topic", "text", "what the places differ on", aliases=("divergence", "topic")),
+    Field("divergence_topic", "text", "what the places differ about", aliases=("divergence", "topic")),
     Field("reasoning", "text", "the judge's reason", aliases=("rationale", "explanation", "reason")),
     Field("judge", "text", "who compared the places: a model, or rules"),
 )
@@ -86,19 +90,19 @@ SELF_COMPARISON = (
     Field("judge", "text", "who compared them: a model, or rules"),
     Field("statements", "integer", "statements that were read"),
     Field(
-        "agreeing", "integer", "pairs of statements in different places that state the same value; nobody was asked about them"
+        "agreeing", "integer", "pairs of statements in different places that state the same value; no judge was asked about them"
     ),
-    Field("unscored", "integer", "pairs without a verdict: an unreadable reply, or rules that could not tell"),
+    Field("unscored", "integer", "pairs without a verdict: an unreadable reply, or rules that could not decide"),
     Field("not_asked", "integer", "pairs that the judge was not asked about"),
 )
 THEME = (
-    Field("theme_id", "text", "unique id; names and curation hang on it", required=True, aliases=("id", "cluster_id")),
+    Field("theme_id", "text", "unique id; names and curation refer to it", required=True, aliases=("id", "cluster_id")),
     Field("name", "text", "what the theme is called", required=True, aliases=("label", "title")),
     Field("parent_id", "text", "the theme above it; null at the top", aliases=("parent",)),
     Field(
         "topics", "texts", "its divergence topics, as the pairs have them", aliases=("divergence_topics", "phrases", "members")
     ),
-    Field("terms", "texts", "words that set it apart", aliases=("keywords",)),
-    Field("medoid", "text", "the phrase at its middle"),
+    Field("terms", "texts", "words that distinguish it", aliases=("keywords",)),
+    Field("medoid", "text", "its most central phrase"),
     Field("exemplars", "texts", "phrases that span it; new phrases are compared with them", aliases=("examples",)),
 )

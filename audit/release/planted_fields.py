@@ -6,11 +6,11 @@ from audit.release.fields import QUESTION_ID, Field
 from audit.vocabulary import CHANGED_SIDES, LABELS, PLANTED_KINDS
 
 PLANTED_CHANGE = (
-    Field("before", "text", "the words as they were; empty: something was added", aliases=("old",)),
-    Field("after", "text", "the words that took their place; empty: something was removed", aliases=("new",)),
+    Field("before", "text", "the original words; empty: something was added", aliases=("old",)),
+    Field("after", "text", "the replacement; empty: something was removed", aliases=("new",)),
     Field("start", "integer", "where these begin in the changed answer, in characters from 0", aliases=("position",)),
     Field(
-        "side", "text", "the answer that was changed; both: the answers changed places", aliases=("answer",),
+        "side", "text", "the answer that was changed; both: the answers were swapped", aliases=("answer",),
         allowed=tuple(CHANGED_SIDES),
     ),
 )  # fmt: skip
@@ -18,14 +18,15 @@ PLANTED = (
     Field("item_id", "text", "unique id of the planted change", required=True, aliases=("id",)),
     QUESTION_ID,
     Field("handbook_a", "text", "whose answer is shown first", required=True, aliases=("a",)),
-    Field("handbook_b", "text", "whose answer is shown second; the same: an answer beside itself", required=True, aliases=("b",)),
+    Field("handbook_b", "text", "whose answer is shown second; the same handbook: an answer next to "
+    "itself", required=True, aliases=("b",)),
     Field("kind", "text", "what was changed", required=True, aliases=("change_kind",), allowed=tuple(PLANTED_KINDS)),
-    Field("variant", "text", "in which of several ways, such as the wording of an instruction", aliases=("wording",)),
+    Field("variant", "text", "the variant of the change, such as the wording of an instruction", aliases=("wording",)),
     Field(
         "ordered", "text", "instruction: the label that the planted text asks for", aliases=("ordered_label",),
         allowed=tuple(LABELS),
     ),
-    Field("expected", "texts", "the labels, one of which is right after the change; where it must stay, that of before"),
+    Field("expected", "texts", "the labels that are right after the change; if the label must stay, the one before"),
     Field("change", "planted change", "what was changed, and where", aliases=("edit",)),
     Field("answer_a", "text", "the first answer after the change"),
     Field("answer_b", "text", "the second answer after the change"),

@@ -1,4 +1,4 @@
-"""The fields of labels that raters gave to pairs of a run, and that its release brings along."""
+"""The fields of labels that raters gave to pairs of a run and that are part of its release."""
 
 from __future__ import annotations
 

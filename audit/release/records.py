@@ -25,11 +25,11 @@ DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
 BOM = b"\xef\xbb\xbf"
 UNREADABLE = EOFError, zlib.error, OSError
-"""What reading a file to its end may raise, also while it is unpacked."""
+"""Exceptions that reading a file to its end may raise, even while unpacking."""
 # JSON shrinks to a tenth, one pair repeated over and over to a hundredth. Unpacking a small file is harmless whatever its ratio.
 MAX_UNPACKING, HARMLESS_BYTES = 200, 64 * 2**20
 BLANK = object()
-# More lines in a row without a record than any mishap leaves; a small .gz may contain thousands of millions of them
+# More consecutive lines without a record than accidents produce; a small .gz may contain billions of them
 MAX_UNREADABLE_LINES = 10_000
 ENDLESS_LINES = f"{MAX_UNREADABLE_LINES:,} lines in a row up to line {{number:,}} contain no record; the rest was not read."
 # The default limit of 128 KB is shorter than some answers and than the JSON cells of a table.
@@ -46,7 +46,7 @@ class UnreadableRecord:
 
 @dataclass
 class RecordFile:
-    """One file of a release. After `rows()` was consumed, `repairs` counts what was mended on the way."""
+    """One file of a release. After `rows()` is consumed, `repairs` counts the repairs made while reading."""
 
     path: Path
     max_bytes: int
@@ -71,7 +71,7 @@ class RecordFile:
 
     def _text(self) -> str | UnreadableRecord:
         with open_bytes(self.path) as file:
-            # A .gz does not tell its size beforehand, so one byte more than allowed shows that it is too large.
+            # The size of a .gz is not known in advance, so one byte more than allowed shows that it is too large.
             raw = file.read(self.max_bytes + 1)
         if len(raw) > self.max_bytes:
             return self._too_large()
@@ -213,7 +213,8 @@ class _Unpacking(io.RawIOBase):
         self._left -= length
         if self._left < 0:
             raise OSError(
-                f"it unpacks to more than {self._limit / 2**20:,.0f} MB, as no table does; if that is right, unpack it yourself"
+                f"it unpacks to more than {self._limit / 2**20:,.0f} MB, which is too large for a table; if it is correct, "
+                f"unpack it yourself"
             )
         return length
 
@@ -241,5 +242,5 @@ def _cells(row: dict[str | None, Any]) -> Any:
 
 def _broken(text: str, error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError) and error.pos >= len(text.rstrip()) - 1:
-        return f"the JSON stops in the middle (line {error.lineno}, column {error.colno}): the file looks truncated."
+        return f"the JSON ends prematurely (line {error.lineno}, column {error.colno}): the file looks truncated."
     return f"this is not JSON ({error})."

@@ -27,7 +27,7 @@ class Finding:
     record: str | None = None
 
     def sentence(self) -> str:
-        """Where, then what: one line for a terminal, whatever the names of files contain."""
+        """Location, then message: one line for a terminal, even if a file name contains line ends."""
         return " ".join(printable(f"{self.file}, {self.position}: {self.message}").split())
 
 
@@ -79,7 +79,7 @@ class LoadReport:
     @property
     def clean(self) -> bool:
         """Nothing was quarantined or repaired, and all counts reconcile."""
-        # A check with ok None had nothing to be compared with, which is not a fault of the release
+        # A check whose ok is None had no reference count, which is not a fault of the release
         return not (self.count(QUARANTINED) or self.count(REPAIRED)) and all(check.ok is not False for check in self.checks)
 
     def verdict(self) -> str:

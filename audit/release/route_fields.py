@@ -11,7 +11,7 @@ SOURCE = (
         "handbook_ids", "texts", "its handbooks; a handbook is in one source at most", required=True,
         aliases=("handbooks", "members"),
     ),
-    Field("authority", "number", "0 to 1: what its word counts before anything is searched; left out: 0.5", aliases=("prior",)),
+    Field("authority", "number", "0 to 1: its weight before anything is searched; left out: 0.5", aliases=("prior",)),
     Field("description", "text", "what else is worth knowing", aliases=("about",)),
 )  # fmt: skip
 SOURCE_ROUTE = (
@@ -24,7 +24,7 @@ SOURCE_ROUTE = (
     Field("entropy", "number", "entropy of the probe's scores"),
     Field("coverage", "number", "sections in the probe, as a count or a share"),
     Field("score", "number", "what the sources are ranked by"),
-    Field("share", "number", "its part of the budget, 0 to 1; the shares of a question add up to 1"),
+    Field("share", "number", "its share of the budget, 0 to 1; the shares of a question add up to 1"),
     Field("budget", "integer", "chunks to take from it, from 0"),
 )
 ROUTED_EVIDENCE = (
@@ -37,7 +37,7 @@ ROUTED_EVIDENCE = (
     Field("base", "number", "score of the search, before fusion"),
     Field("support", "number", "score of its support in the graph of entities"),
     Field("final", "number", "score after fusion", aliases=("score",)),
-    Field("bridged", "flag", "it was found over the graph and not by the search"),
+    Field("bridged", "flag", "it was found through the graph and not by the search"),
     Field("text", "text", "its text, where the release has no sections", aliases=("passage",)),
 )
 ROUTE = (

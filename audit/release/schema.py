@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[Field, ...]] = {
 def _names(fields: Iterable[Field]) -> dict[str, str]:
     """Plain spelling of every name of every field -> the field's own name; a field's own name beats an alias."""
     names = {plain(alias): field.name for field in fields for alias in field.aliases}
-    # Last, so that a field's own name wins over an alias of another field
+    # Last, so a field's own name wins over an alias of another field
     return names | {plain(field.name): field.name for field in fields}
 
 
@@ -57,7 +57,7 @@ def spelling(record: Mapping[str, Any], kind: str) -> dict[str, str]:
     return dict(_spelling(tuple(record), kind))
 
 
-@lru_cache(1024)  # the records of a file have the same keys, nearly always
+@lru_cache(1024)  # the records of a file nearly always have the same keys
 def _spelling(keys: tuple[str, ...], kind: str) -> tuple[tuple[str, str], ...]:
     spellings: dict[str, str] = {}
     for key in keys:

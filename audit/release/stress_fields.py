@@ -1,4 +1,4 @@
-"""The fields of stress tests: questions with documents that are signal, noise or altered, and what systems said of them."""
+"""The fields of stress tests: questions with documents that are signal, noise or altered, and systems' replies to them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ STRESS_INSTANCE = (
     Field("options", "object", "letter -> text; empty or left out: an open question", aliases=("choices",)),
     Field("gold", "text", "the letter of the right option; the answer's text of an open question", required=True),
     Field(
-        "signal_share", "integer", "0 to 100: the share of signal that was asked for; in robustness, of factual documents",
+        "signal_share", "integer", "0 to 100: the requested share of signal; in robustness, of factual documents",
         aliases=("p",),
     ),
-    Field("size", "integer", "how many documents were asked for; left out: as many as it has", aliases=("n_documents",)),
+    Field("size", "integer", "the requested number of documents; left out: as many as it has", aliases=("n_documents",)),
     Field("documents", "stress documents", "what a system is shown, in this order", aliases=("context",)),
     Field("dataset", "text", "where the question is from", aliases=("source",)),
     Field("seed", "integer", "the seed that its documents were drawn with"),
@@ -39,14 +39,14 @@ STRESS_INSTANCE = (
 STRESS_CALL = (
     DOCUMENT_ID,
     Field(
-        "call", "text", "what the system takes the document for", required=True, aliases=("label",),
+        "call", "text", "how the system classifies the document", required=True, aliases=("label",),
         allowed=tuple(DOCUMENT_CALLS),
     ),
 )  # fmt: skip
 STRESS_SUB_ANSWER = (
     DOCUMENT_ID,
     Field("answer", "text", "the answer to this document's sub-question", required=True, aliases=("sub_answer",)),
-    Field("score", "number", "what a grader gives it: 0, 0.5 or 1; null: not graded"),
+    Field("score", "number", "a grader's score: 0, 0.5 or 1; null: not graded"),
 )
 STRESS_REPLY = (
     INSTANCE_ID,
@@ -54,9 +54,9 @@ STRESS_REPLY = (
     Field("reasoning", "text", "the reasons, in the system's words", aliases=("explanation",)),
     Field("choice", "text", "the letter that was chosen, or the answer to an open question", aliases=("answer",)),
     Field("insufficient", "flag", "the system says that the documents do not suffice", aliases=("is_insufficient",)),
-    Field("documents", "stress calls", "what it takes the documents for", aliases=("calls",)),
+    Field("documents", "stress calls", "how it classifies the documents", aliases=("calls",)),
     Field("sub_answers", "stress sub answers", "its answers to the sub-questions"),
-    Field("score", "number", "what a grader gives the answer to an open question: 0, 0.5 or 1; null: not graded"),
+    Field("score", "number", "a grader's score of the answer to an open question: 0, 0.5 or 1; null: not graded"),
     Field("unread_reason", "text", "why no choice could be read; choice and insufficient are then null"),
     Field("usage", "usage", "tokens and time", aliases=("model_metadata",)),
 )

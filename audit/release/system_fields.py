@@ -29,7 +29,7 @@ REFERENCE = (
     Field("gold_sections", "texts", "ids of the sections that contain the answer", aliases=("gold", "relevant")),
     Field("url", "text", "where the reference answer can be read", aliases=("link", "document_url")),
     Field("primary_source", "text", "the source to ask first", aliases=("primary",)),
-    Field("required_sources", "texts", "the sources that a whole answer needs", aliases=("required",)),
+    Field("required_sources", "texts", "the sources that a complete answer needs", aliases=("required",)),
 )  # fmt: skip
 EVIDENCE = (
     Field("handbook_id", "text", "the handbook it is from", aliases=("handbook", "source_id")),
@@ -52,7 +52,7 @@ SYSTEM_ANSWER = (
     Field("citations", "objects", "what the answer cites, as in `retrieval` of an answer"),
     Field("usage", "usage", "tokens and time", aliases=("generator_metadata",)),
 )  # fmt: skip
-# Names under which the criteria stand in other people's files
+# Names of the criteria in other people's files
 CRITERION_ALIASES = {"extent_of_harm": ("extent_harm",), "likelihood_of_harm": ("likelihood_harm",)}
 CRITERIA_SCORES = (
     QUESTION_ID,

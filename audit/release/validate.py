@@ -1,8 +1,8 @@
 """Validating handbooks, questions, answers, sections and trials: each becomes a dict with the format's field names and types,
-or is refused with a sentence.
+or is rejected with a message.
 
-Each function takes a raw record. An optional field that cannot be used is dropped, with a sentence in `repairs`; a required
-one raises Reject, and the caller quarantines the record.
+Each function takes a raw record. An unusable optional field is dropped, with a message in `repairs`; an unusable required one
+raises Reject, and the caller quarantines the record.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from audit.vocabulary import GENERAL, NOT_ADDRESSED, PHASE_SPELLINGS, PHASES
 
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
 USAGE = field_names(JUDGE_USAGE)
-# As servers call them, and this software did when it wrote answers
+# The names that servers use, and that earlier versions of this software wrote in answers
 SERVER_NAMES = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "latency_s": "seconds"}
 AS_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 # Pages draw a manifest in full, and read it whenever they list runs
@@ -54,14 +54,14 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
 
 
 def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
-    """A manifest under the format's own names, with its unknown fields; what no page could draw is cut or left out."""
+    """A manifest under the format's own names, with its unknown fields; values too large for a page are truncated or left out."""
     kept: dict[str, Any] = {}
     left = MAX_MANIFEST
-    for name, whole in (canonical(record, "manifest") | dict(record)).items():
-        value = whole[:MAX_MANIFEST_TEXT] if isinstance(whole, str) else whole
+    for name, full in (canonical(record, "manifest") | dict(record)).items():
+        value = full[:MAX_MANIFEST_TEXT] if isinstance(full, str) else full
         length = len(AS_JSON({name: value}))
-        if value != whole:
-            repairs.append(f"field '{name[:80]}' has {len(whole):,} characters; its first {MAX_MANIFEST_TEXT:,} were loaded.")
+        if value != full:
+            repairs.append(f"field '{name[:80]}' has {len(full):,} characters; its first {MAX_MANIFEST_TEXT:,} were loaded.")
         if length <= left:
             kept[name], left = value, left - length
         else:
@@ -119,13 +119,13 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
     absent = boolean(raw.get("absent"), "absent")
     unread = unread_reason(raw, words, absent, repairs)
-    # Neither present nor absent may be assumed: either would count as a finding about the handbook
+    # Neither present nor absent may be assumed: either would be a finding about the handbook
     if absent is None and words is None and unread is None:
         raise Reject(
             "missing_field", "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers."
         )
     if absent is False and prefixed:
-        repairs.append(f"it says absent: false but begins with '{NOT_ADDRESSED}'; taken as present, as its flag says.")
+        repairs.append(f"it has absent: false but begins with '{NOT_ADDRESSED}'; it was loaded as present, following the flag.")
     is_absent = None if unread else prefixed if absent is None else absent
     method = text(raw.get("absence_method"), "absence_method")
     retrieval = optional(object_value, raw, "retrieval", repairs) or {}

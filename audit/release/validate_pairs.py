@@ -1,4 +1,4 @@
-"""Validating pairs and their checks, what a handbook states in several ways, and themes, as in `audit.release.validate`."""
+"""Validating pairs and their checks, disagreements within a handbook, and themes, as in `audit.release.validate`."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def pair(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 
 def inconsistency(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """What a handbook states in several ways: handbook_id, question_id, label, significance, divergence_topic, ..., places."""
+    """A disagreement within a handbook: handbook_id, question_id, label, significance, divergence_topic, ..., places."""
     raw = fields_of(record, "inconsistency")
     label = vocabulary_term(raw["classification"], LABEL_SPELLINGS, "classification", LABELS)
     if label is None:
         raise Reject("missing_field", "field 'classification' is empty.")
     places = [_place(place, repairs) for place in list_value(raw["places"], "places")]
     if len({place["position"] for place in places}) < 2:
-        raise Reject("too_few_places", "it needs places with at least two positions: one that says this, one that says that.")
+        raise Reject("too_few_places", "it needs places with at least two different positions.")
     return {
         "handbook_id": required_text(raw, "handbook_id"), "question_id": optional(text, raw, "question_id", repairs),
         "label": label, "significance": significance(raw.get("clinical_significance"), label, repairs), "places": places,
@@ -86,7 +86,7 @@ def _place(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 
 def self_comparison(record: Any, repairs: Repairs) -> dict[str, Any]:
-    """What comparing a handbook with itself counted: handbook_id, judge, statements, agreeing, compared, disagreeing, ..."""
+    """The counts from comparing a handbook with itself: handbook_id, judge, statements, agreeing, compared, disagreeing, ..."""
     raw = fields_of(record, "self_comparison")
     counts: dict[str, Any] = {name: integer(raw[name], name) for name in ("compared", "disagreeing")}
     if None in counts.values():
@@ -110,7 +110,7 @@ def theme(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 def phrases(value: Any, name: str) -> list[str]:
     """A list of texts, unchanged."""
-    # Not `values.texts`, which would strip the spaces that a divergence topic may begin with.
+    # Not `values.texts`, which would strip leading spaces of a divergence topic.
     return [phrase for item in list_value(value, name) if (phrase := text(item, name)) and phrase.strip()]
 
 
@@ -150,7 +150,7 @@ def _judge_reading(usage: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]
 
 def parse_status(value: Any, name: str) -> Any:
     """How a judge's reply was read, a `Parse`; None without a value."""
-    # Elsewhere `none` means that there is no value; here it is a term of the vocabulary.
+    # Elsewhere `none` means a missing value; here it is a term of the vocabulary.
     is_none = isinstance(value, str) and plain(value) == Parse.NONE
     return Parse.NONE if is_none else vocabulary_term(value, PARSE_SPELLINGS, name, PARSES)
 

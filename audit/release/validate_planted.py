@@ -59,7 +59,7 @@ def _expected(raw: Mapping[str, Any]) -> list[Any]:
 
 
 def _change(raw: Mapping[str, Any], answers: Mapping[str, str | None], repairs: Repairs) -> dict[str, Any]:
-    """The fields of the change; `start` is None where the changed words are not there in the answer."""
+    """The fields of the change; `start` is None if the changed words are not at that position in the answer."""
     change = optional(object_value, raw, "change", repairs)
     fields = fields_of(change, "planted_change") if change else {}
     values: dict[str, Any] = {
@@ -69,7 +69,9 @@ def _change(raw: Mapping[str, Any], answers: Mapping[str, str | None], repairs: 
     start, after = values["start"], values["after"] or ""
     answer = answers.get(f"answer_{values['side']}") or ""
     if start is not None and (start < 0 or answer[start : start + len(after)] != after):
-        repairs.append("field 'change' does not fit the answer: its words are not there. It was loaded without its place.")
+        repairs.append(
+            "field 'change' does not match the answer: its words are not at that position. It was loaded without the position."
+        )
         values["start"] = None
     return values
 

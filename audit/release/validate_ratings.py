@@ -12,7 +12,7 @@ from audit.vocabulary import LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SI
 
 RATER = re.compile(r"annotator_([a-z0-9]+)")
 GOLD = "gold"
-"""The rater that stands for the adjudicated label."""
+"""The name of the rater that represents the adjudicated label."""
 
 
 def human_rating(record: Any, repairs: Repairs) -> dict[str, Any]:
@@ -34,24 +34,29 @@ def human_rating(record: Any, repairs: Repairs) -> dict[str, Any]:
 def _weight(raw: Mapping[str, Any]) -> float | None:
     """The design weight. A wrong one rejects the record: without it, no figure of the run could be computed at all."""
     weight = number(raw.get("design_weight"), "design_weight")
-    # The tolerance is for weights that were written with few digits
+    # The tolerance allows for weights written with few digits
     if weight is not None and weight < 1 - 1e-6:
-        raise Reject("wrong_weight", f"field 'design_weight' is {weight:g}, but an item represents itself at least: 1 or more.")
+        raise Reject(
+            "wrong_weight",
+            f"field 'design_weight' is {weight:g}, but must be at least 1, because an item represents at least itself.",
+        )
     return weight
 
 
 def _raters(record: Mapping[Any, Any], raw: Mapping[str, Any], repairs: Repairs) -> list[dict[str, Any]]:
     columns = {str(name).strip().lower(): value for name, value in record.items()}
     labels = {match[1]: value for name, value in columns.items() if (match := RATER.fullmatch(name))}
-    # An unknown word rejects the record: as a missing label it would count for the others
-    given = {rater: _label(value, f"annotator_{rater}") for rater, value in labels.items()} | {GOLD: _label(raw.get(GOLD), GOLD)}
+    # An unknown word rejects the record: dropping it as a missing label would favour the other raters
+    labels_by_rater = {rater: _label(value, f"annotator_{rater}") for rater, value in labels.items()} | {
+        GOLD: _label(raw.get(GOLD), GOLD)
+    }
     return [
         {
             "rater": rater, "label": label,
             "significance": optional(_significance, columns, f"significance_{rater}", repairs),
             "comment": (optional(text, columns, f"comment_{rater}", repairs) or "").strip() or None,
         }
-        for rater, label in given.items() if label is not None
+        for rater, label in labels_by_rater.items() if label is not None
     ]  # fmt: skip
 
 

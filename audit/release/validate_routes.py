@@ -26,7 +26,7 @@ DEFAULT_AUTHORITY = 0.5
 FEATURES = ("peak", "mean", "margin", "entropy", "coverage")
 SCORES = ("base", "support", "final")
 SHARE_TOLERANCE = 0.01
-"""How far the shares of a question may be from 1 in all: they may be written with two decimals."""
+"""Tolerance for the sum of a question's shares, which may be written with two decimals."""
 
 
 def source(record: Any, repairs: Repairs) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def route(record: Any, repairs: Repairs) -> dict[str, Any]:
     if not (routes or passages or trace):
         raise Reject("empty_route", "it has neither routes nor evidence nor a trace, so nothing shows what was routed.")
     _check_routes(routes)
-    ranked = [passage | {"rank": passage["rank"] or place} for place, passage in enumerate(passages, 1)]
+    ranked = [passage | {"rank": passage["rank"] or index} for index, passage in enumerate(passages, 1)]
     _check_unique([passage["rank"] for passage in ranked], "rank", "of the evidence")
     return {
         "question_id": required_text(raw, "question_id"), "system_id": required_text(raw, "system_id"), "routes": routes,
@@ -88,7 +88,7 @@ def _routed_evidence(record: Any, repairs: Repairs) -> dict[str, Any]:
     raw = fields_of(record, "routed_evidence")
     start, end = _at_least(0, raw, "start"), _at_least(0, raw, "end")
     if (start is None) != (end is None) or (start is not None and end is not None and start >= end):
-        raise Reject("bad_place", f"it is from {start} to {end}, but a place has a start and, after it, an end.")
+        raise Reject("bad_place", f"it is from {start} to {end}, but a position needs a start and a later end.")
     source_id = text(raw.get("source_id"), "source_id")
     return {
         "handbook_id": required_text(raw, "handbook_id"), "source_id": (source_id or "").strip() or None, "start": start,
@@ -101,10 +101,10 @@ def _routed_evidence(record: Any, repairs: Repairs) -> dict[str, Any]:
 def _check_routes(routes: list[dict[str, Any]]) -> None:
     _check_unique([one["source_id"] for one in routes], "source", "of the routes")
     shares = [one["share"] for one in routes]
-    # Where a share is not stated, nobody knows what the others should add up to
+    # If a share is missing, the sum of the others is unknown
     if shares and None not in shares and abs(sum(shares) - 1) > SHARE_TOLERANCE:
         raise Reject(
-            "shares_do_not_sum", f"the shares of its {len(shares)} sources add up to {sum(shares):.3g}, but must make 1."
+            "shares_do_not_sum", f"the shares of its {len(shares)} sources add up to {sum(shares):.3g}, but must add up to 1."
         )
 
 

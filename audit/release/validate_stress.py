@@ -71,7 +71,7 @@ def _integer_within(raw: Mapping[str, Any], name: str, largest: int) -> int | No
 
 
 def _documents(raw: Mapping[str, Any], repairs: Repairs) -> Iterator[dict[str, Any]]:
-    """The documents of an instance. One that cannot be used rejects the instance: its share of signal would be another one."""
+    """The documents of an instance. An unusable document rejects the instance, because its share of signal would change."""
     seen: set[str] = set()
     entries = list_value(raw.get("documents"), "documents")
     if len(entries) > MAX_DOCUMENTS:
@@ -82,7 +82,7 @@ def _documents(raw: Mapping[str, Any], repairs: Repairs) -> Iterator[dict[str, A
         except Reject as reject:
             raise Reject(reject.code, f"document {position}: {reject}") from reject
         if document["document_id"] in seen:
-            repairs.append(f"document '{document['document_id']}' occurs twice. It was loaded once, in its first place.")
+            repairs.append(f"document '{document['document_id']}' occurs twice. Only the first was loaded.")
             continue
         seen.add(document["document_id"])
         yield document
@@ -115,7 +115,7 @@ def stress_reply(record: Any, repairs: Repairs) -> dict[str, Any]:
         repairs.append(f"it chooses '{choice[:80]}' and says that the documents do not suffice. It was loaded as unreadable.")
         choice, insufficient, reason = None, None, "choice and insufficient"
     elif reason and (choice or insufficient):
-        repairs.append(f"unread_reason '{reason[:80]}' beside a choice. The reply was loaded without the choice.")
+        repairs.append(f"unread_reason '{reason[:80]}' together with a choice. The reply was loaded without the choice.")
         choice = insufficient = None
     elif not (choice or insufficient or reason):
         reason = NO_CHOICE
@@ -134,7 +134,7 @@ def stress_reply(record: Any, repairs: Repairs) -> dict[str, Any]:
 def _by_document(
     raw: Mapping[str, Any], name: str, repairs: Repairs, read: Callable[[Any, Repairs], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The entries of a list about documents, one for each document; what cannot be used is dropped with a sentence."""
+    """The entries of a list about documents, one per document; unusable entries are dropped with a message."""
     kept: dict[str, dict[str, Any]] = {}
     contradicted: set[str] = set()
     for position, entry in enumerate(optional(list_value, raw, name, repairs) or [], 1):

@@ -88,7 +88,7 @@ def system_answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     refused = boolean(raw.get("refused"), "refused")
     reason = unread_reason(raw, words or None, refused, repairs)
     if "answer" not in raw and not refused and not reason:
-        raise Reject("missing_field", "it has neither an answer nor an 'unread_reason', and it is no refusal.")
+        raise Reject("missing_field", "it has neither an answer nor an 'unread_reason', and it is not a refusal.")
     if not (words or "").strip():
         words = None
         if not refused and not reason:
@@ -113,7 +113,7 @@ def evidence(record: Any, repairs: Repairs) -> dict[str, Any]:
 
 def _ranked(passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The passages, each with a rank: its own, or its place in the list."""
-    return [passage | {"rank": passage["rank"] or place} for place, passage in enumerate(passages, 1)]
+    return [passage | {"rank": passage["rank"] or index} for index, passage in enumerate(passages, 1)]
 
 
 def _objects(

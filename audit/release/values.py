@@ -1,4 +1,4 @@
-"""Single values of a record: converted to the type that the format asks for, or refused with a sentence."""
+"""Single values of a record: converted to the type that the format asks for, or rejected with a message."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Repairs = list[str]
 
 def clean_json(text: str) -> tuple[str, list[str]]:
     """JSON text without lone surrogates (U+FFFD) and control characters (spaces), and what was done, once for each."""
-    # A generator that stops inside an emoji leaves half of it, and text from PDF has form feeds: neither can be drawn or stored.
+    # A generator that stops inside an emoji leaves half of it, and PDF text has form feeds: neither can be displayed or stored.
     done: list[str] = []
     if not MAYBE_DAMAGED.search(text):
         return text, done
@@ -82,7 +82,7 @@ def vocabulary_term(value: Any, spellings: Mapping[str, Any], name: str, allowed
     spelling = (text(value, name) or "").strip()
     if plain(spelling) in EMPTY_WORDS:
         return None
-    # Table tools write the code 2 as 2.0 once its column has gaps
+    # Table tools write the code 2 as 2.0 if its column has missing values
     term = spellings.get(plain(spelling.removesuffix(".0")))
     if term is None:
         raise Reject(
@@ -121,7 +121,7 @@ def number(value: Any, name: str) -> float | None:
         parsed = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         parsed = math.nan
-    if not abs(parsed) <= MAX_NUMBER:  # written so that NaN fails too
+    if not abs(parsed) <= MAX_NUMBER:  # written so NaN fails too
         raise Reject("wrong_type", f"field '{name}' is {_short_repr(value)}, but must be a number.")
     return parsed
 
@@ -139,7 +139,7 @@ def texts(value: Any, name: str) -> list[str]:
 
 def passages(value: Any, name: str) -> list[str]:
     """A list of texts with their spaces and punctuation; a single text is one of them, unless it is a JSON list."""
-    # Not `texts`, which would cut a reference answer at each semicolon
+    # Not `texts`, which would split a reference answer at each semicolon
     if isinstance(value, str):
         value = list_value(value, name) if value.startswith("[") and value.endswith("]") else [value]
     return [passage for item in list_value(value, name) if (passage := text(item, name)) and passage.strip()]

@@ -39,7 +39,7 @@ def write_release(
     `comparisons` yields one record per question: question_id, handbooks (ids, in order) and pairs; the matrix is
     computed from the pairs here, so the two cannot disagree. `answers` may be None: a release of pairs only. So may `sections`
     (the handbooks' texts, for passages to be shown in), `trials` (what each strategy of retrieval found), `planted` (changes
-    planted to test the judge) and `positions` (who states what on a question). `systems` has the records of answering systems
+    planted to test the judge) and `positions` (the positions on a question). `systems` has the records of answering systems
     under the names of SYSTEM_TABLES; with them, `handbooks` and `comparisons` may be None.
     All iterables may be generators; one record is in memory at a time. The manifest is written last and with the
     counts of what was written, so a folder with a manifest is complete.
@@ -78,9 +78,9 @@ def write_comparison(folder: Path, comparison: Record) -> int:
 
 def file_stem(question_id: str) -> str:
     """A safe file name for any question id: inside the folder, not hidden, never too long."""
-    # A leading dot would hide the file, and ".." as a whole would leave the folder
+    # A leading dot would hide the file, and the name ".." would leave the folder
     stem = quote(question_id, safe="").replace(".", "%2E", 1 if question_id.startswith(".") else 0)
-    # Most file systems refuse names of more than 255 bytes
+    # Most file systems reject names of more than 255 bytes
     return stem if len(stem) <= MAX_STEM_CHARS else hashlib.sha256(question_id.encode()).hexdigest()
 
 
@@ -98,7 +98,7 @@ def matrix_of(handbooks: Iterable[str], pairs: Iterable[Record]) -> list[list[in
 
 
 def write_jsonl(path: Path, records: Iterable[Record]) -> int:
-    """Write one JSON object a line (UTF-8, LF) and return how many."""
+    """Write one JSON object per line (UTF-8, LF) and return their number."""
     count = 0
     # LF on every platform: a release is named by the digest of its bytes.
     with path.open("w", encoding="utf-8", newline="\n") as file:

@@ -1,6 +1,6 @@
 """BM25 over a list of texts, by the library bm25s, and the tokens that it counts.
 
-All scores are computed when the index is built, so that a query only adds up columns.
+All scores are computed when the index is built, so a query only sums columns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from audit.text.tokens import STOP_WORDS, plain_text
 Scores = NDArray[np.float32]
 # Robertson's usual values and the defaults of bm25s.
 K1, B = 1.5, 0.75
-# Letters and digits together, so that a name such as CYP3A5 stays one token.
+# Letters and digits together, so a name such as CYP3A5 stays one token.
 TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
@@ -59,7 +59,7 @@ class Bm25:
         return vocabulary
 
     def scores(self, weights: Mapping[str, float]) -> Scores:
-        """One score per text, 0 where it has none of the tokens. `weights`: token -> weight."""
+        """One score per text, 0 if it has none of the tokens. `weights`: token -> weight."""
         total = np.zeros(self.text_count, dtype=np.float32)
         for token, weight in weights.items():
             if token in self._vocabulary:

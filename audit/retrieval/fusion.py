@@ -17,7 +17,7 @@ Ranking = Mapping[int, float]
 
 def top_rows(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     """The rows with a score above 0, highest first, at most `depth`; equal scores stay in reading order."""
-    # A stable sort, so that equal scores give the same passages on every machine.
+    # A stable sort, so equal scores give the same passages on every machine.
     order = np.argsort(-scores, kind="stable")[:depth]
     return order[scores[order] > 0].astype(np.int64)
 
@@ -68,7 +68,7 @@ def reciprocal_rank_fusion(
     total: dict[int, float] = {}
     for rank_of, weight in rankings:
         for row, rank in rank_of.items():
-            # A large k flattens the curve: the first rank of one retriever counts little more than its second.
+            # A large k flattens the curve: the first rank of a retriever counts only slightly more than the second.
             total[row] = total.get(row, 0.0) + weight / (k + rank)
     return _best_first(total, factors)
 
@@ -91,7 +91,7 @@ def score_fusion(
 
 def _best_first(total: Mapping[int, float], factors: Mapping[int, float] | None) -> dict[int, float]:
     scores = {row: score * (factors or {}).get(row, 1.0) for row, score in total.items()}
-    # Ties in reading order, so that the same search gives the same passages.
+    # Ties in reading order, so the same search gives the same passages.
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -132,7 +132,7 @@ def heading_similarity(index: HandbookIndex, question: Set[str], heading: Set[st
     return shared * shared / (asked * titled) if shared else 0.0
 
 
-# By retriever, row -> its score on a scale from 0 to 1, so that scores of different retrievers can be added.
+# By retriever, row -> its score on a scale from 0 to 1, so scores of different retrievers can be added.
 SCALES: Mapping[str, Callable[[HandbookIndex, Ranking, str], dict[int, float]]] = {
     "dense": min_max_scale,
     "bm25_chunks": max_scale,

@@ -50,7 +50,7 @@ def read_gold(path: Path, documents: Iterable[Document]) -> Gold:
 
 
 def unused_gold(path: Path, documents: Iterable[Document], questions: Collection[str]) -> str:
-    """The parts of the file that cannot be used, counted with an example each, in a sentence; "" where all are used.
+    """The unusable parts of the file, counted with an example each, as a message; "" if all are used.
 
     These are questions that are not among `questions`, names that are neither a handbook nor a center (unless `read_gold`
     identifies the handbook by its sections), and sections that the named handbook does not have. Raises RetrievalError as

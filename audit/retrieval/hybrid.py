@@ -44,7 +44,7 @@ class HybridStrategy:
 
     @cached_property
     def statistics(self) -> TermStatistics:
-        """What the handbook says of its words; computed at the first question."""
+        """The handbook's term statistics; computed at the first question."""
         return term_statistics(self.index, self.index.settings.hybrid.pmi_window)
 
     def retrieve(self, question: Query) -> Retrieval:
@@ -198,11 +198,11 @@ def most_relevant_and_unlike(index: HandbookIndex, ranked: Ranking, statistics: 
         gain = relevance - (1 - settings.mmr_lambda) * cosines[:, taken].max(axis=1)
         gain[taken] = -np.inf
         taken.append(int(np.argmax(gain)))
-    return {rows[place]: ranked[rows[place]] for place in taken}
+    return {rows[choice]: ranked[rows[choice]] for choice in taken}
 
 
 def _cosines(index: HandbookIndex, rows: Sequence[int], statistics: TermStatistics) -> NDArray[np.float64]:
-    """The cosine of each of these chunks with each other: of their vectors, or of their words where there are none."""
+    """The cosine of each of these chunks with each other: of their vectors, or of their words if there are none."""
     if index.vectors is not None:
         vectors = index.vectors[list(rows)].astype(np.float64)
         return np.asarray(vectors @ vectors.T)

@@ -26,7 +26,7 @@ from audit.retrieval.sentence_chunks import sentence_chunks
 from audit.retrieval.settings import SENTENCES, RetrievalSettings
 from audit.text.statements import leads_at
 
-# Raise it when the same texts are to be indexed differently: cached indexes are then built again.
+# Increase it when indexing changes: cached indexes are then rebuilt.
 FORMAT = 3
 WORD = re.compile(r"\S+")
 NAVIGATION_HEADING = re.compile(
@@ -83,7 +83,7 @@ def chunk_text(document: Document, chunk: Chunk, settings: RetrievalSettings) ->
 
 
 def is_navigation(section: Section) -> bool:
-    """Whether the section only leads elsewhere (contents, index, links): it contains every word and answers nothing.
+    """Whether the section only points elsewhere (contents, index, links): it mentions every subject and answers nothing.
 
     Recognised by its heading, or by at least four lines, half of them with page numbers.
     """

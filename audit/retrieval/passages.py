@@ -43,7 +43,7 @@ def with_parents(index: HandbookIndex, passages: Iterable[Passage]) -> tuple[Pas
 
 def _parent_or_neighbours(index: HandbookIndex, passage: Passage) -> Passage:
     section = index.document.by_id[passage.section_id]
-    # A section is a unit of meaning; a window cut from a short one would lose its context.
+    # A section is a unit of meaning; a window within a short one would lose context.
     if len(WORD.findall(section.text)) <= index.settings.parent_words:
         return replace(passage, start=0, end=len(section.text), text=section.text, origin="parent")
     chunks = [index.chunks[row] for row in _rows_around(index, passage)]

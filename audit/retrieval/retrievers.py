@@ -1,4 +1,4 @@
-"""What is searched for and by what: the expanded query, the first-stage retrievers, and the reranker of the best hits."""
+"""The expanded query, the first-stage retrievers, and the reranker of the best hits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SynonymGroups = tuple[tuple[tuple[str, Phrase], ...], ...]
 
 @dataclass(frozen=True)
 class ExpandedQuery:
-    """What is searched for: `texts`, the question first, and `weights`, token -> weight."""
+    """The expanded query: `texts`, the question first, and `weights`, token -> weight."""
 
     texts: tuple[str, ...]
     weights: Mapping[str, float]
@@ -123,7 +123,7 @@ def dense_over_chunks(index: HandbookIndex, texts: Sequence[str]) -> Ranking:
     cosines, rows = index.faiss_index.search(queries, min(depth, len(index.chunks)))
     best: dict[int, float] = {}
     for row, cosine in zip(rows.ravel().tolist(), cosines.ravel().tolist(), strict=True):
-        # FAISS fills up to the requested number with whatever is left.
+        # FAISS pads the result up to the requested number.
         if cosine > 0:
             best[row] = max(cosine, best.get(row, cosine))
     return dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:depth])

@@ -17,7 +17,7 @@ def sentence_chunks(text: str, settings: HybridSettings) -> Iterator[tuple[int, 
 
     A chunk takes whole sentences up to `chunk_tokens`, and more where it or what is left would be shorter than
     `min_chunk_tokens`. It repeats the last sentences of the one before, up to `overlap_tokens`. A token is a word or a
-    punctuation mark, so that a text is cut alike for every model; a model's own word pieces are some 10 % more.
+    punctuation mark, so a text is cut alike for every model; a model's own word pieces are some 10 % more.
     """
     tokens = [match.span() for match in TOKEN.finditer(text)]
     ends = _sentence_ends(text, tokens, settings.max_chunk_tokens)

@@ -51,7 +51,7 @@ class RetrievalSettings:
     passages             passages in the retrieved context
     parent_words         a section of at most this many words is returned in full; a longer one as the hit and its neighbours
     neighbours           chunks before and after a hit in a longer section
-    neighbour_sections   sections before and after that of a hit, in reading order, that are added whole
+    neighbour_sections   sections before and after that of a hit, in reading order, that are added in full
     sufficient           smallest share of the question's words, weighted by rarity, that the passages must contain
     fallback_characters  below that share, a handbook of at most this many characters is used in full
     leave_out            layers to leave out (LAYERS)
@@ -135,5 +135,7 @@ PAPER: Mapping[str, Any] = {
     # The factor on tables of contents and indexes is ours.
     "leave_out": frozenset({"navigation"}),
 }
-"""What HERO-QA has other than our defaults (arXiv:2605.29084, section 4.2). The paper names a MiniLM cross-encoder, not which."""
+"""Settings of HERO-QA that differ from our defaults (arXiv:2605.29084, section 4.2). The paper names a MiniLM cross-encoder, not
+which.
+"""
 PRESETS = {"paper": PAPER}

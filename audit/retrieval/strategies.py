@@ -123,7 +123,7 @@ def passage_context(
     mode, reason = assess_sufficiency(index, question, passages)
     layers = reranked_layer, Layer("expanded", tuple(passage.hit for passage in passages))
     if mode != PASSAGES:
-        # The ranking is kept: it tells which sections were the best, although all are given.
+        # The ranking is kept: it shows the best sections, although all are given.
         passages = full_document_passages(index, ranking, rankings)
     return RetrievedContext(mode, reason, passages, ranking, layers)
 
@@ -255,11 +255,11 @@ NEED_VECTORS = ("dense", "fusion")
 
 
 def compares_vectors(strategies: Iterable[str], document: Document, settings: RetrievalSettings) -> bool:
-    """Whether one of the strategies needs a sentence model for this handbook: HERO-QA does not where it is used in full."""
+    """Whether one of the strategies needs a sentence model for this handbook: HERO-QA does not if it is used in full."""
     searches = {
         **dict.fromkeys(NEED_VECTORS, True),
         HERO: settings.uses("dense") and not fits_full_document(document, settings),
-        # Without a dense search they still tell which passages are alike
+        # Without a dense search the vectors still show which passages are similar
         HYBRID: settings.hybrid.uses("dense") or settings.hybrid.uses("mmr"),
     }
     return any(searches.get(name, False) for name in strategies)

@@ -1,4 +1,4 @@
-"""What a handbook's own text says of its words: how unevenly each is spread over the chunks, and which occur together."""
+"""Term statistics of a handbook's own text: how unevenly words are spread over the chunks, and which occur together."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _pmi(sequences: Sequence[NDArray[np.int64]], window: int, terms: int) -> csr
         if len(sequence) > distance
     ]  # fmt: skip
     first, second = (np.concatenate(ends) for ends in zip(*nearby, strict=True)) if nearby else (np.zeros(0, int),) * 2
-    # Both orders, so that the table is symmetric
+    # Both orders, so the table is symmetric
     together = csr_array((np.ones(2 * len(first)), (np.r_[first, second], np.r_[second, first])), shape=(terms, terms))
     together.sum_duplicates()
     counts = np.bincount(np.concatenate([np.zeros(0, int), *sequences]), minlength=terms)

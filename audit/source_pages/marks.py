@@ -1,4 +1,4 @@
-"""Where on a page a statement is printed: by letters and digits alone, so that line breaks, hyphens and bullets do not matter."""
+"""Where on a page a statement is printed: by letters and digits only, so line breaks, hyphens and bullets do not matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTEXT = 80
 MIN_FOUND = 0.6
 # A piece of fewer letters is a coincidence
 MIN_PIECE = 8
-# Pieces farther from the longest one than this share of the page's height are others' words
+# Pieces farther from the longest one than this share of the page's height belong to other text
 NEAR = 0.15
 FAR = 9.0  # the height of what is not printed
 # Boxes of one line overlap by this share of the lower one's height
@@ -67,7 +67,7 @@ def _exact(page: SourcePage, letters: Letters, statement: str, before: str, afte
     """The characters of the place that has all letters of the statement and most of the text around it."""
     wanted = letters_of(statement).text
     context = letters_of(before[-CONTEXT:]).text, letters_of(after[:CONTEXT]).text
-    starts = list(_places(page.text, letters, wanted))
+    starts = list(_matches(page.text, letters, wanted))
     if not starts:
         return []
     best = max(starts, key=lambda start: _agreement(letters.text, start, start + len(wanted), *context))
@@ -80,7 +80,7 @@ def _with_marks(text: str, positions: Sequence[int]) -> list[int]:
     return [*positions, *(range(*closing.span()) if closing else ())]
 
 
-def _places(text: str, letters: Letters, wanted: str) -> Iterator[int]:
+def _matches(text: str, letters: Letters, wanted: str) -> Iterator[int]:
     start = letters.text.find(wanted) if wanted else -1
     while start >= 0:
         first, last = letters.positions[start], letters.positions[start + len(wanted) - 1]
@@ -113,10 +113,10 @@ def _row(page: SourcePage, letters: Letters, row: str, before: str) -> list[int]
 def _cell(page: SourcePage, letters: Letters, cell: str, height: float) -> list[int]:
     for words in (cell, cell.partition(": ")[2]):
         wanted = letters_of(words).text
-        starts = _places(page.text, letters, wanted)
+        starts = _matches(page.text, letters, wanted)
         places = [_with_marks(page.text, letters.positions[start : start + len(wanted)]) for start in starts]
         if places:
-            return min(places, key=lambda place: abs((_middle(page, place) or FAR) - height))
+            return min(places, key=lambda position: abs((_middle(page, position) or FAR) - height))
     return []
 
 
@@ -129,15 +129,17 @@ def _nearly(page: SourcePage, letters: Letters, statement: str) -> list[int]:
     """The pieces of a statement that are printed close to its longest one, in any order, where they are most of it."""
     # A page may have its lines in another order, or a word that the text repaired
     wanted = letters_of(statement).text
-    pieces = list(_pieces(page, letters, wanted))
+    pieces = list(_closest_pieces(page, letters, wanted))
     longest: list[int] = max(pieces, key=len, default=[])
     height = _middle(page, longest)
     near = [piece for piece in pieces if height is not None and abs((_middle(page, piece) or FAR) - height) < NEAR]
-    found = sum(map(len, near))
-    return [character for piece in near for character in piece] if found >= max(MIN_FOUND * len(wanted), MIN_PIECE) else []
+    letters_found = sum(map(len, near))
+    return (
+        [character for piece in near for character in piece] if letters_found >= max(MIN_FOUND * len(wanted), MIN_PIECE) else []
+    )
 
 
-def _pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[int]]:
+def _closest_pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[int]]:
     """The longest stretches that the page has, from the first letter on; of equal places the one closest to the piece before."""
     start, height = 0, None
     while start + MIN_PIECE <= len(wanted):
@@ -146,7 +148,7 @@ def _pieces(page: SourcePage, letters: Letters, wanted: str) -> Iterator[list[in
             start += 1
             continue
         places = _all_places(letters, wanted[start : start + length])
-        piece = min(places, key=lambda place: abs((_middle(page, place) or FAR) - (height or 0.0)))
+        piece = min(places, key=lambda position: abs((_middle(page, position) or FAR) - (height or 0.0)))
         height = _middle(page, piece)
         yield piece
         start += length

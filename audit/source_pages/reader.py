@@ -85,7 +85,7 @@ def _answer(request: str, number: int) -> bytes:
     if not _turns.acquire(timeout=TIMEOUT_S):
         raise _error(number, "the server is busy with other pages; try again in a minute")
     try:
-        # -P: no module beside the worker can take the place of one that it imports
+        # -P: no module next to the worker can take the place of one that it imports
         command = [sys.executable, "-P", str(WORKER)]
         result = subprocess.run(  # noqa: S603
             command, input=request.encode(), capture_output=True, timeout=TIMEOUT_S, check=False

@@ -2,7 +2,7 @@
 
 PDFs come from strangers and PDFium is a C library, so it runs where a crash, an endless loop or a gigabyte of memory harms
 nobody. The request is a JSON object (path, digest, page, max_side, max_characters, cpu_s, memory_bytes), the answer a line of
-JSON and after it the picture. Nothing of this project is imported, so that the process starts fast.
+JSON and after it the picture. Nothing of this project is imported, so the process starts fast.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_page(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """The facts of a page and its picture: pages, width, height, text, boxes (left, top, right, bottom in [0, 1], or null)."""
     pypdfium2 = import_module("pypdfium2")
     content = Path(request["path"]).read_bytes()
-    # Of these very bytes, so that the file cannot be exchanged between the check and the reading
+    # Digest of the bytes read, so the file cannot be swapped between the check and the reading
     if hashlib.sha256(content).hexdigest() != request["digest"]:
         raise ReadError("digest")
     try:
@@ -72,20 +72,20 @@ def _picture_and_text(page: Any, pages: int, request: dict[str, Any]) -> tuple[d
 def _characters(page: Any, bitmap: Any, limit: int) -> tuple[str, list[list[float] | None]]:
     """The characters of the page, and the box of each on the picture; None for spaces that PDFium adds."""
     pdfium = import_module("pypdfium2.raw")
-    text_page, place = page.get_textpage(), bitmap.get_posconv(page)
+    text_page, converter = page.get_textpage(), bitmap.get_posconv(page)
     letters, boxes = [], list[list[float] | None]()
     for index in range(min(text_page.count_chars(), limit)):
         letters.append(chr(pdfium.FPDFText_GetUnicode(text_page, index) or 32))
-        boxes.append(_box(text_page.get_charbox(index), place, bitmap))
+        boxes.append(_box(text_page.get_charbox(index), converter, bitmap))
     return "".join(letters), boxes
 
 
-def _box(corners: tuple[float, float, float, float], place: Any, bitmap: Any) -> list[float] | None:
+def _box(corners: tuple[float, float, float, float], converter: Any, bitmap: Any) -> list[float] | None:
     left, bottom, right, top = corners
     if right <= left or top <= bottom:
         return None
     # By PDFium's own conversion: it knows the crop box and the rotation of the page
-    (x0, y0), (x1, y1) = place.to_bitmap(left, top), place.to_bitmap(right, bottom)
+    (x0, y0), (x1, y1) = converter.to_bitmap(left, top), converter.to_bitmap(right, bottom)
     width, height = bitmap.width, bitmap.height
     return [min(x0, x1) / width, min(y0, y1) / height, max(x0, x1) / width, max(y0, y1) / height]
 

@@ -1,6 +1,6 @@
 """Chance-corrected agreement of n raters, in one implementation: two raters are n = 2, gaps are allowed.
 
-`RatedItems` records which label each rater gave to an item, as the distinct patterns of labels that occur and the number of
+`RatedItems` records the label each rater gave to an item, as the distinct patterns of labels and the number of
 items with each. Only the counts vary between replicates, between tables weighted to a population, and between the nudged
 tables of a derivative, so every function takes counts with any leading axes, fractional and complex ones too.
 
@@ -24,7 +24,7 @@ Values = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 """Label codes; negative where a rater gave none."""
-# No two values are subtracted, so the step can be so small that its error is below rounding.
+# The complex step subtracts no two values, so it can be small enough for its error to vanish in rounding.
 COMPLEX_STEP = 1e-30
 # Each nudge is a copy of all counts: a limit on memory.
 NUDGES_PER_CHUNK = 256
@@ -46,7 +46,7 @@ class RatedItems:
         """Two raters, from tables of how often each two labels met: (..., K, K), the first rater's labels in the rows."""
         table = np.asarray(table)
         size = table.shape[-1]
-        return cls(_patterns_of_two(size), table.reshape(*table.shape[:-2], size * size))
+        return cls(_two_rater_patterns(size), table.reshape(*table.shape[:-2], size * size))
 
     @classmethod
     def from_codes(cls, codes: Sequence[Codes], size: int) -> RatedItems:
@@ -84,7 +84,7 @@ class RatedItems:
 
     @property
     def never_matched(self) -> bool:
-        """Whether some label was given, and by no two raters to the same item."""
+        """Whether labels were given, but never by two raters to the same item."""
         max_uses = self.uses[np.real(self.counts) > 0].max(axis=0, initial=0)
         return bool(((max_uses > 0) & (max_uses < 2)).any())
 
@@ -102,7 +102,7 @@ class RatedItems:
 
 
 @lru_cache
-def _patterns_of_two(size: int) -> Floats:
+def _two_rater_patterns(size: int) -> Floats:
     first, second = np.divmod(np.arange(size * size), size)
     return np.asarray(np.stack([first, second], axis=1)[:, :, None] == np.arange(size), dtype=float)
 
@@ -182,8 +182,8 @@ def brennan_prediger(items: RatedItems, weights: Floats) -> Values:
 
 
 def chance_corrected(items: RatedItems, weights: Floats, chance: Chance) -> Values:
-    """Observed agreement beyond what `chance` expects, as a share of what was left to gain; NaN where nothing was."""
-    # Where chance expects full agreement, nothing is left to gain and the coefficient is undefined.
+    """Observed agreement beyond that expected by `chance`, as a share of the largest possible excess; NaN where that is zero."""
+    # Where chance alone gives full agreement, the coefficient is undefined.
     expected = chance(items, weights)
     return _ratio(observed_agreement(items, weights) - expected, np.where(expected == 1, np.nan, 1 - expected))
 
@@ -204,7 +204,7 @@ def ordinal_distance(uses: Values) -> Values:
 
 
 def disagreement_ratio(items: RatedItems, distance: Distance) -> Values:
-    """Observed disagreement over that expected of labels dealt out at random with replacement; NaN where one label was used.
+    """Observed disagreement over that expected if labels were drawn at random with replacement; NaN if only one label was used.
 
     Counts items with two ratings or more. With two raters and a nominal distance, 1 minus this is Scott's pi.
     """
@@ -223,7 +223,7 @@ def disagreement_ratio(items: RatedItems, distance: Distance) -> Values:
 def krippendorff_alpha(items: RatedItems, distance: Distance) -> Values:
     """Krippendorff's alpha, over the items with two ratings or more; the counts are taken as numbers of items.
 
-    Labels are dealt out without replacement, which is the factor (N - 1) / N over N ratings.
+    Labels are drawn without replacement, hence the factor (N - 1) / N over N ratings.
     Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
     ratings = np.real(items.counts) @ (items.raters * items.shared)
@@ -254,7 +254,7 @@ def estimate(items: RatedItems, weights: Floats, chance: Chance) -> CoefficientE
     influence = items.n * derivatives(
         lambda counts: chance_corrected(replace(items, counts=counts), weights, chance), items.counts
     )
-    # Gwet divides by the items with two ratings and sums over all; what his formula adds vanishes without gaps.
+    # Gwet divides by the items with two ratings but sums over all items; the extra terms vanish without missing ratings.
     influence += value * (items.n / items.n_shared * items.shared - 1)
     return CoefficientEstimate(value, _standard_error(items.counts, influence), observed, expected, items.n)
 
@@ -274,7 +274,7 @@ def estimate_alpha(items: RatedItems, distance: Distance) -> CoefficientEstimate
         return 1 - disagreement_ratio(replace(items, counts=counts), lambda _: distances)
 
     influence = items.n * derivatives(uncorrected, items.counts)
-    # irrCAC weighs an item by its surplus of ratings with alpha's factor; this vanishes where all have equally many.
+    # irrCAC weights an item by its surplus of ratings times alpha's factor; this vanishes where all items have equally many.
     influence -= ratio / ratings * (items.raters * items.n / ratings - 1)
     return CoefficientEstimate(
         value, _standard_error(items.counts, influence), 1 - (1 - value) * (1 - expected), expected, items.n

@@ -1,8 +1,8 @@
-"""Resampling, for figures that have no interval in closed form: kappas, rank correlations, means, changes between two runs.
+"""Bootstrap resampling, for figures without an interval in closed form: kappas, rank correlations, means, changes between runs.
 
-Questions, or whatever else a figure is over, are drawn with replacement. There are REPLICATES draws, seeded, so that the same run
-always shows the same interval. Shares of pairs, and their changes, have intervals in closed form (audit.stats.clustered,
-audit.stats.share_changes). A replicate that keeps less than MIN_KEPT of the denominator is left out.
+Questions, or whatever the units of a figure are, are drawn with replacement. There are REPLICATES draws, seeded, so the same
+run always shows the same interval. Shares of pairs, and their changes, have intervals in closed form (audit.stats.clustered,
+audit.stats.share_changes). A replicate with less than MIN_KEPT of the denominator is discarded.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy.typing as npt
 from audit.stats.intervals import Floats, Ints
 
 REPLICATES = 1000
-# Fixed, so that the same run always shows the same interval.
+# Fixed, so the same run always shows the same interval.
 SEED = 2007
-# Most draws miss an event, or its opposite, on fewer questions; with no event at all every draw gives zero, and an interval
-# without width.
+# On fewer questions most draws miss an event or its opposite; with no event at all every draw gives zero, and the interval
+# has no width.
 MIN_QUESTIONS = 5
 # The share of the denominator that a replicate must keep. Where a few handbooks have most present pairs, a draw can miss them
 # all; the handful of pairs that remain carry hardly any information about the share.
@@ -27,12 +27,12 @@ MIN_KEPT = 1 / 3
 Bools = npt.NDArray[np.bool_]
 
 
-# A metric of thirty shares would draw the same thousand replicates sixty times; one draw of 1,115 questions takes 4.5 MB.
+# Without the cache a metric of thirty shares would draw the same thousand replicates sixty times; 1,115 questions take 4.5 MB.
 @lru_cache(8)
 def draws(units: int, stream: int) -> Floats:
-    """How often each unit is drawn in each replicate: float32, read-only, units x REPLICATES; a replicate draws `units` in all.
+    """How often each unit is drawn in each replicate: float32, read-only, units x REPLICATES; each replicate draws `units` units.
 
-    Streams are independent: 0 draws questions, 2 whatever is ranked.
+    Streams are independent: 0 for questions, 2 for ranked units.
     """
     if not units:
         return np.zeros((0, REPLICATES), dtype=np.float32)
@@ -52,7 +52,7 @@ def stratified_draws(times: Ints, stratum: Ints, fixed: Bools, seed: int, replic
     rng, counts = np.random.default_rng(seed), np.tile(np.asarray(times, dtype=float), (replicates, 1))
     for member in np.unique(stratum[~fixed[stratum]]):
         (kinds,) = np.nonzero(stratum == member)
-        # As many items are drawn from a stratum as were rated in it, so its weight stays what it was.
+        # As many items are drawn from a stratum as were rated in it, so its weight does not change.
         n = int(times[kinds].sum())
         counts[:, kinds] = rng.multinomial(n, times[kinds] / n, size=replicates)
     return counts

@@ -1,7 +1,7 @@
 """Groups compared although they answered different questions: observed over expected, shrunken, with a funnel and ranks.
 
-A handbook that answers the disputed questions disagrees more often than one that is silent on them, whatever it says. So what is
-observed is divided by what its questions let expect: indirect standardisation, as in comparisons of hospitals.
+A handbook that answers the disputed questions disagrees more often than one that is silent on them, whatever it says. So the
+observed count is divided by the count expected for its questions: indirect standardisation, as in comparisons of hospitals.
 
 Sources: Breslow and Day (1987), Statistical Methods in Cancer Research II, 2.3 (exact interval of a ratio); Marshall (1991),
 J. R. Stat. Soc. C 40 (empirical Bayes); Spiegelhalter (2005), Stat. Med. 24 (funnel with overdispersion); Goldstein and
@@ -25,14 +25,14 @@ FALSE_DISCOVERIES = 0.05
 
 @dataclass(frozen=True)
 class CaseMix:
-    """Groups against what their questions let expect; every array has one value per group, NaN where nothing is expected.
+    """Groups compared with the expectation for their questions; arrays have one value per group, NaN where nothing is expected.
 
     observed, expected  events
     ratio, interval     observed / expected, and its 95 % interval, for other questions put to the same groups
-    shrunken, ...       empirical Bayes: the ratio drawn towards 1, the more the fewer events are expected
-    rank, rank_interval ranks by `shrunken`, 1 the highest, and 95 % of the ranks that the shrunken ratios leave open
-    p, flagged          two-sided p-value of a ratio of 1; whether it stands out with 5 % false discoveries among the flagged
-    dispersion          how many times the variance of independent events; at least 1
+    shrunken, ...       empirical Bayes: the ratio shrunk towards 1, more strongly the fewer events are expected
+    rank, rank_interval ranks by `shrunken`, 1 the highest, and the 95 % interval of the rank
+    p, flagged          two-sided p-value of a ratio of 1; whether it is an outlier at a false discovery rate of 5 %
+    dispersion          variance relative to that of independent events; at least 1
     """
 
     observed: Floats
@@ -49,7 +49,7 @@ class CaseMix:
 
 
 def case_mix(events: Floats, trials: Floats, all_events: Floats, all_trials: Floats) -> CaseMix:
-    """Compare groups that have their trials on different questions.
+    """Compare groups whose trials are on different questions.
 
     events, trials          (groups, questions), a group's own
     all_events, all_trials  (questions,), of all groups together; each event of two groups counts once
@@ -59,7 +59,7 @@ def case_mix(events: Floats, trials: Floats, all_events: Floats, all_trials: Flo
     dispersion = _dispersion(events, by_question)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(expected > 0, observed / expected, np.nan)
-        # So many independent events would vary as much
+        # The number of independent events that would vary as much
         effective, exposure = observed / dispersion, np.where(expected > 0, expected / dispersion, np.nan)
         ends = _gamma_ends(effective, effective + 1, exposure)
         shape = _prior_shape(observed, expected, dispersion)
@@ -74,7 +74,7 @@ def case_mix(events: Floats, trials: Floats, all_events: Floats, all_trials: Flo
 
 
 def expected_events(events: Floats, trials: Floats, all_events: Floats, all_trials: Floats) -> Floats:
-    """(groups, questions): a group's trials on a question times the rate of the others on it.
+    """Expected events (groups, questions): a group's trials on a question times the rate of the others on it.
 
     The run's rate counts as one more trial of the others, and alone where nobody else has a trial. In simulated runs (20
     handbooks, 200 questions of 8 topics) with 3, 14 and 29 pairs a question, the ratio's rank correlation with the truth was .51,
@@ -86,20 +86,20 @@ def expected_events(events: Floats, trials: Floats, all_events: Floats, all_tria
 
 
 def _dispersion(events: Floats, expected: Floats) -> float:
-    """Events of a group on one question come together; their variance over what independent events have, pooled over groups."""
+    """The variance of events over that of independent events, pooled over groups: a group's events on one question cluster."""
     total = expected.sum()
     return max(1.0, float(((events - expected) ** 2).sum() / total)) if total > 0 else 1.0
 
 
 def _prior_shape(observed: Floats, expected: Floats, dispersion: float) -> float:
-    """The shape of the gamma prior of mean 1 that the ratios' spread beyond chance implies; infinite where there is none."""
+    """The shape of the gamma prior of mean 1 that the ratios' spread beyond chance implies; infinite if there is none."""
     known = expected > 0
     if known.sum() < 2:
         return np.inf
     weight = expected[known] / expected[known].sum()
     spread = float((weight * (observed[known] / expected[known] - 1) ** 2).sum())
     chance = dispersion * known.sum() / expected[known].sum()
-    # The variance of a mean that is estimated from the same ratios takes one of them
+    # Estimating the mean from the same ratios costs one degree of freedom
     between = spread - chance * (known.sum() - 1) / known.sum()
     return 1 / between if between > 0 else np.inf
 
@@ -120,7 +120,7 @@ def _ranks(shrunken: Floats, shape: Floats, exposure: Floats) -> tuple[Floats, I
     if not known.any():
         return rank, (low, high)
     rank[known] = stats.rankdata(-shrunken[known], method="average")
-    if not np.isfinite(shape[known]).all():  # nothing tells the groups apart
+    if not np.isfinite(shape[known]).all():  # no evidence distinguishes the groups
         low[known], high[known] = 1, known.sum()
         return rank, (low, high)
     drawn = np.random.default_rng(SEED).gamma(shape[known], size=(RANK_DRAWS, int(known.sum()))) / exposure[known]
@@ -131,7 +131,7 @@ def _ranks(shrunken: Floats, shape: Floats, exposure: Floats) -> tuple[Floats, I
 
 
 def _flagged(p: Floats) -> np.ndarray:
-    """Groups that stand out when at most 5 % of those flagged shall be flagged wrongly, on average."""
+    """Flags outliers so that on average at most 5 % of the flags are false (Benjamini-Hochberg)."""
     known = ~np.isnan(p)
     flagged = np.zeros(len(p), dtype=bool)
     if known.any():
@@ -140,6 +140,8 @@ def _flagged(p: Floats) -> np.ndarray:
 
 
 def funnel_limits(expected: Floats, dispersion: float, level: float) -> Interval:
-    """Between which ratios `level` of the groups with so many expected events lie if all are alike (normal, from 0)."""
+    """The ratios between which a share `level` of groups with this many expected events lies if all are alike (normal, at least
+    0).
+    """
     half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(dispersion / np.asarray(expected))
     return np.maximum(1 - half, 0.0), 1 + half

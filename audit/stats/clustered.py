@@ -1,23 +1,23 @@
-"""Intervals of shares of pairs, from how alike pairs are that share a question or a handbook.
+"""Intervals of shares of pairs that allow for similarity between pairs that share a question or a handbook.
 
-Two pairs that share a question, or a handbook, carry partly the same information, so thousands of pairs carry less than
-their number suggests, and a binomial interval over pairs is several times too narrow. Two pairs are called related here when
-they share a question or a handbook. For the share R = N / D each pair in the denominator has the residual e = event - R,
-and the variance of R is estimated in closed form:
+Two pairs that share a question or a handbook carry partly the same information, so thousands of pairs tell less than their number
+suggests, and a binomial interval over pairs is several times too narrow. Two pairs are called related when they share a question
+or a handbook. For the share R = N / D each pair in the denominator has the residual e = event - R, and the variance of R is
+estimated in closed form:
 
     variance = (sum of e e' over related pairs, each pair with itself included) / (D^2 - number of related pairs)
 
-All residuals together add up to 0, so that this is minus the mean product of the residuals of two *unrelated* pairs. These have
+All residuals add up to 0, so this is minus the mean product of the residuals of two *unrelated* pairs. These have
 in common only that R was estimated with them, which is exactly what the variance of R is: where every handbook was asked every
 question the variance of a mean is estimated without bias, however few questions and handbooks there are. The sum over related
 pairs is the variance that is robust to clusters in two ways, with pairs of handbooks as dyads; the usual one divides by D^2 and
 is too small by a third with nine handbooks.
 
 The interval is symmetrical on the scale of logits, so its ends are never 0 or 1 once the event, and its opposite, were seen.
-Student's t has one degree of freedom less than there are effective questions or handbooks, whichever are fewer: as many equally
-large ones as would be as informative, (sum d)^2 / sum d^2. The variance is never less than if pairs were independent. Where no
-pair, or every pair, has the event nothing is known about how events cluster: the interval is Wilson's with the questions in the
-denominator as trials. With fewer than five questions, which may happen to be alike, it is the wider of both. Nothing is
+Student's t has one degree of freedom less than there are effective questions or handbooks, whichever are fewer: the number of
+equally large ones as would be as informative, (sum d)^2 / sum d^2. The variance is never less than if pairs were independent.
+Where no pair, or every pair, has the event, the data do not show how events cluster: the interval is Wilson's with the questions
+in the denominator as trials. With fewer than five questions, which may happen to be alike, it is the wider of both. Nothing is
 resampled, so nothing depends on a seed. An interval is unknown (NaN) where no two pairs of the denominator are unrelated: with a
 single question, or with fewer than four handbooks.
 
@@ -50,7 +50,7 @@ FEW_QUESTIONS = 5
 
 @dataclass(frozen=True)
 class RelatedCounts:
-    """How many pairs of each group have which outcome, and how many related pairs have which two.
+    """Counts of pairs by group and outcome, and of couples of related pairs by both outcomes.
 
     pairs    (groups, outcomes)
     related  (groups, outcomes, outcomes), couples of related pairs, each pair with itself included
@@ -65,7 +65,7 @@ class RelatedCounts:
 
 
 def effective_number(totals: Floats, squares: Floats) -> Floats:
-    """How many equally large clusters would be as informative: (sum d)^2 / sum d^2; 0 without clusters."""
+    """The number of equally large clusters that would be as informative: (sum d)^2 / sum d^2; 0 without clusters."""
     return np.divide(totals**2, squares, out=np.zeros_like(totals), where=squares > 0)
 
 
@@ -79,7 +79,7 @@ def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floo
         share = n / d
         variance = share_variance(counts, numerator, denominator, floor)
         half = -stdtrit(np.maximum(counts.units[:, denominator] - 1, 1), TAIL) * np.sqrt(variance) / (share * (1 - share))
-        # Values that are all equal show no spread, which is not the same as there being none.
+        # Equal values in a sample do not prove that the population has no spread.
         half = np.where(half > ROUNDING_ERROR, half, np.nan)
         ends = expit(logit(share) - half), expit(logit(share) + half)
     trials = np.where(np.isnan(variance), np.nan, counts.trials[:, denominator])
@@ -106,10 +106,10 @@ def share_variance(counts: RelatedCounts, numerator: int, denominator: int, floo
 def statistic_interval(statistic: Statistic, counts: RelatedCounts) -> Interval:
     """The 95 % interval of any statistic of the shares of outcomes that exclude each other, such as an entropy.
 
-    The last outcome of `counts` is all the others together: their denominator. The share of one outcome after the other is put
-    at the ends of its interval, the others in proportion; the ends are the least and the greatest value of the statistic among
-    these, so they stay within its range. NaN where a share's interval is unknown, and where one outcome has all pairs: they
-    cannot show how often another occurs.
+    The last outcome of `counts` is all the others together: their denominator. Each outcome's share in turn is set
+    to the ends of its interval, with the others in proportion; the ends are the smallest and largest value of the statistic
+    among these, so they stay within its range. NaN where a share's interval is unknown, and where one outcome has all pairs: such
+    data cannot show how often another outcome occurs.
     """
     every, outcomes = counts.pairs[:, -1], counts.pairs.shape[1] - 1
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -119,15 +119,15 @@ def statistic_interval(statistic: Statistic, counts: RelatedCounts) -> Interval:
             for end in ratio_interval(counts, outcome, outcomes):
                 moved = shares * ((1 - end) / (1 - share))[:, None]
                 moved[:, outcome] = end
-                # An outcome that no pair has stays at 0: how often it occurs is bounded by nothing but the number of trials.
+                # An outcome that no pair has stays at 0: only the number of trials bounds how often it occurs.
                 values.append(np.where(share > 0, statistic(moved), values[0]))
     known = counts.pairs[:, :-1].max(axis=1) < every
     return np.where(known, np.min(values, axis=0), np.nan), np.where(known, np.max(values, axis=0), np.nan)
 
 
 def clustered_ratio_interval(numerator: Floats, denominator: Floats, events: bool = True) -> Interval:
-    """The interval of numerator / denominator, both summed per group and question (groups, questions): what is counted is
-    related when it shares a question. `events`: the numerator counts events; False for a sum of values between 0 and 1.
+    """The interval of numerator / denominator, both summed per group and question (groups, questions): counted items are
+    related when they share a question. `events`: the numerator counts events; False for a sum of values between 0 and 1.
     """
     by_question = np.stack([numerator, denominator], axis=1).astype(float)
     return ratio_interval(by_question_counts(by_question), 0, 1, floor=events)
@@ -158,7 +158,7 @@ def group_counts(pairs: pd.DataFrame, group: Ints, groups: int, event: Bools, of
     products = [_cluster_products(code, group, groups, event, of_all) for code in (question, both[0], couple, both[1])]
     (by_question, trials), (by_handbook, _), (by_couple, _), (by_answer, _) = products
     counted, _ = _cluster_products(np.arange(len(pairs)), group, groups, event, of_all)
-    # Related are pairs with the same question or handbook; what two conditions count twice is taken off once.
+    # Inclusion-exclusion: pairs related by both a question and a handbook were counted twice.
     related = by_question + by_handbook - by_couple - by_answer + counted
     diagonals = (np.einsum("gii->gi", squares) for squares in (by_question, by_handbook))
     size = np.einsum("gii->gi", counted)
@@ -182,6 +182,6 @@ def _cluster_products(code: Ints, group: Ints, groups: int, event: Bools, of_all
         total = events.sum(axis=1)
         crossed[1:] = events.T @ total, np.full(groups, total @ total)
         seen[1] = np.full(groups, np.count_nonzero(total))
-    both, across, whole = crossed
-    table = np.moveaxis(np.array([[both, across], [across, whole]], dtype=float), -1, 0)
+    both, across, totals = crossed
+    table = np.moveaxis(np.array([[both, across], [across, totals]], dtype=float), -1, 0)
     return table, np.column_stack(seen).astype(float)

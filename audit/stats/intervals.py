@@ -25,7 +25,7 @@ Z = 1.959963984540054
 TAIL = 0.025
 # Six times a sixth is not quite one.
 ROUNDING_ERROR = 1e-9
-# No agreement coefficient is lower, however little chance leaves to disagree on.
+# Lower bound of agreement coefficients, even where chance agreement is high.
 MIN_COEFFICIENT = -1.0
 
 
@@ -156,7 +156,7 @@ def stratified_share(
     population  (strata,): items in the population
     possible    bool, (strata,): False where a stratum is known to contain no such item
 
-    The value is NaN where nothing is rated; a stratum without ratings widens the interval and leaves the value alone.
+    The value is NaN where nothing is rated; a stratum without ratings widens the interval and does not affect the value.
     The interval is that of Zou, Huang and Zhang (2009), Comput. Stat. Data Anal. 53 (MOVER), over Jeffreys' intervals.
     """
     x, n, size = (np.asarray(values, dtype=float) for values in (events, rated, population))
@@ -167,7 +167,7 @@ def stratified_share(
     low, high = jeffreys(share, np.where(known & can_occur, _infinite_population_n(n, size), np.inf))
     value = (weight * share * known).sum(axis=-1)
     below = np.sqrt((known * (weight * (share - low)) ** 2).sum(axis=-1))
-    # A stratum without ratings may consist of nothing but the label: its whole weight is added to the upper end.
+    # Every item of a stratum without ratings may have the label: its full weight is added to the upper end.
     above = np.sqrt((known * (weight * (high - share)) ** 2).sum(axis=-1)) + weight[~known & can_occur].sum()
     covered = weight[known].sum()
     return ShareEstimate(value / covered if covered else np.full(value.shape, np.nan), value - below, value + above)
@@ -182,12 +182,12 @@ def _infinite_population_n(rated: Floats, population: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Scale:
-    """Maps a figure to the share behind it and back, so that Wilson's interval can be taken where it is valid.
+    """Maps a figure to the share behind it and back, so Wilson's interval can be taken where it is valid.
 
-    A chance-corrected figure is the agreement on labels that would give it, if chance agreed as often as it does here; F1 is
-    the Jaccard share of a label.
+    For a chance-corrected figure the share is the observed agreement at the present chance agreement; for F1 it is
+    the Jaccard index of the label.
 
-    to_share    the share behind a figure; below 0 where raters agree far less than by chance
+    to_share    the share behind a figure; below 0 if raters agree far less than by chance
     from_share  the figure that belongs to a share
     slope       the derivative of `from_share`, at a share
     """
@@ -212,7 +212,7 @@ def chance_scale(expected_disagreement: float) -> Scale:
 
 
 def effective_n(value: float, se: float, n: float, scale: Scale) -> float:
-    """How many independent items would give the share behind the figure the same spread; n where no spread can be seen.
+    """The number of independent items that would give the underlying share the same spread; n if the sample shows no spread.
 
     Source: an effective sample size as in Korn and Graubard (1998), Survey Methodology 24(2).
     """

@@ -1,7 +1,7 @@
 """Means over questions, and paired differences of means, with intervals by resampling the questions.
 
-A mean is over values of which each question has one or several; the questions are drawn with replacement, each with all its
-values. Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, sections 2.4 and 3.8.
+A question has one or several values; questions are drawn with replacement, each with all its values. Source: Davison and Hinkley
+(1997), Bootstrap Methods and their Application, sections 2.4 and 3.8.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def mean_interval(values: Floats, question: Ints | None = None) -> Mean:
     question  the question of each value, any integers; left out where each value has its own
 
     The mean is NaN without values. The ends are NaN with fewer than MIN_QUESTIONS questions, and where all values are equal:
-    draws of equal values show no spread, which is not the same as there being none.
+    equal values in a sample do not prove that there is no spread.
     """
     if not len(values):
         return Mean(np.nan, np.nan, np.nan)

@@ -1,4 +1,4 @@
-"""The pairs of a run as numbers, in blocks of questions by couples of handbooks that fit in memory; intervals of rates."""
+"""The pairs of a run as arrays, in blocks of questions x couples of handbooks that fit in memory; intervals of rates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Outcomes = frozenset[int]
 """A set of outcomes of a pair: label codes 0 to 4, UNSCORED, PRESCREENED."""
 
 UNSCORED, PRESCREENED, NOT_ASKED = 5, 6, 255
-"""Outcomes that are not verdicts, beside the label codes 0 to 4. A block contains NOT_ASKED where there is no pair."""
+"""Outcomes that are not verdicts, next to the label codes 0 to 4. A block contains NOT_ASKED where there is no pair."""
 
 ALL = frozenset((*range(len(LABELS)), UNSCORED, PRESCREENED))
 JUDGED = frozenset(range(len(LABELS)))
@@ -36,13 +36,13 @@ RATES: Mapping[str, Rate] = {"r_abs": (ABSENT, SCORED), "r_div": (DISAGREEING, P
 COUPLE_BASE = 32768
 # Cells in one block: 32 MB as float32.
 MAX_CELLS = 8_000_000
-# A sparser block than this is cut in two, because its questions share few couples.
+# A sparser block is split in two, because its questions share few couples.
 MAX_CELLS_PER_PAIR = 16
 
 
 @dataclass(frozen=True)
 class PairBlock:
-    """Some questions (rows) by the couples of handbooks (columns) that were asked any of them.
+    """A block of questions (rows) by the couples of handbooks (columns) that were asked any of them.
 
     questions  int, index of each row into Pairs.questions
     couples    int, the number of each column's couple, from 0 to Pairs.couples - 1
@@ -126,7 +126,7 @@ class Pairs:
         return len(self._columns[1])
 
     def blocks(self) -> Iterator[PairBlock]:
-        """All pairs, each in exactly one block; whatever is counted over blocks adds up."""
+        """All pairs, each in exactly one block, so counts can be summed over blocks."""
         waiting = [(0, len(self.questions))] if len(self.question) else []
         while waiting:
             first, last = waiting.pop()
@@ -135,7 +135,7 @@ class Pairs:
             cells = (last - first) * len(used)
             if last - first > 1 and (cells > MAX_CELLS or cells > MAX_CELLS_PER_PAIR * (pairs.stop - pairs.start)):
                 middle = (first + last) // 2
-                # The first half is taken next, so that blocks keep the order of the questions.
+                # The first half is taken next, so blocks keep the order of the questions.
                 waiting += [(middle, last), (first, middle)]
             else:
                 yield self._block(first, last, pairs, used)
@@ -154,7 +154,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class _Tally:
-    """Pairs of some outcomes, counted by what can make pairs related.
+    """Counts of pairs by outcome and by each unit that makes pairs related.
 
     by_answer  (questions, outcomes, handbooks), pairs of a handbook on a question
     overlaps   (questions, outcomes, outcomes), pairs that have both outcomes
@@ -201,13 +201,13 @@ def related_counts(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | 
     on_one_question = answers @ answers.swapaxes(1, 2)
     if groups is None:
         related, handbooks = on_one_question - tally.overlaps, np.count_nonzero(answers, axis=-1)
-        # A fixed question has as many independent trials as couples that share no handbook: half the handbooks.
+        # With the question fixed, independent trials are couples that share no handbook: half the number of handbooks.
         return RelatedCounts(tally.by_question, related, _dyads(tally.by_question, on_one_question), handbooks // 2)
     counts = tally.by_question
     by_handbook, by_couple = np.einsum("gq,qkh->gkh", groups, answers, optimize=True), tally.by_couple.astype(float)
     questions = np.einsum("gq,qi,qj->gij", groups, counts, counts, optimize=True)
     handbooks = by_handbook @ by_handbook.swapaxes(1, 2)
-    # What shares both is counted twice so far: pairs of the same two handbooks, and those that share a question and a handbook.
+    # Inclusion-exclusion: pairs of the same two handbooks, and pairs that share a question and a handbook, were counted twice.
     same_answer = np.einsum("gq,qij->gij", groups, on_one_question - tally.overlaps, optimize=True)
     twice = by_couple @ by_couple.swapaxes(1, 2) + same_answer
     pairs_of = groups @ counts
@@ -232,7 +232,7 @@ def related_side_counts(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints,
 
     Returns the scopes 'within' (both handbooks are the group's own), 'between' (one is) and 'all'.
     """
-    # A group's own handbooks are all it has, so a pair of two of them can only be related by its question.
+    # A group's own handbooks are fixed, so a pair of two of them can only be related by its question.
     shape = (groups, len(outcomes))
     within, between = np.zeros((2, *shape, len(pairs.questions)))
     by_other, answers = np.zeros((*shape, len(pairs.handbooks))), np.zeros((*shape, len(outcomes)))
@@ -241,7 +241,7 @@ def related_side_counts(pairs: Pairs, outcomes: Sequence[Outcomes], group: Ints,
         own = _one_hot(group[used], groups).T
         facing = []
         for kind, wanted in enumerate(outcomes):
-            # One product: one per question would start the threads of the linear algebra each time, which took seconds
+            # One product for all questions: one per question would start the linear algebra threads each time, which took seconds
             counted = (block.matrices(wanted, used).reshape(-1, len(used)) @ own).reshape(-1, len(used), groups)
             within[:, kind, block.questions] = (counted * own).sum(axis=1).T / 2
             facing.append(counted * (1 - own))
@@ -259,7 +259,7 @@ def _with_others(counts: RelatedCounts, by_other: Floats, answers: Floats) -> Re
     """Counts of pairs related by their question, with those related by another group's handbook as well."""
     others = by_other @ by_other.swapaxes(1, 2)
     effective = effective_number(by_other.sum(axis=-1), _diagonal(others))
-    # Without pairs with others nothing depends on them.
+    # Groups without pairs with others do not depend on others.
     units = np.where(effective > 0, np.minimum(counts.units, effective), counts.units)
     return replace(counts, related=counts.related + others - answers, units=units)
 
@@ -285,7 +285,7 @@ def side_rate_intervals(
 
 
 def distinct_outcomes(rates: Mapping[str, Rate]) -> list[Outcomes]:
-    """Every set of outcomes that the rates ask for, once."""
+    """The distinct sets of outcomes that the rates use."""
     # Counting a set of outcomes by answer is the costly part, and rates share denominators.
     return list(dict.fromkeys(outcomes for rate in rates.values() for outcomes in rate))
 

@@ -1,8 +1,8 @@
 """Two measurements of the same units: changes of shares between two runs, kappa of two verdicts, rank correlation.
 
-Most of what makes questions differ is the same in both runs and cancels. What is left to chance is which questions were
-asked, so questions are resampled, each with all its pairs and with the same draw in both runs; the handbooks are fixed.
-Source: Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8: clusters, paired by drawing once.
+Most differences between questions are the same in both runs and cancel. The remaining chance is which questions were asked, so
+questions are resampled, each with all its pairs and with the same draw in both runs; the handbooks are fixed. Source: Davison and
+Hinkley (1997), Bootstrap Methods and their Application, section 3.8: clusters, paired by drawing once.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 def change_interval(replicates: Floats, carrying: Ints) -> Interval:
     """The interval of each row of replicates; NaN where fewer than MIN_QUESTIONS questions carry the change."""
-    # Most draws contain hardly any of a change that fewer questions carry.
+    # If fewer questions carry the change, most draws contain hardly any of it.
     low, high = percentiles(replicates, carrying)
     return np.where(carrying >= MIN_QUESTIONS, low, np.nan), np.where(carrying >= MIN_QUESTIONS, high, np.nan)
 
@@ -67,7 +67,9 @@ def change_columns(name: str, first: PairedShare, second: PairedShare, weights: 
 
 
 def marked_change_columns(name: str, first: PairedShare, second: PairedShare) -> dict[str, Any]:
-    """The same for a share of questions, each marked or not in either run: Wilson's paired interval, even where few change."""
+    """As `change_columns`, for a share of questions that are marked or not in each run: Newcombe's paired interval, valid for few
+    changes.
+    """
     before, after, asked = first.numerator > 0, second.numerator > 0, first.denominator > 0
     cells = (before & after, before & ~after, ~before & after, ~before & ~after)
     table = [np.count_nonzero(asked & cell, axis=1) for cell in cells]
@@ -75,7 +77,7 @@ def marked_change_columns(name: str, first: PairedShare, second: PairedShare) ->
 
 
 def _change_table(name: str, change: Floats, ends: Interval, differing: Ints) -> dict[str, Any]:
-    # A share without a denominator has no change, which is not the same as none.
+    # A share without a denominator has an unknown change, not a change of zero.
     same = (differing == 0) & ~np.isnan(change)
     moves = [direction(*row) for row in zip(*ends, same, strict=True)]
     return {name: change, f"{name}_low": ends[0], f"{name}_high": ends[1], "questions": differing, "moves": moves}
@@ -154,13 +156,13 @@ def cohen_kappa(tables: Values, *, ordered: bool = False) -> Values:
 def clustered_kappa_interval(tables: Values, *, ordered: bool = False) -> tuple[float, float]:
     """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
 
-    Questions are resampled, each with all its pairs. NaN where verdicts differ, or agree, on fewer than MIN_QUESTIONS
-    questions, or agree on one label only.
+    Questions are resampled, each with all its pairs. NaN where verdicts differ on fewer than MIN_QUESTIONS
+    questions, agree on fewer than that, or agree on one label only.
     """
     agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
     differing = tables.sum(axis=(-2, -1)) - agreed
-    # With so few questions the replicates say nothing about how far off kappa could be. Where all verdicts agree on one label,
-    # every draw has a kappa of about 0, however often both would give another label in more pairs.
+    # With so few questions the replicates do not show the error of kappa. Where all verdicts agree on one label, every draw # has
+    # a kappa of about 0, however often both would give another label to further pairs.
     if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
         return np.nan, np.nan
     replicates = np.moveaxis(tables, 0, -1) @ draws(len(tables), stream=0)

@@ -1,8 +1,8 @@
-"""A mean over a population, measured by a cheap judge everywhere and by people on a sample of it: the judge corrected by them.
+"""A population mean measured by a cheap judge on every unit and by people on a sample: the judge's mean corrected by people's.
 
 corrected = people's mean on the sample + lambda (judge's mean on everything - judge's mean on the sample), with the lambda that
-makes the variance smallest: 1 where people and judge differ by chance and a constant only, 0 where the judge tells nothing about
-people. Its interval is that of people alone where the judge is worthless, and narrower the more the two agree.
+makes the variance smallest: 1 where people and judge differ by chance and a constant only, 0 where the judge's values do not
+predict people's. Its interval equals that of people alone if the judge is uninformative, and is narrower the more the two agree.
 Sources: Angelopoulos et al. (2023), Science 382, prediction-powered inference; lambda: arXiv:2311.01453 (PPI++). Like PPI++ it
 needs a random sample of the population, which the people chose without looking at the judge.
 """
@@ -17,15 +17,15 @@ from scipy.special import stdtrit
 from audit.stats.intervals import TAIL, Floats
 
 MIN_RATED = 5
-"""With fewer rated units nobody knows how far people and judge differ."""
+"""With fewer rated units the difference between people and judge is unknown."""
 
 
 class CorrectedMean(NamedTuple):
-    """A corrected mean with its 95 % interval, beside the means that it is made from.
+    """A corrected mean with its 95 % interval, and the means it is computed from.
 
     units, rated   units that the judge measured; of these, units that people measured too
     judge, people  the judge's mean on all units, people's on the rated ones, the latter with its 95 % interval
-    trust          lambda, in [0, 1]: the weight of what the judge says of the units that people did not measure
+    trust          lambda, in [0, 1]: the weight of the judge's values on the units that people did not measure
     """
 
     units: int
@@ -41,11 +41,11 @@ class CorrectedMean(NamedTuple):
 
 
 def corrected_mean(judge: Floats, people: Floats) -> CorrectedMean:
-    """The mean of people's values over all units; `judge` has a value for each unit, `people` NaN where nobody measured.
+    """The mean of people's values over all units; `judge` has a value for each unit; `people` is NaN where nobody measured.
 
-    The units are a sample of their own kind, such as questions that could have been asked; the interval allows for that, and for
-    which of them people measured. Student's t with two degrees of freedom fewer than rated units, one for the mean and one for
-    lambda. NaN with fewer than MIN_RATED rated units.
+    The units are themselves a sample, such as of the questions that could have been asked; the interval allows for that and for
+    the choice of units that people measured. Student's t with two degrees of freedom fewer than rated units, one for the mean and
+    one for lambda. NaN with fewer than MIN_RATED rated units.
     """
     units, is_rated = len(judge), ~np.isnan(people)
     rated = int(is_rated.sum())
@@ -56,7 +56,7 @@ def corrected_mean(judge: Floats, people: Floats) -> CorrectedMean:
     y, f = people[is_rated], judge[is_rated]
     trust = _trust(y, f, judge)
     value = y.mean() + trust * (judge_mean - f.mean())
-    # What each unit adds to the estimate, as judged and, where people measured it, as rated.
+    # The contribution of each unit to the estimate, as judged and, if people measured it, as rated.
     influence = trust * (judge - judge_mean) / units
     influence[is_rated] += ((y - y.mean()) - trust * (f - f.mean())) / rated
     half = float(np.sqrt((influence**2).sum() * rated / (rated - 2))) * float(stdtrit(rated - 2, 1 - TAIL))

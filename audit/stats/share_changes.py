@@ -1,12 +1,11 @@
-"""How shares of all pairs change from one run to another, from what both runs have in common.
+"""Changes of shares of all pairs between two runs, with intervals that use what the runs have in common.
 
-A share of one run and the same share of another on the same questions and handbooks are alike for one reason: what makes a
-question or a handbook particular is in both. So the change is linearised, each pair adding to it what it adds to the share of its
-run, and its variance is the sum of products over related rows, as in `audit.stats.clustered`: rows of either run that share a
-question or a handbook. What both runs have cancels before it is squared. Resampling questions and handbooks instead counts what
-is particular to one pair three times: in simulated runs its intervals were 2.6 times as wide; they flagged 0 % of themes without
-a change, where these flag 1 %, and found 15 % of themes that had grown by a quarter, where these find 78 %
-(tests/stats/test_share_changes.py).
+The same share in two runs on the same questions and handbooks is correlated, because the peculiarities of a question or a
+handbook are in both. So the change is linearised, each pair contributing to it as it does to the share of its run, and its
+variance is the sum of products over related rows, as in `audit.stats.clustered`: rows of either run that share a question or a
+handbook. What both runs share cancels before squaring. Resampling questions and handbooks instead counts what is particular to
+one pair three times: in simulated runs its intervals were 2.6 times as wide; they flagged 0 % of themes without a change, where
+these flag 1 %, and found 15 % of themes that had grown by a quarter, where these find 78 % (tests/stats/test_share_changes.py).
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ def share_changes(pairs: pd.DataFrame, group: Ints, groups: int) -> tuple[Interv
     one = [_squared_sums(code, np.tile(once, len(code) // len(once))) for code in codes]
     related, size = one[0] + one[1] - one[2] - one[3] + one[4], one[4] ** 2
     inflation = size / (size - related) if related < size else np.nan
-    # A pair with itself is the least that is related
+    # Lower bound: each pair is related at least to itself
     variance = np.maximum((by_question + by_handbook - by_couple - by_answer + by_pair) * inflation, by_pair)
     units = np.minimum(*(_effective_clusters(code, group, groups) for code in codes[:2]))
     half = -stdtrit(np.maximum(units - 1, 1), TAIL) * np.sqrt(np.maximum(variance, 0))
     change = shares[1] - shares[0]
-    # Rounding leaves a trace of what cancels
+    # Terms that cancel leave a rounding error
     same = by_pair <= ROUNDING_ERROR / max(len(pairs), 1)
     half = np.where(same, 0, half)
     return (np.maximum(change - half, -1), np.minimum(change + half, 1)), same
@@ -67,16 +66,16 @@ def _pair_codes(pairs: pd.DataFrame) -> tuple[Ints, ...]:
 
 
 def _squared_changes(code: Ints, adds: Floats, second: Bools, group: Ints, shares: Floats) -> Floats:
-    """Per group: what each cluster adds to the change, squared and summed over clusters."""
+    """Per group: the contribution of each cluster to the change, squared and summed over clusters."""
     times = len(code) // max(len(group), 1)
     cluster, clusters = pd.factorize(code)
     adds, second, group = np.tile(adds, times), np.tile(second, times), np.tile(group, times)
     own = csr_array((adds, (cluster, group)), (len(clusters), shares.shape[1]))
-    # Of the whole run: what its pairs add for being in the denominator
-    whole = np.stack([np.bincount(cluster, np.where(second == of, adds, 0), len(clusters)) for of in (False, True)])
-    crossed = np.stack([own.T @ one for one in whole])
+    # Pairs of the whole run contribute through the denominator
+    totals = np.stack([np.bincount(cluster, np.where(second == of, adds, 0), len(clusters)) for of in (False, True)])
+    crossed = np.stack([own.T @ one for one in totals])
     squares = np.asarray(own.multiply(own).sum(axis=0)).ravel()
-    return np.asarray(squares - 2 * (shares * crossed).sum(axis=0) + np.einsum("rg,rs,sg->g", shares, whole @ whole.T, shares))
+    return np.asarray(squares - 2 * (shares * crossed).sum(axis=0) + np.einsum("rg,rs,sg->g", shares, totals @ totals.T, shares))
 
 
 def _squared_sums(code: Ints, marked: Bools) -> float:

@@ -31,7 +31,7 @@ COLUMNS = (
 )  # fmt: skip
 CHECK_COLUMNS = ("kind", "number", "label", "significance", "parse")
 NO_LABEL = -1
-# Handbooks and matrix usually come before the pairs, so the rest of a file need not be read
+# Handbooks and matrix usually precede the pairs, so the rest of a file need not be read
 HEAD_BYTES = 2**16
 LIST_PATTERN = rb"\[[^\[\]{}\\]*\]"
 MATRIX_PATTERN = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
@@ -53,7 +53,7 @@ class RawComparison:
 
 @dataclass
 class PairRepair:
-    """Validates raw pairs in Python and appends the sound ones to `pairs`; the report explains the others."""
+    """Validates raw pairs in Python and appends the valid ones to `pairs`; the report explains the others."""
 
     con: Connection
     reader: RecordReader
@@ -90,7 +90,7 @@ class PairRepair:
         record = validate_pairs.pair(raw, repairs)
         question = self._number("question", question_id, self.state.questions)
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
-        # An ABSENT without a trace of the judge was pre-screened, unless both answers are there.
+        # ABSENT without a trace of the judge means pre-screened, unless both answers are present.
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
         return record | {
             "question": question, "handbook_a": min(a, b), "handbook_b": max(a, b),
@@ -147,7 +147,7 @@ def raw_pairs_at(reader: RecordReader, path: Path, positions: Collection[int]) -
 
 @dataclass
 class ComparisonHead:
-    """What one comparison file contains besides its pairs: the handbooks it lists and its matrix.
+    """The parts of a comparison file other than its pairs: the handbooks it lists and its matrix.
 
     problem   why the matrix cannot be used, as a sentence
     question  row number of the question, -1 where it is unknown
@@ -165,7 +165,7 @@ class ComparisonHead:
         self.has_matrix = self.matrix is not None or self.problem is not None
 
     def forget_matrix(self) -> None:
-        """Free the lists once they were compared: a release has a matrix a question."""
+        """Free the lists after the comparison: a release has one matrix per question."""
         self.matrix = self.handbooks = None
 
     @classmethod
@@ -177,10 +177,10 @@ class ComparisonHead:
         patterns = {names["handbooks"]: LIST_PATTERN, names["matrix"]: MATRIX_PATTERN}
         with open_bytes(path) as file:
             raw = file.read(HEAD_BYTES)
-            texts = [_cut(raw, name, pattern) for name, pattern in patterns.items()]
+            texts = [_json_of_key(raw, name, pattern) for name, pattern in patterns.items()]
             if None in texts:
                 raw += file.read()
-                texts = [_value(raw, name, pattern) for name, pattern in patterns.items()]
+                texts = [_json_value_of_key(raw, name, pattern) for name, pattern in patterns.items()]
         handbooks, matrix = texts
         return cls.parse(json.loads(handbooks) if handbooks else None, matrix)
 
@@ -194,16 +194,16 @@ class ComparisonHead:
         return cls(names, codes, problem)
 
 
-def _cut(raw: bytes, name: str, pattern: bytes) -> str | None:
+def _json_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
     """The JSON text under the key `name`, where it matches `pattern`."""
     # A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
     match = re.search(rb'"%s"\s*:\s*(%s)' % (re.escape(name.encode()), pattern), raw)
     return match[1].decode() if match else None
 
 
-def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
-    """The same for a value of any form: the whole file is parsed where the pattern does not match."""
-    text = _cut(raw, name, pattern)
+def _json_value_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
+    """Like `_json_of_key`, for a value of any form: the entire file is parsed if the pattern does not match."""
+    text = _json_of_key(raw, name, pattern)
     if text is not None or f'"{name}"'.encode() not in raw:
         return text
     return json.dumps(json.loads(raw).get(name))
@@ -211,7 +211,7 @@ def _value(raw: bytes, name: str, pattern: bytes) -> str | None:
 
 def _parse_matrix(text: str, size: int) -> tuple[Codes | None, str | None]:
     """The N x N codes, or a sentence on why they cannot be read."""
-    # A code has one digit, so a sound row without its spaces is digit, comma, digit, ...: numpy can read it without a parser.
+    # A code has one digit, so a valid row without spaces is digit, comma, digit, ...: numpy can read it without a parser.
     # Null is read as 9, which is not a label code and has one digit too.
     rows = [row.translate(None, b" \n\r\t") for row in ROW.findall(text.encode().replace(b"null", b"9"))]
     if len(rows) != size or any(len(row) != 2 * size - 1 for row in rows):
@@ -240,7 +240,7 @@ def contradictions(head: ComparisonHead, numbers: dict[str, int], pairs: Mapping
     numbers  handbook numbers by id
     pairs    arrays `a`, `b` (handbook numbers) and `label` (label codes, -1 where unscored)
     """
-    # A file may give every label twice, in its pairs and as a matrix. The pairs are loaded; the matrix is compared with them.
+    # A file may contain every label twice, in its pairs and as a matrix. The pairs are loaded; the matrix is compared with them.
     if head.problem:
         return [head.problem]
     if head.matrix is None or head.handbooks is None:

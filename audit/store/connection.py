@@ -15,7 +15,7 @@ Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error
 # More threads fill more row groups at once, each of them some 40 MB in memory
 MAX_THREADS = 2
-# What a larger release needs beyond this is written beside the store while it loads: 46 million pairs take 0.77 GB in all, 5.7
+# A larger release spills to a file next to the store while it loads: 46 million pairs take 0.77 GB in all, 5.7
 # million 0.48 GB. With 200 MB a load of 23 million pairs fails.
 LOADER_MEMORY = "512MB"
 
@@ -57,12 +57,12 @@ def frame(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None
 
 
 def rows(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    """The same as plain tuples."""
+    """The rows of one statement as plain tuples."""
     return con.cursor().execute(sql, dict(parameters or {})).fetchall()
 
 
 def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The same as one numpy array per column (masked where a column has nulls)."""
+    """The result of one statement as one numpy array per column (masked if a column has nulls)."""
     return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()
 
 

@@ -1,4 +1,4 @@
-"""Loading a release: everything is read into a file with a temporary name, so that a store appears complete or not at all."""
+"""Loading a release: everything is read into a temporary file, so a store appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Loaded:
 def load_release(path: Path, settings: Settings, *, again: bool = False, progress: Progress = lambda _: None) -> Loaded:
     """Load the release at `path` (folder, .zip, .tar.gz) and return its run.
 
-    The same content loads once: a second call finds the store by its digest and reads nothing, unless `again` or where the
-    ratings that the release brings have changed. A store that cannot be read (damage, another layout) is rebuilt.
+    The same content is loaded once: a second call finds the store by its digest and reads nothing, unless `again` is set or the
+    ratings in the release have changed. A store that cannot be read (damage, another layout) is rebuilt.
     Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
     """
     with open_release(path, settings.max_archive_bytes) as (root, refused):
@@ -82,8 +82,8 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
 
 
 def check_release(path: Path, settings: Settings, progress: Progress = lambda _: None) -> Loaded:
-    """The load report of the release at `path`, which is not kept."""
-    # Loaded into a store that is deleted at once, so that the report is the one that loading would give.
+    """The load report of the release at `path`, without storing the run."""
+    # Loaded into a store that is deleted at once, so the report is the one that loading would give.
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         return load_release(path, replace(settings, data_dir=Path(scratch)), progress=progress)
 
@@ -93,7 +93,7 @@ def _replacing(target: Path) -> Iterator[Path]:
     """Yields a temporary file that replaces `target` when the block succeeds and is deleted otherwise."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target.parent)
-    # With the process id, so that a later load can tell whether this one still runs
+    # With the process id, so a later load can tell whether this one still runs
     temporary = target.with_name(f"{target.stem}.{os.getpid()}.building")
     try:
         yield temporary
@@ -108,7 +108,7 @@ def _remove_leftovers(folder: Path) -> None:
     """Remove the files of loads that were killed."""
     for path in folder.glob("*.building*"):
         owner = path.name.split(".")[1]
-        # A system without /proc does not tell which processes run: there every such file is removed
+        # Without /proc the running processes are unknown, so every such file is removed
         if not Path(f"/proc/{owner}").exists() or not Path("/proc/self").exists():
             path.unlink(missing_ok=True)
 

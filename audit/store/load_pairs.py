@@ -71,7 +71,7 @@ order by file, position, staged_checks.rowid
 """
 DUPLICATE = "duplicate_pair", "this pair occurs earlier with the same label; the first copy was kept."
 CONFLICT = "conflicting_pair", "this pair occurs more than once with different labels; none of its copies was loaded."
-# Statements are counted in milliseconds and rows in nanoseconds; at paper scale so many files have a million pairs
+# A statement costs milliseconds, a row nanoseconds; at paper scale this many files have a million pairs
 FILES_AT_ONCE = 256
 PairArrays = dict[str, Any]
 """The columns of FILES as arrays."""
@@ -79,7 +79,7 @@ PairArrays = dict[str, Any]
 
 @dataclass(frozen=True)
 class ComparisonCounts:
-    """What reconciliation needs of one comparison file.
+    """What reconciliation needs to know about one comparison file.
 
     n_listed    handbooks that it lists, each counted once; None without a list
     has_matrix  whether it has a matrix, usable or not
@@ -190,13 +190,13 @@ class PairLoader:
     def _read_head(self, number: int, form: PairFormat) -> ComparisonHead | None:
         try:
             return ComparisonHead.read(self.reader.layout.parts["pair"][number], form.names)
-        # Python cannot parse what DuckDB could: the file is read again by record, which reports why.
+        # Python cannot parse a file that DuckDB could: it is read again record by record, which reports why.
         except (ValueError, RecursionError, *UNREADABLE):
             return None
 
     def _stage_checks(self, first: int, last: int) -> dict[int, list[int]]:
         """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair."""
-        # Checks are always read in Python: few pairs have any, so nothing would be gained by SQL.
+        # Checks are always read in Python: few pairs have any, so SQL would not be faster.
         unusable: dict[int, list[int]] = {}
         staged: list[tuple[int, int, dict[str, Any]]] = []
         for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
@@ -210,7 +210,7 @@ class PairLoader:
         return unusable
 
     def _read_again(self, numbers: list[int]) -> None:
-        """Replace suspect pairs, and all pairs of files that DuckDB cannot parse, by what Python makes of them."""
+        """Replace suspect pairs, and all pairs of files that DuckDB cannot parse, by pairs read in Python."""
         self._delete_files(self._unparsed)
         self._delete_pairs(self._suspects)
         repair, unreadable = PairRepair(self.con, self.reader, self.state), []
@@ -220,7 +220,7 @@ class PairLoader:
             if head is not None:
                 self._heads[number] = head
             if wanted and met < max(wanted):
-                # The file as a whole was quarantined, so what DuckDB made of it must not be loaded either.
+                # The entire file was quarantined, so the rows that DuckDB read from it must not be loaded either.
                 line.read, line.loaded = line.read - line.loaded, 0
                 unreadable.append(number)
         self._delete_files(unreadable)
@@ -238,7 +238,7 @@ class PairLoader:
             self.con.execute(DELETE_POSITIONS.format(table=table), where)
 
     def _quarantine_duplicates(self, reread: list[int]) -> None:
-        # Of equal copies the first stays; of copies with different labels none does, because the right one is unknown.
+        # Of equal copies the first is kept; of copies with different labels none is, because the right one is unknown.
         duplicates = self.con.execute(DUPLICATES, {"questions": sorted(self._repeated), "files": reread}).fetchall()
         by_file: dict[int, dict[int, bool]] = {}
         for number, position, conflicting in duplicates:
@@ -284,7 +284,7 @@ def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
     ends = [*starts[1:], len(order)]
     return {
         int(number): {name: column[order[start:end]] for name, column in arrays.items()}
-        for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one end too many
+        for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one boundary too many
     }
 
 

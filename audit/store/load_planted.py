@@ -18,7 +18,9 @@ Record = dict[str, Any]
 
 
 def load_planted(con: Connection, reader: RecordReader, state: LoadState) -> None:
-    """Fill `planted`, after handbooks and questions; unknown ids, and a second record of one item and judge, are quarantined."""
+    """Fill `planted`, after handbooks and questions; unknown ids, and a second record of the same item and judge, are
+    quarantined.
+    """
     append_records(con, "planted", COLUMNS, _usable(reader, state))
 
 

@@ -1,4 +1,4 @@
-"""Loading positions: what handbooks state on a question, each quote looked for in the answer that it is said to come from."""
+"""Loading positions: what handbooks state on a question, with each quote located in the answer it is attributed to."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def load_positions(con: Connection, reader: RecordReader, state: LoadState) -> N
     """Fill `positions` and `position_holders`, after the answers.
 
     A position is quarantined where it names an unknown question or handbook, names one handbook twice, or quotes words that are
-    not in the answer. Without answers in the release quotes cannot be checked: that is noted, and they have no place.
+    not in the answer. Without answers in the release quotes cannot be checked: that is noted, and they have no position in the
+    text.
     """
-    found = list(_usable(con, reader, state))
-    if found:
-        append(con, "positions", {name: [record[name] for record in found] for name in COLUMNS})
-        holders = list(chain.from_iterable(record["holders"] for record in found))
+    records = list(_usable(con, reader, state))
+    if records:
+        append(con, "positions", {name: [record[name] for record in records] for name in COLUMNS})
+        holders = list(chain.from_iterable(record["holders"] for record in records))
         append(con, "position_holders", {name: [holder[name] for holder in holders] for name in HOLDER_COLUMNS})
 
 
@@ -47,7 +48,8 @@ def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator
             if not state.has_answers and not unchecked:
                 unchecked = True
                 message = (
-                    "the release came without answers, so its quotes were not checked. They were loaded without their places."
+                    "the release came without answers, so its quotes were not checked. They were loaded without positions in "
+                    "the text."
                 )
                 reader.note(line, place, NOTED, "quotes_not_checked", message)
             number += 1

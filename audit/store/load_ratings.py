@@ -1,4 +1,6 @@
-"""Loading the labels that raters gave to pairs of the run, after its pairs: a rating of something else is quarantined."""
+"""Loading the labels that raters gave to pairs of the run, after its pairs: a rating of a pair that is not in the run is
+quarantined.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ def load_ratings(con: Connection, reader: RecordReader, state: LoadState) -> Non
     usable = list(_usable(con, reader, state))
     numbered = [record | {"item": number} for number, record in enumerate(usable)]
     append(con, "rated_pairs", {name: [record[name] for record in numbered] for name in PAIR_COLUMNS})
-    given = [{**rating, "item": record["item"]} for record in numbered for rating in record["raters"]]
-    append(con, "ratings", {name: [rating[name] for rating in given] for name in RATING_COLUMNS})
+    ratings = [{**rating, "item": record["item"]} for record in numbered for rating in record["raters"]]
+    append(con, "ratings", {name: [rating[name] for rating in ratings] for name in RATING_COLUMNS})
 
 
 def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:

@@ -59,7 +59,7 @@ def _usable(reader: RecordReader, kind: str, problem: Callable[[Record], Problem
 
 
 def _register_source(record: Record, state: LoadState) -> Problem | None:
-    """Number a source and its handbooks, or say why that is not possible."""
+    """Number a source and its handbooks, or state why that is not possible."""
     if record["source_id"] in state.sources:
         return "duplicate_source", f"source_id '{record['source_id']}' occurs earlier; the first record was kept."
     unknown = [handbook_id for handbook_id in record["handbook_ids"] if handbook_id not in state.handbooks]
@@ -94,7 +94,7 @@ def _route_problem(record: Record, state: LoadState, seen: set[tuple[int, int]])
 
 
 def _passage_problem(passage: Record, state: LoadState) -> Problem | None:
-    """Number the ids of a passage, or say which of them is unknown or does not go with the others."""
+    """Number the ids of a passage, or state which of them is unknown or inconsistent with the others."""
     if unknown := state.resolve_ids(passage, ("handbook",)):
         return unknown
     own = state.source_of.get(passage["handbook"])

@@ -39,7 +39,7 @@ Entry = tuple[FileCount, str, Record]
 
 @dataclass(frozen=True)
 class _Instance:
-    """What a reply is checked against: the test, the letters of the options, and the place of each document."""
+    """The facts against which a reply is checked: the test, the letters of the options, and the place of each document."""
 
     test: str
     letters: frozenset[str]
@@ -49,7 +49,7 @@ class _Instance:
 def load_stress(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill the five tables of stress tests; after questions and systems are loaded.
 
-    What names an unknown question, system or instance, and the second record of one thing, is quarantined. A reply whose choice
+    Records with an unknown question, system or instance, and duplicate records, are quarantined. A reply whose choice
     is not an option is loaded as unreadable; calls and sub-answers about documents that its instance lacks are dropped.
     """
     instances: dict[int, _Instance] = {}
@@ -76,7 +76,7 @@ def _usable(reader: RecordReader, kind: str, problem: Callable[[Record], Problem
 
 
 def _register(record: Record, state: LoadState, instances: dict[int, _Instance]) -> Problem | None:
-    """Number an instance, or say why that is not possible."""
+    """Number an instance, or state why that is not possible."""
     if record["instance_id"] in state.instances:
         return "duplicate_instance", f"instance_id '{record['instance_id']}' occurs earlier; the first record was kept."
     if unknown := state.resolve_ids(record, ("question",)):
@@ -107,7 +107,7 @@ def _reply_problem(record: Record, state: LoadState, seen: set[tuple[int, int]])
 
 
 def _checked(reader: RecordReader, entry: Entry, instances: dict[int, _Instance]) -> Record:
-    """The reply without what its instance does not know; each drop is noted."""
+    """The reply without entries that its instance does not have; each dropped entry is noted."""
     line, position, record = entry
     instance = instances[record["instance"]]
     if record["choice"] and instance.letters and record["choice"] not in instance.letters:
@@ -115,11 +115,11 @@ def _checked(reader: RecordReader, entry: Entry, instances: dict[int, _Instance]
         reader.note(line, position, REPAIRED, "unknown_option", f"{words}. It was loaded as unreadable.")
         record |= {"choice": None, "insufficient": None, "unread_reason": UNKNOWN_OPTION}
     for name in ("documents", "sub_answers"):
-        record[name] = list(_placed(reader, entry, name, instance))
+        record[name] = list(_entries_of_documents(reader, entry, name, instance))
     return record
 
 
-def _placed(reader: RecordReader, entry: Entry, name: str, instance: _Instance) -> Iterator[Record]:
+def _entries_of_documents(reader: RecordReader, entry: Entry, name: str, instance: _Instance) -> Iterator[Record]:
     """The entries about documents, with the place of each; one that cannot be about this instance is dropped with a sentence."""
     line, position, record = entry
     asked = STRESS_CALLS.get(StressTest(instance.test), ())

@@ -1,4 +1,4 @@
-"""Loading answering systems, their answers and references, and what judges, raters and metrics say of the answers."""
+"""Loading answering systems, their answers and references, and the scores of the answers by judges, raters and metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Problem = tuple[str, str]
 def load_systems(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill the eight tables of answering systems, after questions and sources are loaded.
 
-    What names an unknown question or system, and the second record of one thing, is quarantined. Scores of answers that the
+    Records with an unknown question or system, and duplicate records, are quarantined. Scores of answers that the
     release does not bring are loaded and counted in a note.
     """
     answered: set[Hashable] = set()
@@ -58,7 +58,7 @@ def _usable(
             yield line, position, record
 
 
-def _first(seen: set[Hashable], key: Hashable, kind: str, words: str) -> Problem | None:
+def _duplicate_problem(seen: set[Hashable], key: Hashable, kind: str, words: str) -> Problem | None:
     """The problem of a record whose key occurred before."""
     if key in seen:
         return f"duplicate_{kind}", f"{words} occurs earlier; the first record was kept."
@@ -87,7 +87,7 @@ def _load_references(con: Connection, reader: RecordReader, state: LoadState, an
     def problem(record: Record) -> Problem | None:
         words = f"a reference of question '{record['question_id']}'"
         unknown = state.resolve_ids(record, ("question",)) or _unknown_source(record, state)
-        return unknown or _first(seen, record["question"], "reference", words)
+        return unknown or _duplicate_problem(seen, record["question"], "reference", words)
 
     records = [
         record for path in reader.layout.parts["reference"] for _, _, record in _usable(reader, path, "reference", problem)
@@ -119,7 +119,7 @@ def _answers(
     def problem(record: Record) -> Problem | None:
         words = f"an answer of '{record['system_id']}' to question '{record['question_id']}'"
         unknown = state.resolve_ids(record, ("question", "system"))
-        return unknown or _first(seen, (record["question"], record["system"]), "system_answer", words)
+        return unknown or _duplicate_problem(seen, (record["question"], record["system"]), "system_answer", words)
 
     for _, _, record in _usable(reader, path, "system_answer", problem):
         answered.add((record["question"], record["system"]))
@@ -134,7 +134,7 @@ def _criteria(
         record["system"] = None
         kinds = ("question",) if record["system_id"] == REFERENCE else ("question", "system")
         key = record["question_id"], record["system_id"], record["judge"]
-        return state.resolve_ids(record, kinds) or _first(seen, key, "criteria", words)
+        return state.resolve_ids(record, kinds) or _duplicate_problem(seen, key, "criteria", words)
 
     file, incomplete, without_text = None, 0, 0
     for line, _, record in _usable(reader, path, "criteria", problem):
@@ -144,7 +144,7 @@ def _criteria(
         yield record
     if file is not None:
         _note_count(reader, file, "incomplete_criteria", incomplete, "lack at least one of the eight scores")
-        _note_count(reader, file, "criteria_without_answer", without_text, "are about an answer that the release does not bring")
+        _note_count(reader, file, "criteria_without_answer", without_text, "are about an answer that is not in the release")
 
 
 def _note_count(reader: RecordReader, line: FileCount, code: str, count: int, words: str) -> None:
@@ -164,7 +164,9 @@ def _preferences(reader: RecordReader, state: LoadState, path: Path, seen: set[H
         if record["rater"] is None:
             return None
         key = record["question"], frozenset((record["system_a"], record["system_b"])), record["rater"], record["rater_kind"]
-        return _first(seen, key, "preference", f"a preference of '{record['rater']}' between these two systems on this question")
+        return _duplicate_problem(
+            seen, key, "preference", f"a preference of '{record['rater']}' between these two systems on this question"
+        )
 
     yield from (record for _, _, record in _usable(reader, path, "preference", problem))
 
@@ -173,6 +175,6 @@ def _measures(reader: RecordReader, state: LoadState, path: Path, seen: set[Hash
     def problem(record: Record) -> Problem | None:
         words = f"'{record['measure']}' of '{record['system_id']}' on question '{record['question_id']}'"
         unknown = state.resolve_ids(record, ("question", "system"))
-        return unknown or _first(seen, (record["question"], record["system"], record["measure"]), "measure", words)
+        return unknown or _duplicate_problem(seen, (record["question"], record["system"], record["measure"]), "measure", words)
 
     yield from (record for _, _, record in _usable(reader, path, "measure", problem))

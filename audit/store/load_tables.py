@@ -25,7 +25,7 @@ ANSWER_COLUMNS = (
 SECTION_COLUMNS = ("handbook", "place", "section_id", "heading", "above", "text", "pages", "page_starts", "url")
 TRIAL_COLUMNS = ("question", "handbook", "strategy", "mode", "ranked", "gold", "reason", "seconds")
 
-# What a judge might obey, from published prompt injections. "Judge" alone is no sign: handbooks for tenants write of judges.
+# Text that a judge might obey, from published prompt injections. "Judge" alone is not enough: tenants' handbooks mention judges.
 ORDERS_TO_JUDGE = "|".join(
     (
         rf"\b(?:{'|'.join(label for label in LABELS if label != Label.ABSENT)})\b",
@@ -47,7 +47,7 @@ order by question, handbook
 MAX_EXAMPLES, MAX_EXAMPLE = 3, 60
 
 ANSWER_STATUS = {True: ABSENT, False: PRESENT, None: UNPARSEABLE}
-PASSAGE_FAULTS = {"unknown_section": "a section that is not in sections", "passage_outside": "a place outside its section"}
+PASSAGE_FAULTS = {"unknown_section": "a section that is not in sections", "passage_outside": "a position outside its section"}
 
 
 def load_handbooks(con: Connection, reader: RecordReader, state: LoadState) -> None:
@@ -91,7 +91,7 @@ def load_answers(con: Connection, reader: RecordReader, state: LoadState) -> Non
 
 
 def _note_answers_to_judge(con: Connection, reader: RecordReader) -> None:
-    """Note how many answers name a label or give orders, with examples: nobody can tell whether a judge obeyed them."""
+    """Note how many answers name a label or give instructions, with examples: whether a judge obeyed them is unknown."""
     noted = rows(con, ANSWERS_TO_JUDGE, {"pattern": ORDERS_TO_JUDGE})
     if noted:
         examples = (f"{handbook} on {question} ({words[:MAX_EXAMPLE]!r})" for question, handbook, words in noted[:MAX_EXAMPLES])
@@ -126,7 +126,7 @@ def _register_answer(record: dict[str, Any], state: LoadState) -> tuple[str, str
 def _note_passages(reader: RecordReader, line: FileCount, position: str, answer: dict[str, Any], state: LoadState) -> None:
     """Note passages that point at a section which the release does not have, or outside its text."""
     passages = answer["passages"] if isinstance(answer["passages"], list) else [answer["passages"]]
-    # One note per answer and kind of fault: a note per passage would bury the other findings
+    # One note per answer and kind of fault: a note per passage would drown the other findings
     faults = {_passage_fault(passage, answer["handbook"], state) for passage in passages}
     for code, words in PASSAGE_FAULTS.items():
         if code in faults:

@@ -1,4 +1,4 @@
-"""Loading a release's own themes. Every theme with an id and a name is kept; what cannot be used of it is reported."""
+"""Loading a release's own themes. Every theme with an id and a name is loaded; unusable parts are reported."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _read_themes(
 def _theme_records(
     reader: RecordReader, path: Path, line: FileCount, topics: dict[str, str | None], built: dict[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Every theme of a file: records as in any other table, or those below "themes" of one object that says more."""
+    """Every theme of a file: one record per theme, or the list under "themes" of a single object."""
     for position, raw in reader.rows(path, line):
         if not (isinstance(raw, dict) and isinstance(raw.get("themes"), list)):
             yield position, raw
@@ -158,7 +158,7 @@ def _load_map(con: Connection, reader: RecordReader, path: Path) -> None:
 
 
 def _note_unknown_topics(con: Connection, reader: RecordReader, line: FileCount) -> None:
-    """Say how many divergence topics of the pairs the themes do not know; they are counted as having none."""
+    """Report how many divergence topics of the pairs are in no theme; they are counted as having none."""
     ((topics, unknown),) = rows(con, COUNT_UNKNOWN_TOPICS)
     if unknown:
         message = (

@@ -1,4 +1,4 @@
-"""Loading what handbooks state in several ways, and what was compared to find it."""
+"""Loading disagreements within handbooks, and the counts of compared statements."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Inconsistency = dict[str, Any]
 def load_within(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill `self_comparisons`, `inconsistencies` and `inconsistency_places`; after handbooks, questions and sections."""
     append_records(con, "self_comparisons", COUNT_COLUMNS, _counts(reader, state))
-    found = list(_inconsistencies(reader, state))
-    if found:
-        append(con, "inconsistencies", {name: [record[name] for record in found] for name in COLUMNS})
-        places = [_numbered(record, place) for record in found for place in range(len(record["places"]))]
+    records = list(_inconsistencies(reader, state))
+    if records:
+        append(con, "inconsistencies", {name: [record[name] for record in records] for name in COLUMNS})
+        places = [_place_row(record, place) for record in records for place in range(len(record["places"]))]
         append(con, "inconsistency_places", {name: [record[name] for record in places] for name in PLACE_COLUMNS})
 
 
@@ -53,7 +53,8 @@ def _inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Inconsi
                 continue
             outside = [place for place in record["places"] if not _is_inside(place, record["handbook"], state)]
             if outside:
-                message = f"{len(outside)} of its places are not in sections. It was loaded, and such a place has its text alone."
+                message = f"{len(outside)} of its places are not in sections. It was loaded; for these places only the text "
+                "is shown."
                 reader.note(line, position, NOTED, "place_outside", message)
             number += 1
             yield {"question": None, **record, "number": number}
@@ -68,5 +69,5 @@ def _is_inside(place: dict[str, Any], handbook: int, state: LoadState) -> bool:
     return length is not None and 0 <= start <= end <= length
 
 
-def _numbered(record: Inconsistency, place: int) -> dict[str, Any]:
+def _place_row(record: Inconsistency, place: int) -> dict[str, Any]:
     return {**record["places"][place], "number": record["number"], "place": place}

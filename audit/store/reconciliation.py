@@ -1,4 +1,4 @@
-"""The checks of a load report: counts found against those declared, and against what combinatorics expects."""
+"""The checks of a load report: counts found against those declared, and against the number of combinations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reconcile(
 
 @dataclass(frozen=True)
 class ExpectedCounts:
-    """How many answers and pairs a complete release has, and in words why."""
+    """How many answers and pairs a complete release has, with the reason in words."""
 
     answers: int
     pairs: int

@@ -1,4 +1,4 @@
-"""Reading the records of a release one by one, each validated, each refusal explained; and what the loader remembers of them."""
+"""Reads and validates the records of a release one by one, explaining each rejection; and the loader's state between tables."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ class RecordReader:
             self.note(line, WHOLE_FILE, QUARANTINED, "not_listed", "further records were quarantined; they are only counted.")
 
     def requarantine(self, line: FileCount, position: str, code: str, message: str, raw: Any = None) -> None:
-        """Quarantine a record that had been counted as loaded."""
+        """Quarantine a record that was already counted as loaded."""
         line.read -= 1
         line.loaded -= 1
         self.quarantine(line, position, code, message, raw)
 
     def note(self, line: FileCount, position: str, outcome: str, code: str, message: str) -> None:
-        """Report something about a record that is loaded all the same."""
+        """Report something about a record that is loaded nevertheless."""
         self.report.findings.append(Finding(line.file, position, outcome, code, message))
 
 
@@ -104,7 +104,7 @@ def append_records(con: Connection, table: str, columns: tuple[str, ...], record
 
 
 def excerpt(raw: Any) -> str | None:
-    """A raw record as text, cut to what a person would read; None for None."""
+    """A raw record as text, truncated to a readable length; None for None."""
     if raw is None:
         return None
     text = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False, default=str)
@@ -129,7 +129,7 @@ class LoadState:
     questions: dict[str, int] = field(default_factory=dict)
     systems: dict[str, int] = field(default_factory=dict)
     sources: dict[str, int] = field(default_factory=dict)
-    # An array and not a dict: it is asked for millions of pairs at once
+    # An array and not a dict: it is looked up for millions of pairs at once
     answer_status: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty((0, 0), np.int8))
     has_answers: bool = False
     sections: dict[tuple[int, str], int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Loaded runs: listing them, and finding the one that a name refers to."""
+"""Loaded runs: listing them, and finding one by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
 LAYOUT = "16"
-OTHER_LAYOUT = "another version of this software wrote it, with other tables"
+OTHER_LAYOUT = "it was written by another version of this software, with other tables"
 STRUCTURED, LABEL_ONLY = "structured", "label_only"
 """Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""
 
@@ -34,7 +34,7 @@ class Run:
     has_systems  it has answering systems
     has_routes   at least one of them routed questions to sources
     has_stress   it has stress tests of systems
-    ratings_digest  of the ratings of its pairs that the release brings; "" where it brings none
+    ratings_digest  of the ratings of its pairs that the release has; "" if it has none
     """
 
     run_id: str
@@ -120,7 +120,7 @@ def read_stores(store_dir: Path) -> tuple[list[Run], dict[Path, str]]:
 
 
 def store_problem(path: Path) -> str | None:
-    """Why a store file cannot be read (damage, or another layout), or None where it can."""
+    """Why a store file cannot be read (damage, or another layout), or None if it can."""
     run = _run_or_problem(path)
     return run if isinstance(run, str) else None
 
@@ -151,7 +151,7 @@ def find_run(store_dir: Path, name: str | None = None) -> Run:
     if runs and name is None:
         return newest_full_run(runs)
     for run in runs:
-        # A shorter beginning of a digest could fit several runs
+        # A shorter prefix of a digest could match several runs
         if name in (run.run_id, run.key) or (name and len(name) >= 8 and run.digest.startswith(name)):
             return run
     hint = nearest(name, tuple(run.run_id for run in runs)) if name else ""

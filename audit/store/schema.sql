@@ -15,13 +15,13 @@ create table run (            -- exactly one row
     run_id      varchar not null,
     title       varchar not null,
     digest      varchar not null,   -- sha256 over the release's files
-    synthetic   boolean not null,   -- made up: every page says so
+    synthetic   boolean not null,   -- every page says so
     has_answers boolean not null,   -- false: a release of pairs only; absence per handbook is then unknown, not zero
     has_pairs   boolean not null,   -- false: nothing compares handbooks; a release of answering systems
     has_systems boolean not null,   -- false: no answering systems
     has_routes  boolean not null,   -- false: no system routed a question to sources
     has_stress  boolean not null,   -- false: no stress tests
-    ratings_digest varchar not null, -- sha256 over the files of ratings, which digest leaves out; empty: the release brings none
+    ratings_digest varchar not null, -- sha256 over the files of ratings, which digest leaves out; empty: none
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
     manifest    json not null,      -- as the release has it
@@ -75,7 +75,7 @@ create table answers (        -- no row: the handbook was not asked
     latency_s      float            -- seconds until its reply was there
 );
 
-create table sections (       -- no row of a handbook: the release does not bring its text
+create table sections (       -- no row of a handbook: its text is not in the release
     handbook   smallint not null,
     place      integer not null,    -- in reading order
     section_id varchar not null,
@@ -94,11 +94,11 @@ create table trials (         -- what one strategy of retrieval found; no row: i
     mode     varchar,
     ranked   varchar[] not null,    -- section ids, best first
     gold     varchar[] not null,    -- section ids that hold the answer; empty: none known
-    reason   varchar,               -- why it fell back to the whole document
+    reason   varchar,               -- why it fell back to the full document
     seconds  double                 -- CPU
 );
 
-create table self_comparisons (  -- no row: the handbook was not compared with itself, which is not the same as no disagreement
+create table self_comparisons (  -- no row: the handbook was not compared with itself, which does not mean no disagreement
     handbook    smallint primary key,
     judge       varchar,
     statements  integer,
@@ -109,7 +109,7 @@ create table self_comparisons (  -- no row: the handbook was not compared with i
     not_asked   integer
 );
 
-create table inconsistencies (   -- what one handbook states in several ways
+create table inconsistencies (   -- disagreements within one handbook
     number           integer primary key,   -- in the order of the release
     handbook         smallint not null,
     question         integer,               -- null: found without a question
@@ -123,7 +123,7 @@ create table inconsistencies (   -- what one handbook states in several ways
 create table inconsistency_places (
     number     integer not null,    -- of the inconsistency
     place      integer not null,    -- from 0, in the order of the release
-    position   integer not null,    -- places with one number say the same
+    position   integer not null,    -- places with the same number agree
     section_id varchar,
     start      integer,             -- in the section's text; null: not stated
     "end"      integer,
@@ -146,7 +146,7 @@ create table pairs (          -- no row: the pair was not asked
     latency_s        float
 );
 
-create table readings (       -- how the judge's reply on a pair was read; no row: the release does not say
+create table readings (       -- how the judge's reply on a pair was read; no row: not stated
     question        integer not null,
     handbook_a      smallint not null,
     handbook_b      smallint not null,
@@ -160,7 +160,7 @@ create table checks (         -- a further verdict of the judge on a pair; no ro
     question     integer not null,
     handbook_a   smallint not null,
     handbook_b   smallint not null,
-    kind         check_kind not null, -- other order of the answers, names of centers hidden, the same once more
+    kind         check_kind not null, -- other order of the answers, names of centers hidden, unchanged
     number       smallint not null,
     label        label,             -- null: unscored
     significance significance,
@@ -171,14 +171,14 @@ create table planted (        -- a change planted in a pair, and the judge's lab
     item_id         varchar not null,
     question        integer not null,
     handbook_a      smallint not null,  -- whose answer is shown first
-    handbook_b      smallint not null,  -- the same as handbook_a: an answer beside itself
+    handbook_b      smallint not null,  -- the same as handbook_a: an answer next to itself
     kind            planted_kind not null,
-    variant         varchar,            -- in which of several ways
+    variant         varchar,            -- variant of the change
     ordered         label,              -- the label that a planted instruction asks for
     expected        label[] not null,   -- one of them is right after the change; empty: unknown, as there was no label before
-    side            varchar,            -- a, b; both: the answers changed places
-    before          varchar,            -- the words as they were
-    after           varchar,            -- the words that took their place
+    side            varchar,            -- a, b; both: the answers were swapped
+    before          varchar,            -- the original words
+    after           varchar,            -- the replacement
     start           integer,            -- where these begin in the changed answer; null: not stated
     answer_a        varchar,            -- both answers after the change
     answer_b        varchar,
@@ -192,7 +192,7 @@ create table planted (        -- a change planted in a pair, and the judge's lab
     latency_s       double
 );
 
-create table rated_pairs (    -- a pair that raters labelled, as the release brings it; no row: nobody rated it
+create table rated_pairs (    -- a pair that raters labelled, from the release; no row: not rated
     item               integer primary key, -- in the order of the release
     item_id            varchar not null,
     question           integer not null,
@@ -290,19 +290,19 @@ create table system_measures (   -- reference metrics of an answer, and retrieva
 create table sources (           -- groups of handbooks that are searched and cited as one, numbered from 0 in release order
     source      smallint primary key,
     source_id   varchar not null,
-    authority   double not null,     -- 0 to 1: what its word counts before anything is searched
+    authority   double not null,     -- 0 to 1: its weight before anything is searched
     description varchar
 );
 
 create table source_handbooks (source smallint not null, handbook smallint not null); -- a handbook is in one source at most
 
-create table question_sources (  -- the sources that an answer needs; no row: nobody knows
+create table question_sources (  -- the sources that an answer needs; no row: unknown
     question   integer not null,
     source     smallint not null,
     is_primary boolean not null      -- the one to ask first
 );
 
-create table routes (            -- what a system's routing decided about one source; no row: it was not probed
+create table routes (            -- a routing decision about one source; no row: it was not probed
     question  integer not null,
     system    smallint not null,
     source    smallint not null,
@@ -331,7 +331,7 @@ create table routed_evidence (   -- a passage of the evidence, best first
     base       double,               -- scores before fusion, of the support across sources, and after fusion
     support    double,
     final      double,
-    bridged    boolean not null,     -- found over the graph and not by the search
+    bridged    boolean not null,     -- found through the graph and not by the search
     text       varchar               -- where the release has no sections
 );
 
@@ -348,8 +348,8 @@ create table stress_instances (  -- one question with one context, numbered from
     question     integer not null,
     options      json,               -- letter -> text; null: an open question
     gold         varchar not null,   -- letter; text of an open question
-    signal_share tinyint,            -- 0 to 100, as asked for; null: not stated
-    size         smallint not null,  -- number of documents, as asked for
+    signal_share tinyint,            -- 0 to 100, as requested; null: not stated
+    size         smallint not null,  -- number of documents, as requested
     dataset      varchar,
     seed         integer
 );
@@ -381,7 +381,7 @@ create table stress_replies (    -- no row: the system was not asked
     latency_s     double
 );
 
-create table stress_calls (      -- no row: the reply does not say what it takes the document for
+create table stress_calls (      -- no row: the reply does not classify the document
     instance integer not null,
     system   smallint not null,
     place    smallint not null,      -- of the document

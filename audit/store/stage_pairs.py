@@ -5,7 +5,7 @@ Each statement also fills working columns, which the loader drops at the end:
     suspect         audit.release.validate_pairs might refuse the pair, repair it or read it in another way
     checks          further verdicts as JSON text
 
-The SQL only has to err on the side of suspicion. The exact rule and its sentence exist once, in Python.
+The SQL need only err on the side of suspicion. The exact rules and messages exist once, in Python.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BATCH_BYTES = 384 * 2**20
 GZ_OBJECT_BYTES = 64 * 2**20
 OBJECT_SLACK_BYTES = 2**20
 SAMPLE_BYTES = 32 * 2**20
-# A failed statement takes 10 ms or so, in which Python reads about this much
+# A failed statement takes about 10 ms, in which Python reads about this much
 HALVED_BYTES = 2**20
 GLOB = re.compile(r"[*?[]")
 
@@ -198,14 +198,14 @@ class PairStager:
         except DuckDBError:
             if len(batch) == 1 or self._stopped or _total_bytes(paths) <= HALVED_BYTES:
                 return batch
-            # DuckDB does not tell which file it failed on, and a batch usually has a single bad one.
+            # DuckDB does not report which file failed, and a batch usually has a single bad one.
             middle = len(batch) // 2
             return self._append(batch[:middle]) + self._append(batch[middle:])
         return []
 
 
 def _parameters(paths: list[Path]) -> dict[str, list[str]]:
-    # DuckDB takes a name for a pattern: `q*.json` would be read once more for each file that it fits.
+    # DuckDB treats a name as a pattern: `q*.json` would be read again for each file that it matches.
     files = [str(path) for path in paths]
     return {"files": files, "patterns": [GLOB.sub(r"[\g<0>]", name) for name in files]}
 

@@ -1,1 +1,1 @@
-"""Stress tests: what generators and judges do when evidence is missing, noisy or wrong."""
+"""Stress tests: how generators and judges behave when evidence is missing, noisy or wrong."""

@@ -1,4 +1,4 @@
-"""An instance of a stress test: a question, the documents that a model is shown, and what is true of each of them."""
+"""An instance of a stress test: a question, the documents that a model is shown, and the truth about each of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Masking of whatever tells whose text it is: names of institutions, contacts and credits.
+"""Masking of everything that reveals whose text it is: names of institutions, contacts and credits.
 
 For studies, their packets, and the judge's blind check.
 
-Names are compared as sequences of folded words without what stands between them, so that `Mayo Clinic`, `mayo-clinic`,
+Names are compared as sequences of folded words without what stands between them, so `Mayo Clinic`, `mayo-clinic`,
 `MAYO` + line break + `CLINIC` and `MayoClinic` are one name, and `U.C.S.F.` is `UCSF`.
 """
 
@@ -21,10 +21,10 @@ from audit.text.folding import FoldedText, fold, fold_word
 from audit.text.name_words import INSTITUTION_WORDS, MEDICAL_ABBREVIATIONS, ORDINARY_WORDS, SMALL_WORDS, SYSTEM_WORDS
 
 HIDDEN_NAME, HIDDEN_CONTACT, HIDDEN_SOURCE = "[name]", "[contact]", "[source]"
-# How a name has to be written in a text: anyhow; each word of it with a capital; in capitals
+# How a name must be written in a text to be masked: in any way; each word capitalised; in capitals
 ANY, CAPITAL, UPPER = range(3)
 MIN_WORD, MIN_ABBREVIATION, MAX_ABBREVIATION = 4, 3, 8
-# Of more handbooks than this share an id's part is a habit, such as `nih_`, and tells none from another
+# Of more handbooks than this share an id's part is a habit, such as `nih_`, and does not identify one
 COMMON_PART = 0.5
 TOKEN = re.compile(r"[^\W_]+")
 MAX_GAP = 3
@@ -42,8 +42,8 @@ BETWEEN = re.compile(r"[\s,&-]{0,3}")
 class Masker:
     """Masks the names of a release in a text; `names_of` collects them.
 
-    names  folded name -> how it has to be written to be taken for one: ANY, CAPITAL or UPPER
-    words  folded words of names that tell an institution from others
+    names  folded name -> how it must be written to count as a name: ANY, CAPITAL or UPPER
+    words  folded words of names that identify an institution
     """
 
     names: Mapping[str, int] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Masker:
         return frozenset(name[:end] for name in self.names for end in range(1, len(name) + 1))
 
     def mask(self, text: str) -> str:
-        """`text` with [name], [contact] or [source] in place of what tells whose it is; everything else is unchanged."""
+        """`text` with [name], [contact] or [source] in place of everything that reveals whose it is; the rest is unchanged."""
         pieces, end = [], 0
         for first, last, marker in self._spans(text):
             pieces += [text[end:first], marker]
@@ -62,12 +62,12 @@ class Masker:
         return "".join([*pieces, text[end:]])
 
     def replaced(self, text: str) -> list[tuple[str, str]]:
-        """What `mask` replaces in a text, in order: the marker, and the words that it stands for."""
+        """The replacements that `mask` makes in a text, in order: the marker, and the words it replaces."""
         return [(marker, text[first:last]) for first, last, marker in self._spans(text)]
 
     def _spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         folded = fold(text)
-        for start, stop, marker in self._found(folded):
+        for start, stop, marker in self._masked_spans(folded):
             yield *folded.span(start, stop), marker
 
     def words_left(self, masked: str) -> list[str]:
@@ -78,7 +78,7 @@ class Masker:
         tokens = dict.fromkeys(match[0] for match in TOKEN.finditer(fold(masked).text))
         return [token for token in tokens if any(word in token.casefold() for word in self.words)]
 
-    def _found(self, folded: FoldedText) -> list[tuple[int, int, str]]:
+    def _masked_spans(self, folded: FoldedText) -> list[tuple[int, int, str]]:
         text = folded.text
         hidden = [(start, end, HIDDEN_CONTACT) for start, end in contacts(text)]
         hidden += [(start, end, HIDDEN_NAME) for start, end in self._names_in(text)]
@@ -105,7 +105,7 @@ class Masker:
             start, end, word = tokens[number]
             if number > first and start - tokens[number - 1][1] > MAX_GAP:
                 break
-            # "and" is as often written "&", so that names are compared without it
+            # "and" is often written "&", so names are compared without it
             if word == "and" and number > first:
                 continue
             joined += word
@@ -140,11 +140,11 @@ def _with_institution(text: str, start: int, end: int) -> Span:
     return before.start() if before else start, after.end() if after else end
 
 
-def _merged(found: list[tuple[int, int, str]], text: str) -> list[tuple[int, int, str]]:
+def _merged(spans: list[tuple[int, int, str]], text: str) -> list[tuple[int, int, str]]:
     """Spans in order without overlaps; of two that meet, the marker that comes first in `found` stays."""
     rank = {HIDDEN_SOURCE: 0, HIDDEN_CONTACT: 1, HIDDEN_NAME: 2}
     merged: list[tuple[int, int, str]] = []
-    for start, end, marker in sorted(found):
+    for start, end, marker in sorted(spans):
         previous = merged[-1] if merged else (0, 0, "")
         adjacent = marker == previous[2] and BETWEEN.fullmatch(text, previous[1], max(start, previous[1]))
         if merged and (start < previous[1] or adjacent):
@@ -160,9 +160,9 @@ def _merged(found: list[tuple[int, int, str]], text: str) -> list[tuple[int, int
 def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = (), listed: Iterable[str] = ()) -> Masker:
     """The masker for all names of these handbooks and answering systems.
 
-    handbooks  their records: center, and where known handbook_id, organ, phase, title, url and aliases (a list)
+    handbooks  their records: center, and if known handbook_id, organ, phase, title, url and aliases (a list)
     systems    ids and names of systems, and names of their models
-    listed     further names that somebody listed, each masked however it is written
+    listed     further names listed by a user, masked in any spelling
 
     Names are the centers, their aliases, their words that are not ordinary English, their initials, the titles, and the
     parts of web hosts and ids that only some handbooks have.

@@ -33,7 +33,7 @@ class CitedAmounts(NamedTuple):
         return " / ".join(", ".join(amount.text for amount in amounts) for amounts in (self.first, self.second))
 
     def side(self, answer: str) -> int | None:
-        """0 for an answer that states the first's amount where it speaks of `topic`, 1 for the second's, None for neither."""
+        """0 for an answer that states the first's amount in its text on `topic`, 1 for the second's, None for neither."""
         stated = [(_overlap(sentence.quoted, self.topic), self._side_of(sentence.quoted)) for sentence in sentences_of(answer)]
         sides = [(overlap, side) for overlap, side in stated if side is not None]
         best = {side for overlap, side in sides if overlap == max(sides)[0]}

@@ -15,10 +15,10 @@ from audit.text.sentences import SentenceSpan
 from audit.text.statements import Statement
 from audit.text.tokens import stems, without_citations
 
-# What the judge says of the pair is the best evidence; without it, two sentences must conflict by themselves
+# The judge's reasoning is the best evidence; without it, two sentences must conflict by themselves
 REASON_WEIGHT, CITED_AMOUNT_WEIGHT, TOPIC_WEIGHT, QUESTION_WEIGHT = 2.0, 1.2, 1.0, 0.3
 SHARED_WEIGHT, AMOUNT_WEIGHT, DENIAL_WEIGHT = 1.0, 0.8, 0.6
-# Two sentences that share less of their words than this speak of different things, whatever their amounts
+# Two sentences that share a smaller part of their words are about different things, whatever their amounts
 MIN_SHARED = 0.08
 SAME = 0.8
 MAX_SENTENCES = 120
@@ -48,11 +48,11 @@ class _ReadSentence:
 def clashing_sentences(
     question: str, a: str, b: str, reasoning: str = "", topic: str = "", names: tuple[Iterable[str], Iterable[str]] = ((), ())
 ) -> Clash | None:
-    """The two sentences in which answers to a question disagree; None where nothing tells.
+    """The two sentences in which answers to a question disagree; None without evidence.
 
-    reasoning, topic   what the judge says of the pair. The sentences that it speaks of are found by its words, of which those
+    reasoning, topic   the judge's words on the pair. The sentences that they refer to are found by these words, of which those
                        that are rare in both answers count most
-    names              of center and handbook of each answer: what the judge says after a name is sought in that answer alone
+    names              of center and handbook of each answer: the judge's words after a name are sought only in that answer
     Without a word of the judge, only two sentences on one subject that differ in an amount of one kind, or of which one alone
     denies what they share, are taken to clash.
     """
@@ -83,18 +83,18 @@ def _wanted(
         (weight, frozenset(stems(text)) - GENERIC_STEMS - every_name)
         for weight, text in ((TOPIC_WEIGHT, topic), (QUESTION_WEIGHT, question))
     ]
-    return [[(REASON_WEIGHT, words - GENERIC_STEMS - every_name), *both] for words in _said_of_each(reasoning, names)]
+    return [[(REASON_WEIGHT, words - GENERIC_STEMS - every_name), *both] for words in _stems_by_answer(reasoning, names)]
 
 
-def _said_of_each(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
+def _stems_by_answer(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
     """The stems that a reasoning has for each answer: those after its name, and those before any name."""
     first, second = names[0] - names[1], names[1] - names[0]
-    said = stems(reasoning)
-    if first.isdisjoint(said) or second.isdisjoint(said):
-        return frozenset(said), frozenset(said)
+    words = stems(reasoning)
+    if first.isdisjoint(words) or second.isdisjoint(words):
+        return frozenset(words), frozenset(words)
     own: tuple[set[str], set[str]] = (set(), set())
     sides: tuple[int, ...] = (0, 1)
-    for stem in said:
+    for stem in words:
         sides = (0,) if stem in first else (1,) if stem in second else sides
         for side in sides:
             own[side].add(stem)
@@ -121,7 +121,7 @@ def _score(first: _ReadSentence, second: _ReadSentence, rarity: Counter[str]) ->
 
 
 def _not_said_by_both(sentences: list[_ReadSentence], others: list[_ReadSentence], rarity: Counter[str]) -> list[_ReadSentence]:
-    """Without what the other answer says in the same words, however often the judge mentions it; all where nothing is left."""
+    """Without words that the other answer shares, even if the judge mentions them often; all words if none is left."""
     own = [one for one in sentences if not any(_shared(one, two, rarity) > SAME and not _conflict(one, two) for two in others)]
     return own or sentences
 

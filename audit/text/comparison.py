@@ -87,7 +87,7 @@ def _clause(plain: str, start: int, end: int) -> tuple[int, int]:
 
 
 class DifferenceKind(StrEnum):
-    """What kind of difference a span marks, the most important first."""
+    """The kinds of difference that a span marks, the most important first."""
 
     NUMBER = "number"
     NEGATION = "negation"

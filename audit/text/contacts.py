@@ -1,6 +1,6 @@
 """Contacts and credits in a text: telephone numbers, e-mail, web and postal addresses, and lines that name a source.
 
-Each of them tells whose text it is as a name does. A dose, a date, 911 or 100.4 is none of them: where digits can be both, a
+Each of them identifies the source as a name does. A dose, a date, 911 or 100.4 is not a contact: if digits can be both, a
 unit after them or a round number decides for a quantity, and a word before them such as `call` for a telephone number.
 """
 
@@ -30,7 +30,7 @@ DATE = re.compile(r"\(?(?:\d{1,2}([-./ ])\d{1,2}\1(?:19|20)\d{2}|(?:19|20)\d{2}(
 EMAIL = re.compile(
     r"(?<![\w.+%-])[\w.+%-]+(?:@[\w-]+(?:\.[\w-]+)+| ?[\[(]at[\])] ?[\w-]+(?: ?(?:\.|[\[(]dot[\])]) ?[\w-]+)+)|(?<!\w)@\w{3,}"
 )
-# "daily.no alcohol" has lost a space and is no address, so that the rarer endings need a path or another label before them
+# "daily.no alcohol" has lost a space and is no address, so the rarer endings need a path or another label before them
 HOST = r"(?<![\w@.-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+"
 PATH = r"(?![\w-])(?::\d+)?(?:[/?#][^\s<>\"]*)?"
 WEB = re.compile(

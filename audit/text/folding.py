@@ -34,19 +34,19 @@ class FoldedText(NamedTuple):
 
 
 def fold(text: str) -> FoldedText:
-    """Fold NFC and NFD, full width, look-alike letters, quotes, hyphens and white space; drop what nobody sees.
+    """Fold NFC and NFD, full width, look-alike letters, quotes, hyphens and white space; drop invisible characters.
 
     Upper and lower case stay. White space becomes one space, or one line break if it has any.
     """
     characters: list[str] = []
     origins: list[int] = []
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         for folded in _fold_character(character):
             if folded.isspace() and characters and characters[-1].isspace():
                 characters[-1] = "\n" if "\n" in (folded, characters[-1]) else " "
             else:
                 characters.append(folded)
-                origins.append(place)
+                origins.append(index)
     return FoldedText("".join(characters), tuple(origins))
 
 

@@ -47,7 +47,7 @@ def group_names(
     the reasonings too, and not be `proper_names` (of centers, say). No two groups share a name.
     """
     cited_words = _cited_words(reasonings) if len(groups) > 1 else Counter()
-    # The name of a center would tell whose answers a group has, not what they say
+    # The name of a center would identify whose answers are in a group, not their content
     for stem in {word.stem for name in proper_names for word in content_words(name.replace("_", " "))}:
         cited_words.pop(stem, None)
     cited = [quantity for reasoning in reasonings for quantity in find_quantities(reasoning)]

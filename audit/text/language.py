@@ -1,6 +1,6 @@
 """The language of a text, found offline by py3langid (BSD-3-Clause, 4.6 MB, in the extra `pipeline`).
 
-Chosen over lingua (96 MB) and langdetect (no release since 2021, and random unless seeded). It also tells texts that are in no
+Chosen over lingua (96 MB) and langdetect (no release since 2021, and random unless seeded). It also detects texts that are in no
 language at all, such as those of a font without a table of its characters.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 from audit.errors import MissingLibraryError
 from audit.optional_imports import optional
 
-# What the library answers for a text that is in no language
+# The library's code for a text in no language
 NO_LANGUAGE = "zxx"
 MIN_CONFIDENCE = 0.8
-# So many characters tell the language of any text; more take time only
+# This many characters identify the language of any text; more only take time
 MAX_CHARACTERS = 20_000
 # A text with fewer letters may be a name, a dose or an address
 MIN_LETTERS = 40
@@ -29,7 +29,7 @@ NAMES = {
 
 
 def language_of(text: str) -> str | None:
-    """The ISO 639 code of a text's language; None where it is too short or too mixed to tell, or py3langid is not installed."""
+    """The ISO 639 code of a text's language; None if it is too short or too mixed, or py3langid is not installed."""
     code, confidence = _classified(text)
     return code if confidence >= MIN_CONFIDENCE and code != NO_LANGUAGE else None
 

@@ -1,4 +1,4 @@
-"""Words as data for the masking of names: which words and abbreviations do not tell one institution from another."""
+"""Words as data for the masking of names: words and abbreviations that do not identify an institution."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ preview reader rerank retrieval retrieved retriever search second simulated sing
 text third tiny turbo vanilla without
 """
 SYSTEM_WORDS = frozenset(_SYSTEM.split())
-"""Words in names of answering systems and models that name none: masked inside a name only."""
+"""Words in names of answering systems and models that do not identify one: masked inside a name only."""
 
 _MEDICAL = """
 abo acs ada aids aki ald alp als alt ama apd arb arf ast atg avf bid bka bmi bmp bmt bnp bpd bph brca bun cabg cad cbc cbt

@@ -1,6 +1,6 @@
-"""What each group of answers states, in its own words: the sentence of every answer that takes the group's position.
+"""Each group's position in its own words: the sentence of every answer that states it.
 
-Texts in, spans out. Nothing is worded anew: a position is named by a sentence that stands in one of its answers.
+Texts in, spans out. Nothing is rephrased: a position is named by a sentence from one of its answers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ ASIDE = re.compile(
 MIN_WORDS = 2
 LONG = 45
 DISTINCT_WORDS = 4
-# What a sentence gains: the group's own quantity and what the dispute is about outweigh the rest
+# Weights of a sentence's features: the group's own quantity and the subject of the dispute outweigh the rest
 QUANTITY_WEIGHT, ASPECT_WEIGHT, QUESTION_WEIGHT, CITED_WEIGHT = 2.0, 2.0, 1.0, 2.0
-# Once more for a quantity that is at issue: another may be what a group happens to say beside the dispute
+# An additional weight for a quantity that is at issue: others may be unrelated to the dispute
 AT_ISSUE_WEIGHT = 2.0
 NEGATION_WEIGHT, OPENING_WEIGHT, FIRST_WEIGHT, LONG_COST = 0.6, 0.4, 0.15, 0.4
 CLASH_WEIGHT = 3.0
@@ -59,7 +59,7 @@ class AnswerGroup:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What makes a sentence of one group telling: its stems' shares inside less outside, and what the judge speaks of."""
+    """What distinguishes a group's sentences: the share of stems inside minus outside the group, and the judge's words."""
 
     group: AnswerGroup
     margins: dict[str, float]
@@ -119,20 +119,20 @@ def position_quotes(
     ]  # fmt: skip
 
 
-def _is_at_issue(place: int, groups: Sequence[AnswerGroup], amounts: Sequence[Quantity]) -> bool:
+def _is_at_issue(index: int, groups: Sequence[AnswerGroup], amounts: Sequence[Quantity]) -> bool:
     """Whether the judge cites a group's quantity, and another group has one of its kind: one alone may be an aside."""
-    own = groups[place].quantity
-    others = [group.quantity for number, group in enumerate(groups) if number != place and group.quantity]
+    own = groups[index].quantity
+    others = [group.quantity for number, group in enumerate(groups) if number != index and group.quantity]
     return own is not None and any(map(own.agrees, amounts)) and any(own.dimension == other.dimension for other in others)
 
 
 def most_typical(quotes: Sequence[str], scores: Sequence[float]) -> int:
-    """The place of the quote that says best what all of them say: a good score, and like the others; then the shortest."""
+    """The index of the most representative quote: a good score, and similar to the others; then the shortest."""
     words = [frozenset(stems(quote)) for quote in quotes]
     likeness = [sum(similarity(own, other) for other in words) / len(words) for own in words]
-    # The best-scored alone may be an odd one; the most similar alone may be what all say before they differ
+    # The best-scored quote may be atypical, and the most similar one may be a statement on which all groups agree
     return max(
-        range(len(quotes)), key=lambda place: (round(scores[place] + LIKENESS_WEIGHT * likeness[place], 6), -len(quotes[place]))
+        range(len(quotes)), key=lambda index: (round(scores[index] + LIKENESS_WEIGHT * likeness[index], 6), -len(quotes[index]))
     )
 
 
@@ -141,7 +141,7 @@ def own_quantities(statements_of_groups: Sequence[str]) -> list[Quantity | None]
     every = [find_quantities(without_citations(text)) for text in statements_of_groups]
     return [
         next(
-            (quantity for quantity in own if _sets_apart(quantity, [o for place, o in enumerate(every) if place != number])), None
+            (quantity for quantity in own if _sets_apart(quantity, [o for index, o in enumerate(every) if index != number])), None
         )
         for number, own in enumerate(every)
     ]
@@ -160,7 +160,7 @@ def yes_or_no(answers: Sequence[str]) -> str | None:
 
 
 def _last_question(text: str) -> str:
-    # Patients tell about themselves first
+    # Patients describe themselves first
     sentences = [text[start:end] for start, end in sentence_spans(text) if text[start:end].endswith("?")]
     return sentences[-1] if sentences else text
 
@@ -180,7 +180,7 @@ def rarity_of(answers: Sequence[str]) -> Counter[str]:
 
 def _margins(number: int, shares: Sequence[Counter[str]], groups: Sequence[AnswerGroup]) -> dict[str, float]:
     others = [
-        (share, len(group.answers)) for place, (share, group) in enumerate(zip(shares, groups, strict=True)) if place != number
+        (share, len(group.answers)) for index, (share, group) in enumerate(zip(shares, groups, strict=True)) if index != number
     ]
     total = max(sum(size for _, size in others), 1)
     return {stem: share - sum(other[stem] * size for other, size in others) / total for stem, share in shares[number].items()}
@@ -192,11 +192,11 @@ def _best(answer: str, clashes: Mapping[SentenceSpan, float], evidence: _Evidenc
         return QuotedPosition(0, len(answer), "", 0.0)
     scored = [
         (
-            _score(statement, place, evidence) + CLASH_WEIGHT * clashes.get(SentenceSpan(statement.start, statement.end), 0.0),
-            -place,
+            _score(statement, index, evidence) + CLASH_WEIGHT * clashes.get(SentenceSpan(statement.start, statement.end), 0.0),
+            -index,
             statement,
         )
-        for place, statement in enumerate(candidates)
+        for index, statement in enumerate(candidates)
     ]
     score, _, statement = max(scored, key=lambda entry: entry[:2])
     return QuotedPosition(statement.start, statement.end, " ".join(statement.leads), round(score, 6))
@@ -210,7 +210,7 @@ def sentences_of(answer: str) -> tuple[Statement, ...]:
     return tuple(telling or every)
 
 
-def _score(statement: Statement, place: int, evidence: _Evidence) -> float:
+def _score(statement: Statement, index: int, evidence: _Evidence) -> float:
     text = without_citations(statement.quoted)
     words = frozenset(stems(text))
     score = evidence.quantity_weight * _statedness(evidence.group.quantity, find_quantities(text))
@@ -223,7 +223,7 @@ def _score(statement: Statement, place: int, evidence: _Evidence) -> float:
     score += NEGATION_WEIGHT * any(negation.subject & evidence.question for negation in find_negations(text))
     score += OPENING_WEIGHT * (evidence.is_closed and OPENING.match(statement.text) is not None)
     # The first sentence mostly answers; later ones explain
-    return score + FIRST_WEIGHT * (place == 0) - LONG_COST * (len(statement.text.split()) > LONG)
+    return score + FIRST_WEIGHT * (index == 0) - LONG_COST * (len(statement.text.split()) > LONG)
 
 
 def _statedness(own: Quantity | None, stated: Sequence[Quantity]) -> float:

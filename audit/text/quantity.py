@@ -69,7 +69,7 @@ class Quantity:
     noun: str = ""
 
     def comparable(self, other: Quantity) -> bool:
-        """Whether both measure the same kind of thing, so that their values can agree or differ."""
+        """Whether both measure the same kind of thing, so their values can agree or differ."""
         if self.dimension != other.dimension:
             return False
         return self.dimension != COUNT or self.noun == other.noun or not set(stems(self.noun)).isdisjoint(stems(other.noun))

@@ -55,7 +55,7 @@ def contains_any(text: str, words: Iterable[str]) -> bool:
 
 
 def parts(text: str, hits: Sequence[Hit]) -> tuple[Part, ...]:
-    """The whole text in pieces, hits and what lies between them."""
+    """The full text in pieces: hits and the text between them."""
     edges = [0, *(edge for hit in hits for edge in hit), len(text)]
     pieces = (Part(text[start:end], index % 2 == 1) for index, (start, end) in enumerate(itertools.pairwise(edges)))
     return tuple(piece for piece in pieces if piece.text)
@@ -109,9 +109,9 @@ def _folded(text: str) -> tuple[str, Sequence[int]]:
         return text.lower(), range(len(text))
     characters: list[str] = []
     origins: list[int] = []
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         for letter in unicodedata.normalize("NFD", character.lower()):
             if unicodedata.category(letter) != ACCENT:
                 characters.append(letter)
-                origins.append(place)
+                origins.append(index)
     return "".join(characters), origins

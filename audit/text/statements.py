@@ -6,8 +6,8 @@ The text of a section is plain, with this structure (`audit extract` writes it, 
 - a list is one block: its lead on the first line ("Never smoke:"), then one item a line, beginning with "• "; an item below
   another item has two more spaces in front;
 - a table is one block: one row a line, its cells separated by " | ", each cell with its column's head where the table has
-  heads ("Medicine: Ibuprofen | Allowed: no"), so that a row can be read alone. A line without cells above rows is their label;
-- columns of lists beside each other (DO and DON'T) are one list each, led by the column's head.
+  heads ("Medicine: Ibuprofen | Allowed: no"), so a row can be read alone. A line without cells above rows is their label;
+- columns of lists side by side (DO and DON'T) are one list each, led by the column's head.
 
 "cigarettes" alone may be quoted as advice to smoke. So whatever quotes an item or a row takes `Statement.quoted`.
 """

@@ -1,4 +1,4 @@
-"""What is found in a text: its words in a form in which two texts can be compared, and citation marks."""
+"""Words of a text in a form in which two texts can be compared, and citation marks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def stems(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """`word` without the endings that do not change its meaning: plural, possessive, -ed and -ing."""
-    # Two different words may share a stem. That is the safe side: a difference in the ending alone is never worth a mark.
+    # Two different words may share a stem. That is acceptable: a difference in the ending alone is never worth marking.
     base = word.removesuffix("'s")
     for ending, replacement in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         # At least three letters stay: "sing" and "bed" are no forms of shorter words
@@ -95,7 +95,7 @@ def without_citations(text: str) -> str:
 
 
 def cited_spans(text: str) -> list[CitedSpan]:
-    """What each mark supports: its sentence up to the mark, or the part since the previous mark in the same sentence."""
+    """The text that each mark supports: its sentence up to the mark, or the part since the previous mark in the same sentence."""
     spans: list[CitedSpan] = []
     sentence_starts = [0, *(end.end() for end in SENTENCE_END.finditer(text))]
     for mark in MARK.finditer(text):

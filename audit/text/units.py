@@ -93,7 +93,7 @@ ADVERBS = {
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of these words, the longest first, so that "months" is not read as "month"."""
+    """A pattern for any of these words, the longest first, so "months" is not read as "month"."""
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 

@@ -1,7 +1,7 @@
 """Changes that leave the sense of a text alone, or only add to it: other words, another order, one sentence more, padding.
 
-Each rule returns the edit, or None where it cannot be made safely. The rules read form and not meaning, so they leave out every
-sentence that could lean on the one before it.
+Each rule returns the edit, or None where it cannot be made safely. The rules read form and not meaning, so they skip every
+sentence that could depend on the one before it.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ EQUIVALENT = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(EQUIVALENTS, key=len, r
 
 def in_other_words(text: str, choose: random.Random) -> TextEdit | None:
     """The text with one sentence in other words: every word of it that has an equivalent. None where no sentence has one."""
-    candidates = [found for found in statements(text) if EQUIVALENT.search(plain_text(text[found.start : found.end]))]
+    candidates = [one for one in statements(text) if EQUIVALENT.search(plain_text(text[one.start : one.end]))]
     if not candidates:
         return None
-    most = max(len(_equivalents(text, found)) for found in candidates)
-    statement = choose.choice([found for found in candidates if len(_equivalents(text, found)) == most])
-    found = _equivalents(text, statement)
-    first, last = found[0].start(), found[-1].end()
+    most = max(len(_equivalents(text, one)) for one in candidates)
+    statement = choose.choice([one for one in candidates if len(_equivalents(text, one)) == most])
+    words = _equivalents(text, statement)
+    first, last = words[0].start(), words[-1].end()
     after, position = "", first
-    for match in found:
+    for match in words:
         after += text[position : match.start()] + _cased(EQUIVALENTS[match.group()], text[match.start()])
         position = match.end()
     return edited(SYNONYMS, text, first, last, after)
@@ -61,7 +61,7 @@ def _cased(word: str, first: str) -> str:
 
 # -- sentences ---------------------------------------------------------------------------------------------------------
 
-# A sentence with one of these may speak of the one before it
+# A sentence with one of these may refer to the one before it
 _LEANS = (
     r"this|these|those|they|them|their|it|its|such|he|she|his|her|him|former|latter|other|others|another|also|however|therefore|"
     r"then|next|first|second|third|last|finally|instead|following|below|above|previous|earlier|later|both|same|so|but|and|or|"
@@ -70,9 +70,9 @@ _LEANS = (
 )
 LEANS = re.compile(rf"\b(?:{_LEANS})\b")
 OPENING = re.compile(rf"\A\W*(?:\w+\W+){{0,2}}?(?:{_LEANS})\b")
-# "Here is what we recommend" says nothing by itself
+# "Here is what we recommend" has no meaning by itself
 POINTS_ELSEWHERE = re.compile(r"\b(?:this|following|what)\b", re.IGNORECASE)
-# Where a text comes from, and where to read on, are nothing that a patient would miss
+# A patient would not miss the source of a text or pointers to further reading
 SOURCE = re.compile(r"\b(?:nih|websites?|web sites?|more information|learn more|see the|read more|contact|sources?|click)\b")
 # "Lipids are fatty materials" explains a word and tells the patient nothing to do or to expect
 EXPLAINS = re.compile(
@@ -87,10 +87,10 @@ def sentences_swapped(text: str, choose: random.Random) -> TextEdit | None:
 
     None where no two neighbours stand on their own: neither they nor the sentence after them may point back.
     """
-    found = list(statements(text))
-    following = {first.start: second for first, second in pairwise(found)}
+    sentences = list(statements(text))
+    following = {first.start: second for first, second in pairwise(sentences)}
     candidates = [
-        (first, second) for first, second in pairwise(found)
+        (first, second) for first, second in pairwise(sentences)
         if _alone(first) and _alone(second) and _neighbours(text, first, second)
         and not (second.start in following and _leans(following[second.start]))
     ]  # fmt: skip
@@ -103,8 +103,8 @@ def sentences_swapped(text: str, choose: random.Random) -> TextEdit | None:
 
 def _alone(statement: Statement) -> bool:
     # A dash in running text is an item of a list that lost its line ends
-    whole = statement.text.endswith(".") and not statement.text.startswith("-")
-    return statement.kind != "row" and whole and not LEANS.search(plain_text(statement.text))
+    is_complete = statement.text.endswith(".") and not statement.text.startswith("-")
+    return statement.kind != "row" and is_complete and not LEANS.search(plain_text(statement.text))
 
 
 def _neighbours(text: str, first: Statement, second: Statement) -> bool:
@@ -120,14 +120,14 @@ def sentence_added(text: str, question: str, choose: random.Random) -> TextEdit 
     """The text as it is, after a text that lacks one of its sentences: the added sentence is surely compatible with the rest.
 
     The sentence is not what answers the question. It has at least MIN_DETAIL_WORDS words with a sense of their own, most of which
-    are nowhere else in the text, and nothing leans on it. None where there is no such sentence.
+    are nowhere else in the text, and nothing depends on it. None where there is no such sentence.
     """
-    found = list(statements(text))
-    kept = _answering(found, question)
+    sentences = list(statements(text))
+    kept = _answering(sentences, question)
     candidates = [
-        statement for number, statement in enumerate(found)
+        statement for number, statement in enumerate(sentences)
         if number and statement not in kept and _is_detail(text, statement)
-        and not (number + 1 < len(found) and _leans(found[number + 1]))
+        and not (number + 1 < len(sentences) and _leans(sentences[number + 1]))
     ]  # fmt: skip
     if not kept or not candidates:
         return None
@@ -136,10 +136,10 @@ def sentence_added(text: str, question: str, choose: random.Random) -> TextEdit 
     return TextEdit(DETAIL, text, "", text[start : statement.end], start)
 
 
-def _answering(found: Sequence[Statement], question: str) -> list[Statement]:
+def _answering(sentences: Sequence[Statement], question: str) -> list[Statement]:
     """The first statement, and the one that shares most words with the question. Introductions do not count."""
     asked = set(stems(question))
-    real = [statement for statement in found if not POINTS_ELSEWHERE.search(statement.text)]
+    real = [statement for statement in sentences if not POINTS_ELSEWHERE.search(statement.text)]
     best = max(real, key=lambda statement: len(asked & set(stems(statement.quoted))), default=None)
     # The first is kept too, as it usually answers in words of its own
     return [*real[:1], best] if best and asked & set(stems(best.quoted)) else real[:2]

@@ -1,4 +1,4 @@
-"""Assigns new phrases to an existing taxonomy without rebuilding it, so that a re-judged run can be compared."""
+"""Assigns new phrases to an existing taxonomy without rebuilding it, so a re-judged run can be compared."""
 
 from __future__ import annotations
 

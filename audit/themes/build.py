@@ -55,7 +55,8 @@ def build_taxonomy(
 
     counts   phrase, as the release has it -> how often it occurs there
     encoder  called once, with every distinct plain phrase (see `audit.themes.taxonomy`)
-    groups   phrase -> a subject that people know, such as the topic of its questions: parents are those, unless they tell little
+    groups   phrase -> a subject that people know, such as the topic of its questions: parents are those, unless they are
+    uninformative
     namer    names themes and parents; without one they are called by what their phrases share, or by one of these
     earlier  an earlier taxonomy: a theme keeps the id of the one there with which it shares most phrases
 
@@ -77,7 +78,7 @@ def build_taxonomy(
 
 
 def _resolved(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> ThemeBuildOptions:
-    """The options with every choice made, so that the artefact shows what was used."""
+    """The options with every choice made, so the artefact shows what was used."""
     if not counts:
         raise ThemesError(
             "There are no phrases to group into themes. Nothing was built. Choose a run whose pairs have divergence topics."
@@ -95,7 +96,7 @@ def _labels(
     if len(vectors) < MIN_PHRASES:
         return np.full(len(vectors), NO_THEME, dtype=np.int64)
     labels = METHODS[options.method](vectors, options, progress)
-    # A model knows that two phrases mean the same without a word in common; without one, nothing else is evidence.
+    # A model recognises synonyms without shared words; without a model, shared words are the only evidence.
     return sharing_a_phrase(list(written), labels) if encoder.name == LEXICAL else labels
 
 
@@ -142,7 +143,7 @@ def summary(points: pd.DataFrame, themes: Sequence[Theme]) -> dict[str, Any]:
 
 
 def _provenance(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> dict[str, Any]:
-    """How the taxonomy was built; without a date, so that the same build gives the same bytes."""
+    """How the taxonomy was built; without a date, so the same build gives the same bytes."""
     digest = hashlib.sha256(json.dumps(sorted(counts.items()), ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     libraries = {
         *BASE,

@@ -43,7 +43,7 @@ def principal_layout(vectors: Vectors, dimensions: int = 2) -> NDArray[np.float3
     chosen = axes[:, ::-1][:, :dimensions]
     chosen = chosen * np.sign(
         chosen[np.abs(chosen).argmax(axis=0), np.arange(chosen.shape[1])]
-    )  # the sign of an axis is arbitrary: fix it, so that the same phrases give the same map
+    )  # the sign of an axis is arbitrary: fix it, so the same phrases give the same map
     points = np.zeros((len(vectors), dimensions), dtype=np.float32)
     points[:, : chosen.shape[1]] = centred @ chosen
     return np.asarray(points / max(float(np.abs(points).max(initial=0)), 1e-9) * 10, dtype=np.float32)
@@ -56,7 +56,7 @@ def umap_layout(
 
     Both are cheaper than UMAP's own (13 CPU seconds instead of 32 for 16,000 phrases), and the start is deterministic. The same
     seed and number of threads give the same points; another number of threads may give others.
-    Fewer than 12 phrases have no neighbourhoods worth speaking of and get their principal components.
+    Fewer than 12 phrases have no meaningful neighbourhoods and get their principal components.
 
     Raises MissingLibraryError where umap-learn or faiss-cpu is not installed.
     """
@@ -85,7 +85,7 @@ def umap_layout(
 MIN_PHRASES = 2
 # Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo.
 CUT = 0.4
-# The same where phrases are compared by their words: what shares no word is taken out afterwards, so the cut may be generous.
+# The same for comparison by words: phrases that share no word are removed afterwards, so the cut may be generous.
 WORDS_CUT = 0.5
 SMOOTHING_NEIGHBOURS, SMOOTHING, SHARPNESS = 10, 0.5, 8
 BLOCK = 1024
@@ -98,7 +98,7 @@ class ThemeBuildOptions:
     """The options of a build, all of which are stored in the taxonomy.
 
     method   average (linkage on cosine distance) or hdbscan (UMAP and HDBSCAN, as in BERTopic)
-    target   number of themes to come closest to; None: what `cut` gives
+    target   target number of themes; None: determined by `cut`
     cut      mean cosine distance (after smoothing) up to which phrases form one theme; None: CUT, or WORDS_CUT without a model
     seed     of UMAP
     threads  of every library; the same seed and threads give the same bytes
@@ -181,16 +181,16 @@ def sums_by(vectors: Vectors, labels: Labels) -> Vectors:
     return total
 
 
-# Fewer themes are read in one list, and need no groups.
+# Fewer themes fit in one list and need no groups.
 MIN_THEMES_IN_GROUPS = 12
-# A group that has more of the themes than this tells little about any of them.
+# A group with a larger share of the themes says little about any of them.
 LARGEST_GROUP = 0.5
 
 
 def parents_of(vectors: Vectors, labels: Labels) -> Labels:
     """A parent per theme: Ward's method on the themes' directions, as many parents as the square root of the themes.
 
-    Ward gives parents of similar size, so that a treemap is readable; average linkage would leave one giant and many crumbs.
+    Ward gives parents of similar size, so a treemap is readable; average linkage would give one giant and many tiny ones.
     Too few themes have no parent.
     """
     directions = unit_rows(sums_by(vectors, labels))
@@ -201,7 +201,7 @@ def parents_of(vectors: Vectors, labels: Labels) -> Labels:
 
 
 def given_parents(groups: Sequence[str | None], labels: Labels) -> tuple[Labels, list[str]]:
-    """A parent per theme from the group of each phrase, and the parents' names; no names where the groups tell little.
+    """A parent per theme from the group of each phrase, and the parents' names; no names if the groups are uninformative.
 
     groups  per phrase; a theme belongs to the commonest group of its phrases
     """

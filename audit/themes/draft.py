@@ -28,7 +28,7 @@ class Draft:
     """Plain phrases with their vectors and theme numbers, and a parent number per theme (-1: none).
 
     written  plain phrase -> the phrases, as the release has them, that have this plain form
-    given    the names of the parents by number, where they were given and not made
+    given    the names of the parents by number, if they were given and not generated
     """
 
     written: Mapping[str, Sequence[str]]
@@ -58,7 +58,7 @@ class Draft:
         return exemplars_by(self.plain, self.vectors, self.labels)
 
     def cards(self) -> list[Card]:
-        """What each theme can be named by."""
+        """The naming data of each theme."""
         terms = terms_by(self.plain, self.labels.tolist(), len(self.groups))
         phrases = [tuple(self._display(row) for row in rows) for rows in self.exemplars]
         shared = [
@@ -79,7 +79,7 @@ class Draft:
         return shown_phrase(min(self.written[self.plain[row]], key=lambda phrase: (len(phrase), phrase)))
 
     def parent_cards(self, cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
-        """What each parent can be named by; its medoid is the name of the theme nearest to the parent's mean."""
+        """The naming data of each parent; its medoid is the name of the theme nearest to the parent's mean."""
         family_of = [int(self.parents[label]) if label >= 0 else -1 for label in self.labels]
         terms = terms_by(self.plain, family_of, len(self.families))
         sums = sums_by(self.vectors, self.labels)
@@ -127,7 +127,7 @@ class Draft:
     def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
         members = np.flatnonzero(self.labels == theme)
         similar = self.vectors[members] @ self.vectors[rows].T
-        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself tells nothing about new phrases
+        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself says nothing about new phrases
         return np.asarray(1 - similar.max(axis=1))
 
 
@@ -166,7 +166,7 @@ def kept_ids(groups: Sequence[Sequence[str]], earlier: Mapping[str, Sequence[str
     heirs: dict[str, tuple[int, int]] = {}
     for number, counter in enumerate(shared):
         for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:1]:
-            # Of equal claims the first group wins, so that the same build gives the same ids.
+            # The first group wins a tie, so the same build gives the same ids.
             heirs[name] = max(heirs.get(name, (0, 0)), (count, -number))
     inherited = {-number: name for name, (_, number) in heirs.items()}
     taken = set(inherited.values())

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from audit.embedding.vectors import Progress, Vectors, no_progress
 
 BLOCK = 1024
-# Lower than any cosine, so that a cluster is never its own nearest.
+# Lower than any cosine, so a cluster is never its own nearest.
 SELF_SIMILARITY = -2.0
 Labels = NDArray[np.int64]
-"""One theme number per phrase; NO_THEME where it has none."""
+"""One theme number per phrase; NO_THEME if it has none."""
 NO_THEME = -1
 
 
@@ -56,7 +56,7 @@ class Tree:
     def merges_for(self, themes: int, smallest: int) -> int:
         """After how many merges the number of clusters with at least `smallest` phrases comes closest to `themes`.
 
-        The number first rises and then falls; only the fall is looked at, where fewer phrases are left without a theme.
+        The number first rises and then falls; only the fall is considered, where fewer phrases are left without a theme.
         """
         size = np.concatenate([np.ones(self.count, dtype=np.int64), self.sizes])
         grown = (size[self.count :] >= smallest).astype(int) - (size[self.children] >= smallest).sum(axis=1)
@@ -86,7 +86,7 @@ def average_linkage(vectors: Vectors, progress: Progress = no_progress) -> Tree:
 
 
 class _Forest:
-    """The clusters of the moment: sums of members, sizes, and each one's nearest."""
+    """The current clusters: sums of members, sizes, and each one's nearest."""
 
     def __init__(self, vectors: Vectors) -> None:
         count, room = len(vectors), 2 * len(vectors) - 1
@@ -117,7 +117,7 @@ class _Forest:
         """Merge every two clusters that are each other's nearest."""
         mutual = self.alive[self.nearest[self.nearest[self.alive]] == self.alive]
         left = mutual[mutual < self.nearest[mutual]]
-        if not len(left):  # rounding may send equal distances round in a circle: then the closest two merge
+        if not len(left):  # rounding may make nearest neighbours of equal distance cyclic: then the closest two merge
             left = self.alive[[self.similarity[self.alive].argmax()]]
         right = self.nearest[left]
         made = np.arange(self.made, self.made + len(left))

@@ -1,4 +1,4 @@
-"""Names of themes: the words that set a theme apart, a phrase quoted from it, and the name that a language model gives."""
+"""Names of themes: its distinctive words, a phrase quoted from it, and the name that a language model gives."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NEAR_DUPLICATE = 0.75
 
 @dataclass(frozen=True)
 class Card:
-    """What a namer sees of one theme: its terms, its medoid, its exemplars, what its phrases share, and, for a parent, the names
-    below it.
+    """The data a namer gets about one theme: its terms, its medoid, its exemplars, what its phrases share, and, for a parent, the
+    names below it.
     """
 
     terms: tuple[str, ...]
@@ -44,11 +44,11 @@ class Card:
 
 
 Namer = Callable[[Sequence[Card]], Sequence[str | None]]
-"""Names for all cards at once, so that a model may be asked in parallel; None for a card it cannot name."""
+"""Names for all cards at once, so a model may be asked in parallel; None for a card it cannot name."""
 
 
 def plain_name(card: Card) -> str:
-    """What its phrases share, else a phrase of its own, quoted; a list of words ("time, tests, medicine") says nothing."""
+    """The words its phrases share, else a quoted phrase of its own; a list of words ("time, tests, medicine") says nothing."""
     if card.shared or len(card.children) < MIN_CHILDREN:
         return card.shared or card.medoid
     return f"{card.medoid}, and {len(card.children) - 1:,} more"

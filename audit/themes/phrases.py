@@ -51,9 +51,9 @@ def phrase_stems(phrase: str) -> frozenset[str]:
 
 
 def sharing_a_phrase(plain: Sequence[str], labels: Labels) -> Labels:
-    """The same themes without what only letters hold together, for phrases that were compared by their words alone.
+    """The themes without phrases that only share letters, for phrases that were compared by their words alone.
 
-    A phrase that has no word of what most of its theme share is taken out of it, and a theme that shares nothing is dissolved:
+    A phrase without any of the words that most of its theme share is removed, and a theme that shares nothing is dissolved:
     by letters, "length of remissions" is close to "transmission of infections".
     """
     kept = labels.copy()
@@ -61,14 +61,14 @@ def sharing_a_phrase(plain: Sequence[str], labels: Labels) -> Labels:
         rows = [row for row, label in enumerate(labels) if label == theme]
         stems = phrase_stems(shared_phrase([plain[row] for row in rows]))
         outside = [row for row in rows if not stems & phrase_stems(plain[row])]
-        # One phrase that is left alone is no theme either.
+        # A single remaining phrase is not a theme either.
         kept[rows if len(outside) > len(rows) - MIN_WORDS else outside] = NO_THEME
     return renumbered(kept)
 
 
 def _words(phrase: str) -> list[_Word]:
-    found = ((match.span(), match.group()) for match in WORD.finditer(plain_text(phrase)))
-    return [_Word(*span, stem(word), word not in STOP_WORDS) for span, word in found]
+    matches = ((match.span(), match.group()) for match in WORD.finditer(plain_text(phrase)))
+    return [_Word(*span, stem(word), word not in STOP_WORDS) for span, word in matches]
 
 
 def _shared_words(words: Sequence[_Word], compared: Sequence[Sequence[_Word]]) -> list[tuple[int, _Word]]:
@@ -76,25 +76,25 @@ def _shared_words(words: Sequence[_Word], compared: Sequence[Sequence[_Word]]) -
     stems, times = [word.stem for word in words], [0] * len(words)
     for other in compared:
         for start, _, length in SequenceMatcher(None, stems, [word.stem for word in other], autojunk=False).get_matching_blocks():
-            for place in range(start, start + length):
-                times[place] += 1
-    shared = [(place, word) for place, word in enumerate(words) if 2 * times[place] > len(compared)]
-    return _trimmed(_up_to_a_gap(shared)) if _names_something(shared, words) else []
+            for index in range(start, start + length):
+                times[index] += 1
+    shared = [(index, word) for index, word in enumerate(words) if 2 * times[index] > len(compared)]
+    return _trimmed(_cut_at_first_gap(shared)) if _names_something(shared, words) else []
 
 
 def _names_something(shared: Sequence[tuple[int, _Word]], words: Sequence[_Word]) -> bool:
-    meaning = [place for place, word in shared if word.carries_meaning]
+    meaning = [index for index, word in shared if word.carries_meaning]
     if len(meaning) == 1:
         following = words[meaning[0] + 1 : meaning[0] + 2]
         return len(words) == 1 or any(not word.carries_meaning for word in following)
     return len(meaning) >= MIN_WORDS
 
 
-def _up_to_a_gap(shared: Sequence[tuple[int, _Word]]) -> Sequence[tuple[int, _Word]]:
-    """The words up to the first gap after which enough is known of what the phrase is about: more gaps would make it a riddle."""
+def _cut_at_first_gap(shared: Sequence[tuple[int, _Word]]) -> Sequence[tuple[int, _Word]]:
+    """The words up to the first gap after which the subject is clear: more gaps would make the name unreadable."""
     meanings = 0
-    for number, (place, word) in enumerate(shared):
-        if number and place > shared[number - 1][0] + 1 and meanings >= MIN_WORDS:
+    for number, (index, word) in enumerate(shared):
+        if number and index > shared[number - 1][0] + 1 and meanings >= MIN_WORDS:
             return shared[:number]
         meanings += word.carries_meaning
     return shared
@@ -109,8 +109,8 @@ def _trimmed(shared: Sequence[tuple[int, _Word]]) -> list[tuple[int, _Word]]:
 def _quoted(shared: Sequence[tuple[int, _Word]], phrase: str) -> str:
     """The words as they are written in the phrase, with "…" where it has others between them."""
     text = ""
-    for number, (place, word) in enumerate(shared):
-        before, previous = shared[number - 1] if number else (place - 1, word)
+    for number, (index, word) in enumerate(shared):
+        before, previous = shared[number - 1] if number else (index - 1, word)
         between = phrase[previous.end : word.start] if number else ""
-        text += (GAP if place > before + 1 else between) + phrase[word.start : word.end]
+        text += (GAP if index > before + 1 else between) + phrase[word.start : word.end]
     return " ".join(LOOSE_MARKS.sub(" ", text).split())

@@ -1,6 +1,6 @@
 """The stored taxonomy: themes.json, and next to it the map as parquet. Written once, checked whenever it is read.
 
-Its topics are compared as plain phrases: without the words that any of them could have.
+Its topics are compared as plain phrases: without boilerplate words.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Taxonomy:
     no_theme  distinct phrases that belong to no theme
     built     method, parameters, model, seed, threads, versions, input digest, reach; empty in a file that others wrote
     counts    phrases (occurrences), topics (distinct), themes, parents, without a theme, share of near-duplicate names
-    map       sha256 of the parquet next to it (the same name, but .parquet); empty where there is none
+    map       sha256 of the parquet next to it (the same name, but .parquet); empty if there is none
     sha256    of the file's content; empty until it is written
     """
 
@@ -141,7 +141,7 @@ def write_taxonomy(taxonomy: Taxonomy, points: pd.DataFrame, path: Path) -> Taxo
 
     points  one row per distinct phrase: phrase, theme_id (None: no theme), x, y (float32), count (occurrences)
 
-    The same taxonomy gives the same bytes. The .json is written last, so that a .json that exists is complete.
+    The same taxonomy gives the same bytes. The .json is written last, so a .json that exists is complete.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     map_path = path.with_suffix(".parquet")
@@ -237,7 +237,7 @@ def _check_themes(themes: Sequence[Theme], no_theme: Iterable[str], path: Path) 
         if theme.parent_id is not None and theme.parent_id not in parent:
             raise ThemesError(f"{path}: theme '{theme.theme_id}' has the parent '{theme.parent_id}', which does not exist. {FIX}")
     _check_cycles(parent, path)
-    # A phrase counts once, so that the counts of all themes reconcile.
+    # A phrase counts once, so the counts of all themes reconcile.
     holder: dict[str, str] = dict.fromkeys(no_theme, "no theme")
     for theme in themes:
         for topic in theme.topics:

@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 
 from audit.errors import AuditError
-from audit.kept_results import kept_or_computed
 from audit.queries.themes import map_points, taxonomy_of, taxonomy_path
+from audit.result_cache import cached_or_computed
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, read_stores, store_problem
@@ -143,7 +143,7 @@ def _cached_comparison(
     stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
 ) -> pd.DataFrame | Any:
     with open_two(*_paths) as con:
-        return kept_or_computed(_metric, con, _paths[0], arguments, other=_paths[1])
+        return cached_or_computed(_metric, con, _paths[0], arguments, other=_paths[1])
 
 
 # Shared for the same reason: the widgets of every page that a session has seen hold on to the runs that they were drawn with, and
@@ -165,4 +165,4 @@ def _cached_metric(
     digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path,
     _known: Mapping[str, Any],
 ) -> pd.DataFrame | Any:  # fmt: skip
-    return kept_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments, known=_known)
+    return cached_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments, known=_known)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from audit.charts.criteria import preference_bars
 from audit.charts.systems import strength_dots
-from audit.exports.system_figures import compared
+from audit.exports.system_figures import preference_frame
 from audit.metrics.corrected_means import corrected_composite, corrected_preference
 from audit.metrics.judge_calibration import judge_calibration
 from audit.metrics.preference_effects import preference_effects
@@ -30,7 +30,7 @@ def preferences_section(run: Run, chosen: QuestionFilter) -> None:
         counts(run, NO_PREFERENCES)
         return
     alt = "How often the first of two systems was preferred, ties, both bad, and the second."
-    chart(preference_bars(compared(frame)), "preferences", alt)
+    chart(preference_bars(preference_frame(frame)), "preferences", alt)
     table(frame, "preferences_table", preferences.table.pick(run))
     counts(run, "{n} comparisons. Each bar is 100 % of those named above it.", n=f"{frame['comparisons'].sum():,}")
     footer(frame, "preferences", run, "preferences")

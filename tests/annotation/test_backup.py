@@ -128,7 +128,7 @@ def test_a_backup_is_one_file_for_its_owner_and_overwrites_nothing(live: LabelSt
     assert [entry.name for entry in (tmp_path / "b").iterdir()] == ["backup.db"]
     assert stat.S_IMODE((tmp_path / "b" / "backup.db").stat().st_mode) == 0o600
     before = (tmp_path / "b" / "backup.db").read_bytes()
-    with pytest.raises(AuditError, match="already exists, and a backup overwrites nothing"):
+    with pytest.raises(AuditError, match="already exists, and a backup never overwrites a file"):
         back_up(url, tmp_path / "b" / "backup.db")
     assert (tmp_path / "b" / "backup.db").read_bytes() == before
 

@@ -184,7 +184,7 @@ def test_results_name_who_was_preferred_how_often(rated: LabelStore) -> None:
     assert strengths["system"].tolist() == ["Plain model", "Model with retrieval"]
     assert strengths["strength"].iloc[0] - strengths["strength"].iloc[1] == pytest.approx(np.log(7 / 5), abs=1e-3)
     assert side_sentence(comparisons).startswith("Answer A of the screen was preferred in ")
-    assert side_sentence(comparisons.head(0)) == "No choice is decided yet, so nothing is known about the sides."
+    assert side_sentence(comparisons.head(0)) == "No choice is decided yet, so the effect of the side is unknown."
 
 
 def test_ratings_of_pairs_have_no_preferences(lite: LabelStore) -> None:

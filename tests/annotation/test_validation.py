@@ -114,7 +114,7 @@ def test_the_package_can_be_limited_to_the_validation_or_the_report(tmp_path: Pa
     assert [path.name for path in (tmp_path / "validation").rglob("*.xlsx")] == ["all_tables.xlsx"]
     assert [path.name for path in (tmp_path / "validation").rglob("plotly*.js")] == ["plotly.min.js"]
     assert main(["export", "--only", "validation", "--out", str(tmp_path / "none")]) == 2
-    assert "--only validation goes with --study" in capsys.readouterr().err
+    assert "--only validation requires --study" in capsys.readouterr().err
 
 
 def test_the_errors_by_kind_are_those_off_the_diagonal(exported: Path):
@@ -145,7 +145,7 @@ def test_the_published_validation_figures_are_listed_with_those_of_the_study(exp
     assert frame.loc["Validation sample, items", "Verdict"] == "agrees"
     unknown = frame[(frame["Printed in"] == "section 5.1") & (frame["Verdict"] == "cannot be computed")]
     assert unknown.index.tolist() == ["Judge and annotators on clinical significance, Cohen's kappa"]
-    assert unknown.iloc[0]["Criterion, or why not"].startswith("Each annotator has a figure")
+    assert unknown.iloc[0]["Criterion or reason"].startswith("Each annotator has a figure")
 
 
 def test_the_manifest_names_the_study_its_seed_and_its_ledger_heads(exported: Path):

@@ -108,7 +108,7 @@ def test_claiming_an_item_alters_nothing_and_giving_the_rating_to_somebody_else_
     by_hand(store, "update seats set annotator = 'cem' where current = 1")
     (fault,) = verify_study(store, "s")
     assert fault.startswith("seats: ")
-    assert fault.endswith("does not point to its last rating, or names somebody else than who gave it")
+    assert fault.endswith("does not point to its last rating, or names a different rater")
     by_hand(store, "update seats set annotator = 'ana', swapped = not swapped where current = 1")
     assert verify_study(store, "s")[0].startswith(f"seats: 1 row was changed {SEALED}")
 

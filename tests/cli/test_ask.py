@@ -86,5 +86,5 @@ def test_a_model_is_asked_once_and_what_it_cannot_quote_is_unsupported(capsys):
     printed = capsys.readouterr().out
     # The stand-in's quotes are made up
     assert code == 0
-    assert "unsupported: no quote of the passages shows it" in printed
+    assert "unsupported: no quote from the passages shows it" in printed
     assert "supported by " not in printed.replace("unsupported", "")

@@ -39,8 +39,11 @@ def _failing(error: BaseException) -> Callable[[], int]:
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "Free some disk space"),
         (OSError(errno.EROFS, os.strerror(errno.EROFS), "/d"), "/d: read-only file system."),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/d"), "Name a folder that you may write to"),
-        (DuckDBError('IO Error: Could not write file "x": No space left on device\nmore'), "on device. Whatever was loaded"),
-        (KeyboardInterrupt(), "audit: stopped. Whatever was loaded, stored or completely written before is unchanged."),
+        (
+            DuckDBError('IO Error: Could not write file "x": No space left on device\nmore'),
+            "on device. Everything that was loaded",
+        ),
+        (KeyboardInterrupt(), "audit: stopped. Everything that was loaded, stored or completely written before is unchanged."),
     ],
 )
 def test_an_error_of_the_machine_is_one_sentence(capsys: pytest.CaptureFixture[str], error: BaseException, words: str) -> None:

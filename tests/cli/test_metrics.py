@@ -154,4 +154,4 @@ def test_the_evidence_of_systems_is_written_as_trec_files(tmp_path: Path, capsys
     assert len((folder / "daks.run").read_text().splitlines()) == 6
     capsys.readouterr()
     assert main(["metrics", "systems", "--trec", str(folder)]) == 2
-    assert "--trec goes with 'routing', not with 'systems'" in capsys.readouterr().err
+    assert "--trec works with 'routing', not with 'systems'" in capsys.readouterr().err

@@ -72,8 +72,8 @@ def test_the_filters_are_those_of_the_page(loaded, capsys):
     [
         (["--organ", "kidny"], "has no organ 'kidny'. Did you mean 'kidney'? Nothing was selected."),
         (["--question", "q99"], "has no question 'q99'"),
-        (["--theme", "3"], "has no themes yet"),
-        (["--out", "pairs.docx"], "has none of the endings .csv, .xlsx, .parquet"),
+        (["--theme", "3"], "has no themes"),
+        (["--out", "pairs.docx"], "must end in one of .csv, .xlsx, .parquet"),
         (["--out", "no/such/folder/pairs.csv"], "cannot be written"),
     ],
 )

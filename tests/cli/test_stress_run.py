@@ -94,7 +94,7 @@ def test_a_document_that_occurs_twice_is_shown_once_and_told(tmp_path, model_ser
         tmp_path / "release", questions=1, documents=[document("a"), document("a"), document("x", signal=False)]
     )
     assert stress_run(folder, "--readers", "coin", "--tests", "sufficiency") == 1
-    assert "line 2: document 'a' occurs twice. It was loaded once, in its first place." in capsys.readouterr().out
+    assert "line 2: document 'a' occurs twice. Only the first was loaded." in capsys.readouterr().out
     assert [entry["document_id"] for entry in replies_in(folder, "coin")["q0-sufficiency-50"]["documents"]] == ["a", "x"]
 
 

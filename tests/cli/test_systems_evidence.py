@@ -84,7 +84,7 @@ def test_each_answer_is_asked_what_can_be_judged_and_other_measures_stay(
     assert set(values) == ASKED, "the earlier faithfulness of `all` is replaced"
     assert all(0 <= value <= 1 for value in values.values())
     output = capsys.readouterr().out
-    assert "faithfulness: 2 judged, 0 without a statement, 0 unreadable, 0 not asked; 1 have nothing to be judged by." in output
+    assert "faithfulness: 2 judged, 0 without a statement, 0 unreadable, 0 not asked; 1 lack the data to be judged." in output
     assert "Not judged (refusals: 1)." in output
     with open_store(load(release, tmp_path / "data").run.path) as con:
         assert rows(con, "select count(*) from system_measures") == [(len(ASKED) + 1,)]
@@ -157,7 +157,7 @@ def test_nothing_to_judge_is_said_before_anything_is_asked(
     assert judge(release, "--measures", "faithfulness") == 2
     assert "has no answer with evidence, references or citations to judge by" in capsys.readouterr().err
     assert main(["systems", "judge", str(release), "--measures", "faithfulness"]) == 2
-    assert "--measures goes with --protocol evidence" in capsys.readouterr().err
+    assert "--measures requires --protocol evidence" in capsys.readouterr().err
     assert server.asked == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 from audit.demo.build import DEFAULT_SEED, question_records
 from audit.demo.config import small_config
 from audit.demo.retrieval import HandbookTexts
-from audit.demo.stress import MEASURES, MODEL_ID, RATES, SHARES, SIZE, StressWorld, expected, model_reply, with_stress
+from audit.demo.stress import MEASURES, MODEL_ID, RATES, SHARES, SIZE, StressWorld, expected_measure, model_reply, with_stress
 from audit.demo.world import draw_world
 from audit.evaluation.stress_measures import StressMeasure
 from audit.metrics.stress import stress_curves
@@ -51,7 +51,7 @@ def truth_of(row: pd.Series) -> float:
     """The expected value of a row; share 0 of the standard test is no documents."""
     test = StressTest(row["test"])
     share = 0 if test == StressTest.STANDARD and row["size"] == 0 else row["signal_share"]
-    return expected(StressMeasure(row["measure"]), test, int(share))
+    return expected_measure(StressMeasure(row["measure"]), test, int(share))
 
 
 def test_the_intervals_hold_the_known_curves(curves: pd.DataFrame) -> None:
@@ -108,6 +108,6 @@ def test_the_model_replies_at_its_rates(world: StressWorld) -> None:
     # Four standard errors of a share of about 4,000
     assert np.mean([reply.insufficient for reply in read]) == pytest.approx(rates.insufficient[60], abs=0.025)
     assert np.mean([reply.choice == one.gold for reply in read]) == pytest.approx(
-        expected(StressMeasure.ACCURACY, StressTest.SUFFICIENCY, 60), abs=0.032
+        expected_measure(StressMeasure.ACCURACY, StressTest.SUFFICIENCY, 60), abs=0.032
     )
     assert len(replies) - len(read) == pytest.approx(80, abs=36)

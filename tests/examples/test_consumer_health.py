@@ -103,7 +103,7 @@ def test_nothing_of_the_real_data_is_lost(real: Loaded) -> None:
     }  # fmt: skip
     assert messages(real, "noted") == [
         "207 of 1,656 records lack at least one of the eight scores. They were loaded.",
-        "806 of 1,656 records are about an answer that the release does not bring. They were loaded.",
+        "806 of 1,656 records are about an answer that is not in the release. They were loaded.",
     ]
 
 

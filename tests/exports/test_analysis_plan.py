@@ -36,7 +36,7 @@ def test_it_counts_what_is_left_out_and_describes_the_metrics_that_were_shown(ru
     assert statements["Exclusions", "Unscored pairs"].startswith("1 of 9")
     assert statements["Exclusions", "Prescreened pairs"].startswith("1 of 9")
     assert f"seed {SEED}" in statements["Intervals", "Few clusters"]
-    assert "which speak of other questions and other handbooks" in statements["Estimands", "How pairs were labelled"]
+    assert "which generalise to other questions and other handbooks" in statements["Estimands", "How pairs were labelled"]
     assert "label entropy" in set(frame["item"])
     assert statements["Versions", "duckdb"][0].isdigit()
 

@@ -97,7 +97,7 @@ def test_a_change_between_pipelines_is_compared_only_where_both_judges_were_aske
 def test_the_ablation_is_compared_only_with_a_run_that_was_asked_for_the_label_first(tmp_path: Path) -> None:
     figures = two_runs(tmp_path, "label_only")
     assert (figures["ablation.kappa"].value, figures["ablation.divergent_kept"].value) == (1, 1)
-    assert "asked in different ways" in str(figures["runs.r_div"])
+    assert "judged by different protocols" in str(figures["runs.r_div"])
 
 
 def test_every_published_figure_has_a_name_of_its_own_and_a_place_in_the_source():

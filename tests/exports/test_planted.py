@@ -39,4 +39,4 @@ def test_a_run_without_planted_changes_leaves_them_out_and_says_that_this_is_unk
     assert {name for name in left_out if "planted" in name} == {
         "table planted_changes", "table planted_variants", "table planted_labels", "table planted_items",
     }  # fmt: skip
-    assert "how its judge meets them is unknown" in left_out["table planted_changes"]
+    assert "how its judge reacts to them is unknown" in left_out["table planted_changes"]

@@ -56,7 +56,7 @@ def test_an_export_of_stress_tests_has_their_chapter_and_figures(stress: ExportC
     assert {picture.name for picture in chapter.pictures} == {
         "stress_sufficiency_5_accuracy", "stress_sufficiency_5_insufficient", "stress_selective_sufficiency_5",
     }  # fmt: skip
-    assert all("not measured, which is not the same as zero" in reason for reason in chapter.left_out.values())
+    assert all("not measured, which is different from zero" in reason for reason in chapter.left_out.values())
 
 
 def test_a_run_of_a_published_model_is_next_to_its_figures(stress: ExportContext) -> None:

@@ -30,7 +30,7 @@ def loaded(tmp_path: Path, **tables: list[Record]) -> Run:
 def test_a_run_of_systems_has_their_chapter_and_none_about_pairs(run: Run) -> None:
     with open_context(run) as context:
         parts = {chapter.title: chapter for chapter in chapters(context, lambda _: None)}
-    assert list(parts) == ["What was read", "Answering systems compared", "How the figures were made"]
+    assert list(parts) == ["Data", "Answering systems compared", "Methods"]
     names = {table.name for table in parts["Answering systems compared"].tables}
     assert {"systems", "composite_zero", "composite_complete", "composite_shared", "criteria_means", "preferences"} <= names
     assert all(
@@ -43,7 +43,7 @@ def test_a_run_of_pairs_has_no_chapter_about_systems(tmp_path: Path) -> None:
     with open_context(pairs) as context:
         applied = [section.title for section in SECTIONS if section.applies_to(context)]
     assert "Answering systems compared" not in applied
-    assert "What was compared" in applied
+    assert "Units compared" in applied
 
 
 def test_reference_measures_are_one_row_per_system(tmp_path: Path) -> None:

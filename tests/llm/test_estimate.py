@@ -99,7 +99,7 @@ def test_the_calls_that_an_endpoint_works_on_at_once() -> None:
     assert calls_at_once(CallRates(latency_s=0.5)) is None
     stages = stage_estimates([COST], {"judge": CallRates(4.0, 10.0, 0.5, 8.0, TRIED, 12)}, EIGHT)
     text = estimate_text(stages, 8)
-    assert "judge: measured on 12 test calls: 4.0 characters per token, 0.50 s per call; the endpoint works on about 4" in text
+    assert "judge: measured on 12 test calls: 4.0 characters per token, 0.50 s per call; the endpoint processes about 4" in text
     assert "In all about 12 s." in text
 
 

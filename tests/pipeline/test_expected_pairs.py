@@ -29,7 +29,7 @@ def test_the_share_of_pairs_is_theirs_where_there_are_enough_and_else_that_of_tw
 def test_without_answers_the_published_middle_is_expected() -> None:
     pairs = ExpectedPairs(1_000, 400, answers_so_far([]), exact=False)
     assert (pairs.to_judge, pairs.prescreened) == (310, 690)
-    assert "60% to 78%; this run's own answers will tell" in pairs.text
+    assert "60% to 78%; replaced by this run's own share once there are answers" in pairs.text
 
 
 def test_with_all_answers_the_pairs_are_counted() -> None:

@@ -31,7 +31,7 @@ def test_what_is_known_is_counted_and_the_rest_is_asked(tmp_path):
     assert "Pairs judged by: a model." in sheet["collection"].known
     assert run.digest in sheet["maintenance"].known[0]
     assert (sheet["motivation"].known, sheet["motivation"].own_words) == ((), "")
-    assert "*Not answered yet*: What was the release made for, and who asked for it?" in datasheet_text(
+    assert "*Not answered yet*: For what purpose was the release made, and who asked for it?" in datasheet_text(
         run.title, tuple(sheet.values())
     )
 

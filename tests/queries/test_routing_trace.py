@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audit.queries.routes import RoutedPassage, RoutedView
-from audit.queries.routing_trace import LinkingTerm, linking_terms, notes_of, routed_question_list
+from audit.queries.routing_trace import LinkingTerm, linking_terms, routed_question_list, routing_notes
 from audit.store.connection import Connection
 from tests.support.routes import routes_store
 
@@ -46,11 +46,11 @@ def test_a_passage_is_recognised_by_a_chunk_that_lies_inside_it():
 )
 def test_a_trace_of_any_other_shape_has_no_terms_and_no_notes(trace: dict[str, Any]):
     assert linking_terms(view(**trace)) == ()
-    assert notes_of(view(**trace)) == ()
+    assert routing_notes(view(**trace)) == ()
 
 
 def test_notes_are_those_of_the_trace():
-    assert notes_of(view(notes=["Source 'x' has no text.", None])) == ("Source 'x' has no text.",)
+    assert routing_notes(view(notes=["Source 'x' has no text.", None])) == ("Source 'x' has no text.",)
 
 
 def test_questions_that_need_several_sources_come_first_and_then_those_routed_wrongly(con: Connection):

@@ -105,7 +105,7 @@ def test_a_store_of_another_layout_is_told_apart_and_built_anew_by_loading(relea
     with closing(create_store(run.path, "alter table run drop column layout; drop table checks")):
         pass
     (why,) = unreadable_stores(run.path.parent).values()
-    assert why == "another version of this software wrote it, with other tables"
+    assert why == "it was written by another version of this software, with other tables"
     with pytest.raises(UnknownRunError, match=r"cannot be read \(another version"):
         find_run(run.path.parent, "tiny")
     again = load(release, tmp_path)

@@ -72,7 +72,7 @@ def test_a_change_that_is_not_where_it_says_loses_its_place(release: Path, tmp_p
     moved = AMOUNT | {"change": AMOUNT["change"] | {"start": 6}}
     loaded = load(write_planted(release, [moved]), tmp_path / "data")
     assert ask(loaded, "select before, after, start, side from planted") == [("3", "9", None, "a")]
-    assert "its words are not there" in messages(loaded, "repaired")[0]
+    assert "its words are not at that position" in messages(loaded, "repaired")[0]
 
 
 def test_a_declared_count_is_compared_with_the_one_found(release: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ BAD: list[tuple[dict[str, str], str, str]] = [
     ({"question_id": "q9"}, "unknown_question", "question 'q9' is not in questions."),
     ({"handbook_b": "z"}, "unknown_handbook", "handbook 'z' is not in handbooks."),
     ({"handbook_b": "c"}, "unknown_pair", "the run has no such pair"),
-    ({"design_weight": "0.5"}, "wrong_weight", "an item represents itself at least"),
+    ({"design_weight": "0.5"}, "wrong_weight", "an item represents at least itself"),
     ({"design_weight": "many"}, "wrong_type", "must be a number"),
     ({"item_id": "i1"}, "duplicate_rating", "occurs earlier; the first record was kept."),
     ({"handbook_a": "a", "handbook_b": "b"}, "duplicate_rating", "or its pair occurs earlier"),

@@ -122,7 +122,7 @@ BAD: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("routes", one_route(routes=[routed_source("Long", 1, 2, authority=-1)]), "out_of_range", "'authority' is -1, but must be"),
     (
         "routes", one_route(routes=[routed_source("Long", 0.5, 3), routed_source("Dense", 0.4, 2)]), "shares_do_not_sum",
-        "the shares of its 2 sources add up to 0.9, but must make 1.",
+        "the shares of its 2 sources add up to 0.9, but must add up to 1.",
     ),
     (
         "routes", one_route(routes=[routed_source("Long", 0.5, 3), routed_source("Long", 0.5, 2)]), "duplicate_source",
@@ -133,7 +133,7 @@ BAD: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("routes", one_route(evidence=[passage("long-1/s9")]), "unknown_section", "section 's9' of handbook 'long-1' is not in"),
     ("routes", one_route(evidence=[passage("long-1/s1", source_id="Dense")]), "wrong_source", "is not in source 'Dense'."),
     ("routes", one_route(evidence=[passage("long-1/s1", end=99)]), "passage_outside", f"at 99, but its section has {len(TEXT)}"),
-    ("routes", one_route(evidence=[passage("long-1/s1", start=30)]), "bad_place", "it is from 30 to 26, but a place has"),
+    ("routes", one_route(evidence=[passage("long-1/s1", start=30)]), "bad_place", "it is from 30 to 26, but a position needs"),
     (
         "routes", one_route(evidence=[passage("long-1/s1", rank=2), passage("long-1/s2")]), "duplicate_rank",
         "rank 2 of the evidence occurs twice.",

@@ -132,7 +132,7 @@ def test_documents_that_occur_twice_and_calls_that_fit_nothing_are_dropped_one_b
     loaded = load_with(tmp_path, change)
     assert counts(loaded) == (4, 6, 7, 3, 2)
     assert messages(loaded, "repaired") == [
-        "document 'a' occurs twice. It was loaded once, in its first place.",
+        "document 'a' occurs twice. Only the first was loaded.",
         "entry 5 of 'documents': call 'maybe' is not in the vocabulary. Allowed: relevant, noise, factual, wrong. It was loaded "
         "without that entry.",
         "'documents' has document 'x' twice, with different content. It was loaded without both.",

@@ -241,12 +241,12 @@ def test_an_empty_reference_keeps_the_type_of_its_question(tmp_path: Path) -> No
     loaded = load_with(tmp_path, lambda tables: tables["references"][0].update(answers=[]))
     assert messages(loaded, "repaired") == ["field 'answers' has no text. The question was loaded without a reference answer."]
     assert ask(loaded, "select question_type from question_types where question = 0") == [("treatment",)]
-    assert "1 of 6 records are about an answer that the release does not bring. They were loaded." in messages(loaded, "noted")
+    assert "1 of 6 records are about an answer that is not in the release. They were loaded." in messages(loaded, "noted")
 
 
 def test_criteria_of_answers_that_are_not_in_the_release_are_loaded_and_counted(tmp_path: Path) -> None:
     loaded = load_with(tmp_path, lambda tables: tables.pop("system_answers"))
-    assert messages(loaded, "noted") == ["4 of 6 records are about an answer that the release does not bring. They were loaded."]
+    assert messages(loaded, "noted") == ["4 of 6 records are about an answer that is not in the release. They were loaded."]
     assert counts(loaded) == (2, 3, 2, 0, 6, 3, 2)
 
 

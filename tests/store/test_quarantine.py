@@ -153,7 +153,7 @@ def test_an_answer_whose_flag_and_words_disagree_counts_as_its_flag_says_and_is_
     told = json.loads(first) | {"answer": "not addressed. Ask the ward.", "absent": False}
     (release / "answers.jsonl").write_text("\n".join([json.dumps(told), *others]))
     loaded = load(release, tmp_path)
-    assert "begins with 'NOT ADDRESSED'; taken as present, as its flag says" in messages(loaded, "repaired")[0]
+    assert "begins with 'NOT ADDRESSED'; it was loaded as present, following the flag" in messages(loaded, "repaired")[0]
     assert ask(loaded, "select absent, absence_method from answers order by rowid limit 1") == [(False, None)]
 
 

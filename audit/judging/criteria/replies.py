@@ -1,4 +1,4 @@
-"""What the judge's replies on the eight criteria look like, and how they are parsed.
+"""The form of the judge's replies on the eight criteria, and their parsing.
 
 The reply that is asked for is one object with, for each criterion, an explanation and then the score. Replies in the form of
 the source paper, `{"criteria_evaluations": {"1_scientific_consensus": {"score": 1, "explanation": "..."}, ...}}`, are parsed as
@@ -63,7 +63,7 @@ INTEGER = re.compile(r"[-+]?\d+(?:\.0+)?")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a judge says of one answer.
+    """A judge's evaluation of one answer.
 
     `scores` has every criterion, None where no score could be read. `explanations` has the criteria that were explained.
     `parse` tells how the reply was read: strict (the form that was asked for, or that of the source paper, complete), lenient
@@ -194,7 +194,7 @@ def _score(criterion: Criterion, entries: list[_RawScore]) -> tuple[int | None, 
 
 
 def _integer(value: Any) -> int | None:
-    """A whole number, also as 1.0 or "1"; None for anything else. True is an int to Python, and no score."""
+    """A whole number, also as 1.0 or "1"; None for anything else. True is an int in Python, but not a score."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     text = str(value).strip()

@@ -1,4 +1,4 @@
-"""A model asked about single answers: which calls that needs, and the records of `criteria.jsonl` from its replies."""
+"""Judging single answers by a model: the required calls, and the records of `criteria.jsonl` from the replies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPLY_TOKENS = 330
 
 @dataclass(frozen=True)
 class AnswerToScore:
-    """One answer that is judged, with its question and the question's first reference answer (None where it has none).
+    """One answer that is judged, with its question and the question's first reference answer (None if it has none).
 
     `system_id` is `audit.evaluation.criteria.REFERENCE` where the reference answer itself is judged.
     """
@@ -37,7 +37,7 @@ class AnswerToScore:
 
 @dataclass
 class CriteriaSummary:
-    """What happened to the answers: judged ones by parse status, unreadable scores by reason, and answers not asked about."""
+    """Counts of the answers: judged ones by parse status, unreadable scores by reason, and answers not asked about."""
 
     judged: int = 0
     complete: int = 0

@@ -1,4 +1,4 @@
-"""What the judge's replies on evidence look like, and how they are read.
+"""The form of the judge's replies on evidence, and their parsing.
 
 Each reply is one object with one list, or with one grade. Every entry of a list must have a readable verdict, and a reply on
 numbered passages or citations one entry for each number: otherwise the whole reply is unreadable, because a share of the entries
@@ -72,7 +72,7 @@ SCHEMAS = {**{name: form.schema() for name, form in FORMS.items()}, ANSWER_RELEV
 
 @dataclass(frozen=True)
 class EvidenceVerdict:
-    """What a reply says of one measure of one answer: its value in [0, 1]; None where there is none, and why.
+    """The value of one measure of one answer in a reply, in [0, 1]; None if there is none, with the reason.
 
     A reply that was read has no value where the text has no statement: greetings alone, for instance.
     """
@@ -92,17 +92,17 @@ def read_evidence_reply(measure: str, reply: Reply, expected: int) -> EvidenceVe
     if reason := unreadable_reason(reply):
         return _unread(reason)
     text = without_thinking(reply.text or "")
-    whole = whole_object(text)
-    found = [whole] if whole is not None else [match.value for match in json_objects(text)]
+    entire = whole_object(text)
+    candidates = [entire] if entire is not None else [match.value for match in json_objects(text)]
     key = FORMS[measure].entries if measure in FORMS else "grade"
-    objects = [value for value in found if key in value]
-    # Of two objects nobody knows which one is meant
+    objects = [value for value in candidates if key in value]
+    # Of two objects it is unclear which one is meant
     if len(objects) != 1:
         return _unread(CUT if reply.outcome == CUT else NO_VERDICT)
     value, problem = _graded(objects[0]) if measure == ANSWER_RELEVANCE else _listed(FORMS[measure], objects[0], expected)
     if value is None and problem != NO_STATEMENTS:
         return _unread(problem)
-    return EvidenceVerdict(value, Parse.STRICT if whole is not None else Parse.LENIENT, problem if value is None else None)
+    return EvidenceVerdict(value, Parse.STRICT if entire is not None else Parse.LENIENT, problem if value is None else None)
 
 
 def _graded(content: Mapping[str, Any]) -> tuple[float | None, str]:

@@ -1,4 +1,4 @@
-"""A model asked about answers and their evidence: which calls that needs, and the measures from its replies."""
+"""Judging answers by their evidence: the required calls, and the measures from the replies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CitedStatement:
 class AnswerWithEvidence:
     """One answer that is judged by its evidence.
 
-    passages   texts of the evidence, best first; () where the release brings none
+    passages   texts of the evidence, best first; () if the release has none
     reference  the first reference answer; None: the question has none
     """
 
@@ -63,7 +63,7 @@ class AnswerWithEvidence:
     citations: tuple[CitedStatement, ...] = ()
 
     def texts(self, measure: str) -> dict[str, str] | None:
-        """What the prompt of a measure is filled with; None where the measure is not asked of this answer."""
+        """The texts for the prompt of a measure; None if the measure does not apply to this answer."""
         if measure in (CONTEXT_PRECISION, CONTEXT_RECALL) and not self.reference:
             return None
         if measure in (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL) and not self.passages:
@@ -88,7 +88,7 @@ def _numbered(texts: Sequence[str]) -> str:
 
 @dataclass
 class EvidenceSummary:
-    """What happened to the answers, by measure.
+    """Counts of the answers, by measure.
 
     read         replies with a value; `empty` replies that were read and found nothing to measure, such as no statement
     unread       replies that could not be read, with their reasons
@@ -117,7 +117,7 @@ class EvidenceSummary:
         return [
             f"{measure}: {self.read[measure]:,} judged, {self.empty[measure]:,} without a statement, "
             f"{self.unread[measure]:,} unreadable, {self.not_asked[measure]:,} not asked; "
-            f"{self.not_askable[measure]:,} have nothing to be judged by."
+            f"{self.not_askable[measure]:,} lack the data to be judged."
             for measure in measures
         ]
 
@@ -131,7 +131,7 @@ def load_evidence_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 class EvidenceTask:
     """The answers to judge as calls, one for each measure that is asked of an answer; a task for `audit.llm`.
 
-    The answers are in the order of questions. No call needs the reply to another, so that all are one stage.
+    The answers are in the order of questions. No call needs the reply to another, so all are one stage.
     """
 
     prompts: dict[str, Prompt]
@@ -155,7 +155,7 @@ class EvidenceTask:
 
     @cached_property
     def _expected(self) -> dict[str, int]:
-        # A call alone does not tell how many texts it numbers: they are other people's, and may have numbers of their own
+        # A call alone does not reveal how many texts it numbers: they are other people's, and may contain numbers
         return {call.key: item.numbered(call.purpose) for item, call in self.calls()}
 
     def calls(self) -> Iterator[tuple[AnswerWithEvidence, Call]]:

@@ -1,1 +1,1 @@
-"""A model reads each answer once and merges what the answers to a question state into positions, of which pair labels follow."""
+"""A model reads each answer once and merges the statements of all answers to a question into positions, which label pairs."""

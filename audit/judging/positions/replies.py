@@ -1,4 +1,4 @@
-"""What a model replies on the statements of one answer, and on how those of all answers relate; read without guessing."""
+"""Parsing of replies on the statements of one answer, and on how those of all answers relate; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class QuotedStatement:
 
 @dataclass(frozen=True)
 class AnswerReading:
-    """What was read of one answer; `reason`: why nothing could be read. `invented`: how many quotes are not in the answer."""
+    """The statements read from one answer; `reason`: why nothing could be read. `invented`: how many quotes are not in the
+    answer.
+    """
 
     statements: tuple[QuotedStatement, ...] = ()
     invented: int = 0
@@ -121,7 +123,7 @@ def read_merge(reply: Reply, count: int) -> MergeReading:
 
 
 def _list_in(reply: Reply, name: str) -> tuple[list[Any] | None, str | None]:
-    """The list under `name` in the last object that has one; None and the reason where there is none."""
+    """The list under `name` in the last object that has one; None and the reason if there is none."""
     if reason := unreadable_reason(reply):
         return None, reason
     objects = [match.value for match in json_objects(without_thinking(reply.text or ""))]
@@ -161,7 +163,7 @@ def _aspect(value: Mapping[str, Any], unused: set[int]) -> MergedAspect:
 
 def _position(value: Mapping[str, Any], unused: set[int]) -> MergedPosition:
     members = tuple(_taken(value.get("members"), unused))
-    # A stance that cannot be read opposes nothing
+    # An unreadable stance opposes nothing
     stance = str(value.get("stance")) if value.get("stance") in STANCES else OTHER
     return MergedPosition(members, stance)
 

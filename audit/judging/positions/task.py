@@ -30,7 +30,7 @@ FORMS = (
     PromptForm(MERGE, MERGE, ("question", "statements"), MERGE_SCHEMA),
 )
 REPLY_TOKENS = {STATEMENTS: 220, MERGE: 350}
-# For an estimate before any reply: what a real answer of 150 words states, more or less
+# For an estimate before any reply: the typical number of statements of a real answer of 150 words
 STATEMENTS_AHEAD, SHOWN = 3, 120
 
 
@@ -63,9 +63,9 @@ class HeldStatement:
 
 @dataclass(frozen=True)
 class QuestionReading:
-    """What was read on a question.
+    """The statements read on a question.
 
-    answers     handbook id -> what was read of its answer; None: it was not asked about yet
+    answers     handbook id -> the statements read from its answer; None: not asked yet
     statements  the statements of all answers, in the order in which the merge numbers them
     merge       how they were sorted; None: not asked yet, or not needed because there are fewer than two statements
     replies     every reply behind it
@@ -107,7 +107,7 @@ class PositionsTask:
         return (read_statements(reply, "") if call.purpose == STATEMENTS else read_merge(reply, 0)).reason is None
 
     def reading(self, item: QuestionToJudge, replies: Replies) -> QuestionReading:
-        """What the replies so far say on a question."""
+        """The statements in the replies so far on a question."""
         calls = self._answer_calls(item)
         latest = replies([call.key for call in calls.values()])
         used = [latest[call.key] for call in calls.values() if call.key in latest]
@@ -170,7 +170,7 @@ class PositionsTask:
         }  # fmt: skip
 
     def _merge_call(self, item: QuestionToJudge, statements: tuple[HeldStatement, ...]) -> Call:
-        # Without names: whose statement it is must not decide where it belongs
+        # Without names: the source of a statement must not influence how it is sorted
         lines = [f"{number}. {_in_one_line(held.statement)}" for number, held in enumerate(statements, 1)]
         texts = {"question": str(item.question["question"]), "statements": "\n".join(lines)}
         return self.prompts[MERGE].call(self.model, item.question_id, texts)

@@ -1,4 +1,4 @@
-"""Positions as a release has them, and the label of every pair as the positions of its two answers give it."""
+"""Records of positions for a release, and the label of every pair from the positions of its two answers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class PositionVerdicts:
         return {
             "question_id": item.question_id,
             "aspect": aspect or None,
-            # A handbook's own words: what readers see is never a model's sentence
+            # The handbook's own words: readers never see a model's sentence
             "statement": quotes[most_typical(quotes, [0.0] * len(quotes))],
             "value": values.most_common(1)[0][0] if values else None,
             "holders": [
@@ -100,7 +100,7 @@ class PositionVerdicts:
         if reasons := [one.reason for one in readings if one and one.reason]:
             return Verdict(None, parse=Parse.NONE, reason=f"{NOT_READ}: {reasons[0]}")
         if not all(one and one.statements for one in readings):
-            # Only invented quotes are no silence: the model had something to say and gave no evidence
+            # Invented quotes do not mean absence: the model reported statements but gave no evidence
             if any(one and one.invented and not one.statements for one in readings):
                 return Verdict(None, parse=Parse.NONE, reason=f"{NOT_READ}: quotes not in the answer")
             return Verdict(Label.ABSENT, reasoning="At least one of the answers states nothing on the question.")
@@ -117,10 +117,10 @@ class PositionVerdicts:
 def _held(reading: QuestionReading) -> Held:
     held: Held = defaultdict(lambda: defaultdict(dict))
     for number, aspect in enumerate(reading.merge.aspects if reading.merge else ()):
-        for place, position in enumerate(aspect.positions):
+        for index, position in enumerate(aspect.positions):
             for member in position.members:
                 statement = reading.statements[member]
-                held[statement.handbook_id][number].setdefault(place, statement)
+                held[statement.handbook_id][number].setdefault(index, statement)
     return held
 
 
@@ -142,7 +142,7 @@ def _compared(
 
 def _opposed(aspect: MergedAspect, a: Iterable[int], b: Iterable[int]) -> bool:
     """Whether one answer takes a position for what the other takes a position against."""
-    stances = [{aspect.positions[place].stance for place in side} for side in (a, b)]
+    stances = [{aspect.positions[index].stance for index in side} for side in (a, b)]
     return any(FOR in one and AGAINST in other for one, other in (stances, stances[::-1]))
 
 
@@ -151,19 +151,19 @@ def _significance(aspect: MergedAspect) -> Significance | None:
 
 
 def _with_usage(records: list[tuple[Record, bool]], reading: QuestionReading) -> Iterator[Record]:
-    """The records, with the question's tokens and seconds shared among the pairs that came of them: they add up to the total."""
+    """The records, with the question's tokens and seconds divided among its pairs, so they add up to the total."""
     judged = sum(by_model for _, by_model in records)
-    totals, place = usage_record(reading.replies), 0
+    totals, index = usage_record(reading.replies), 0
     for record, by_model in records:
         if by_model:
-            shares = {name: _share(total, place, judged) for name, total in totals.items()}
-            place += 1
+            shares = {name: _share(total, index, judged) for name, total in totals.items()}
+            index += 1
             yield {**record, "judge_metadata": {**shares, **record["judge_metadata"]}}
         else:
             yield record
 
 
-def _share(total: float, place: int, parts: int) -> float:
+def _share(total: float, index: int, parts: int) -> float:
     if isinstance(total, int):
-        return total * (place + 1) // parts - total * place // parts
+        return total * (index + 1) // parts - total * index // parts
     return round(total / parts, 6)

@@ -12,14 +12,14 @@ from scipy.sparse.csgraph import connected_components
 
 from audit.corpus.documents import Document
 from audit.judging.within.claims import Claim, ComparedPassage, claims_of, passages_of
-from audit.judging.within.likeness import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
+from audit.judging.within.similarity import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
 
 # A claim is looked up by its rarest words, among the first claims with each, and compared with those that share most of them.
 # More would take time that grows with the square of the length, and find only what is alike in the words of every page.
 LOOKED_UP, PER_WORD, PARTNERS = 5, 60, 30
 # A pair that is less alike is not worth a question to a model.
 MIN_CANDIDATE = 0.25
-# More values than this on "one thing" are cases that the words do not tell apart: doses by weight, limits by stage
+# More values than this on "one thing" are cases that the words do not distinguish: doses by weight, limits by stage
 MAX_VALUES = 3
 
 Pair = tuple[int, int]
@@ -42,7 +42,7 @@ class CandidatePair:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What is to be compared in one handbook.
+    """The statements to compare in one handbook.
 
     statements  how many statements it has
     claims      what they state, in reading order
@@ -74,7 +74,7 @@ def find_candidates(document: Document) -> Candidates:
 
 
 def _weights(passages: Sequence[ComparedPassage]) -> Mapping[str, float]:
-    """Stem -> how much it tells: the more, the fewer statements of the handbook have it."""
+    """Stem -> its weight: higher the fewer statements of the handbook have it."""
     counts = Counter(name for passage in passages for name in passage.stems)
     return {name: math.log(1 + len(passages) / count) for name, count in counts.items()}
 
@@ -98,7 +98,7 @@ def _keys(claim: Claim, weights: Mapping[str, float]) -> list[tuple[str, str]]:
 
 @dataclass
 class _Sorted:
-    """Pairs by what they are.
+    """Pairs by kind.
 
     agreeing, differing  pairs on one thing, of two sections, that say the same or not
     in_one_section       pairs on one thing that one section states differently: it tells cases apart that the words do not
@@ -145,8 +145,8 @@ def groups(pairs: Iterable[Pair]) -> list[list[int]]:
     numbers = sorted({number for pair in pairs for number in pair})
     if not numbers:
         return []
-    place = {number: index for index, number in enumerate(numbers)}
-    rows, columns = zip(*((place[a], place[b]) for a, b in pairs), strict=True)
+    position = {number: index for index, number in enumerate(numbers)}
+    rows, columns = zip(*((position[a], position[b]) for a, b in pairs), strict=True)
     graph = coo_array(([1] * len(pairs), (rows, columns)), shape=(len(numbers), len(numbers)))
     connected: dict[int, list[int]] = defaultdict(list)
     for number, group in zip(numbers, connected_components(graph, directed=False)[1], strict=True):

@@ -1,4 +1,4 @@
-"""What a handbook states, statement by statement: each amount, each permission and each prohibition, with what limits it."""
+"""The claims of a handbook, statement by statement: each amount, permission and prohibition, with its conditions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NOT_COMPARED = (COUNT, CLOCK)
 FIGURE = re.compile(
     r"\d|[½¼¾⅓⅔]|\b(?:once|twice|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|half)\b", re.I
 )
-# What makes advice depend on something: it permits in one case what it forbids in another.
+# Words that make advice conditional: it permits in one case what it forbids in another.
 CONDITION = re.compile(r"\b(?:if|unless|until|without|except|when|while|before|after|only|instead|ask|check with)\b", re.I)
 WORDS = re.compile(r"[^\W\d_]+")
 
@@ -98,7 +98,7 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What only claims of the same kind are compared in: the dimension of the amount, or `advice`."""
+        """The kind within which claims are compared: the dimension of the amount, or `advice`."""
         return self.amount.dimension if self.amount else "advice"
 
     @property
@@ -127,7 +127,7 @@ def passages_of(document: Document) -> Iterator[ComparedPassage]:
 
 
 def claims_of(passage: ComparedPassage) -> Iterator[Claim]:
-    """What the passage states that can be compared: its amounts, each the only one of its kind there, and its advice."""
+    """The comparable claims of a passage: its amounts, each the only one of its kind there, and its advice."""
     counts = Counter(amount.dimension for amount in passage.amounts)
     for amount in passage.amounts:
         # Two amounts of one kind are two cases ("100.4 °F for an hour, or 101 °F once")

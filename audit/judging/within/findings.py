@@ -14,7 +14,7 @@ Verdicts = Mapping[CandidatePair, Verdict]
 Record = dict[str, Any]
 
 
-def finding_records(handbook: str, judge: str, found: Candidates, verdicts: Verdicts) -> Iterator[Record]:
+def finding_records(handbook: str, judge: str, candidates: Candidates, verdicts: Verdicts) -> Iterator[Record]:
     """The records of within_handbook.jsonl: one for each thing that the handbook states in two or more ways."""
     disagreeing = {pair: verdict for pair, verdict in verdicts.items() if verdict.label in DISAGREEING}
     for group in groups((pair.first, pair.second) for pair in disagreeing):
@@ -22,17 +22,17 @@ def finding_records(handbook: str, judge: str, found: Candidates, verdicts: Verd
         yield {
             "handbook_id": handbook, "question_id": None, "classification": verdict.label,
             "clinical_significance": verdict.significance, "divergence_topic": verdict.topic, "reasoning": verdict.reasoning,
-            "judge": judge, "places": [*_places(found, group)],
+            "judge": judge, "places": [*_places(candidates, group)],
         }  # fmt: skip
 
 
-def count_record(handbook: str, judge: str, found: Candidates, verdicts: Verdicts) -> Record:
+def count_record(handbook: str, judge: str, candidates: Candidates, verdicts: Verdicts) -> Record:
     """The record of within_handbook_counts.jsonl: what was compared. A handbook without one was not compared."""
     scored = [verdict for verdict in verdicts.values() if verdict.label is not None]
     return {
-        "handbook_id": handbook, "judge": judge, "statements": found.statements, "agreeing": len(found.agreeing),
+        "handbook_id": handbook, "judge": judge, "statements": candidates.statements, "agreeing": len(candidates.agreeing),
         "compared": len(scored), "disagreeing": sum(verdict.label in DISAGREEING for verdict in scored),
-        "unscored": len(verdicts) - len(scored), "not_asked": len(found.pairs) - len(verdicts),
+        "unscored": len(verdicts) - len(scored), "not_asked": len(candidates.pairs) - len(verdicts),
     }  # fmt: skip
 
 
@@ -41,14 +41,14 @@ def _gravest(verdicts: Iterator[Verdict]) -> Verdict:
     return max(verdicts, key=lambda verdict: order[verdict.label or ""])
 
 
-def _places(found: Candidates, group: list[int]) -> Iterator[Record]:
+def _places(candidates: Candidates, group: list[int]) -> Iterator[Record]:
     """Every place of a disagreement: the claims that the judge compared, and those elsewhere that say the same as one of them."""
     numbers = set(group)
-    for first, second in found.agreeing:
+    for first, second in candidates.agreeing:
         if first in group or second in group:
             numbers |= {first, second}
-    for position, value in enumerate(by_value(found.claims, sorted(numbers)), 1):
-        yield from (_place(found.claims[number], position) for number in value)
+    for position, value in enumerate(by_value(candidates.claims, sorted(numbers)), 1):
+        yield from (_place(candidates.claims[number], position) for number in value)
 
 
 def _place(claim: Claim, position: int) -> Record:

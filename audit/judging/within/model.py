@@ -1,4 +1,4 @@
-"""A model asked about pairs of statements of one handbook: which calls that needs, and how the replies are read."""
+"""Judging pairs of statements of one handbook by a model: the required calls, and the parsing of replies."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ class WithinTask:
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
         """The calls that are still to be asked, handbook by handbook."""
-        calls = (call for handbook, found in self.handbooks() for _, call in self.calls(handbook, found))
+        calls = (call for handbook, candidates in self.handbooks() for _, call in self.calls(handbook, candidates))
         return unsettled(calls, replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply contains a verdict."""
         return is_readable(call, reply)
 
-    def calls(self, handbook: str, found: Candidates) -> Iterator[tuple[CandidatePair, Call]]:
+    def calls(self, handbook: str, candidates: Candidates) -> Iterator[tuple[CandidatePair, Call]]:
         """The pairs of a handbook that are asked about, each with its call."""
-        for pair in found.pairs[: self.max_pairs]:
-            first, second = found.claims[pair.first], found.claims[pair.second]
+        for pair in candidates.pairs[: self.max_pairs]:
+            first, second = candidates.claims[pair.first], candidates.claims[pair.second]
             texts = {"subject": subject_of(first, second), "passage_a": _shown(first), "passage_b": _shown(second)}
             yield pair, self.prompt.call(self.model, handbook, texts)
 
-    def verdicts(self, handbook: str, found: Candidates, replies: Replies) -> Mapping[CandidatePair, Verdict]:
+    def verdicts(self, handbook: str, candidates: Candidates, replies: Replies) -> Mapping[CandidatePair, Verdict]:
         """The verdict on each pair that has a reply."""
         verdicts: dict[CandidatePair, Verdict] = {}
-        for batch in batches(self.calls(handbook, found)):
+        for batch in batches(self.calls(handbook, candidates)):
             latest = replies([call.key for _, call in batch])
             verdicts |= {pair: read_verdict(latest[call.key], STAGE) for pair, call in batch if call.key in latest}
         return verdicts

@@ -1,4 +1,4 @@
-"""What rules say of a pair of claims of one handbook: a disagreement where they are certain, and nothing else."""
+"""Rules for pairs of claims of one handbook: they report a disagreement only if they are certain."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from audit.judging.baseline import DEFAULT_RULE, PARSE, SIGNIFICANCE_RULES
 from audit.judging.corpus import Verdict
 from audit.judging.within.candidates import CandidatePair, Candidates
 from audit.judging.within.claims import Claim
-from audit.judging.within.likeness import aspect_of
+from audit.judging.within.similarity import aspect_of
 from audit.text.tokens import content_words, plain_text
 from audit.vocabulary import ABSTAINED, Label, Significance
 
-CANNOT_TELL = f"{ABSTAINED}: the words do not tell whether both are about one thing, in one case"
+CANNOT_TELL = f"{ABSTAINED}: the words do not show whether both are about the same thing in the same case"
 MAX_SUBJECT_WORDS, MAX_QUOTE = 4, 160
 
 
 def judge_pair(candidates: Candidates, pair: CandidatePair) -> Verdict:
-    """DIVERGENT for two amounts, CONTRADICTORY for leave against a ban; unscored where the rules cannot tell.
+    """DIVERGENT for two amounts, CONTRADICTORY for leave against a ban; unscored if the rules cannot decide.
 
     On passages of one handbook the rules never say CONSISTENT or COMPLEMENTARY: what is alike in words may be about another case.
     """
@@ -31,13 +31,13 @@ def judge_pair(candidates: Candidates, pair: CandidatePair) -> Verdict:
 
 
 def subject_of(first: Claim, second: Claim) -> str:
-    """What two claims are about: the name of their aspect, or up to four words that both statements have."""
+    """The subject of two claims: the name of their aspect, or up to four words that both statements have."""
     aspect = aspect_of(first)
     if aspect and aspect == aspect_of(second):
         return aspect.name
     shared, text = first.passage.stems & second.passage.stems, first.passage.quoted
     plain = plain_text(text)
-    # Reversed, so that of two forms of a word the first in the text is kept.
+    # Reversed, so of two forms of a word the first in the text is kept.
     words = {word.stem: plain[word.start : word.end] for word in reversed(content_words(text)) if word.stem in shared}
     return " ".join([*reversed(words.values())][:MAX_SUBJECT_WORDS]) or first.passage.section.heading
 

@@ -1,1 +1,1 @@
-"""The stages. They know nothing of each other but the files that the one before leaves."""
+"""The stages. They communicate only through the files that the stage before leaves."""

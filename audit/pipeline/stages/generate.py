@@ -30,7 +30,7 @@ class GenerateStage(TaskByTask):
     name = "generate"
 
     def tasks(self) -> list[Task]:
-        """What was retrieved from each handbook, its text, and who writes the answers."""
+        """The inputs: passages retrieved from each handbook, its text, and the generator."""
         options = self.context.config.generate
         inputs = {
             "generate": options.model_dump(mode="json", exclude={"url"}),
@@ -47,7 +47,7 @@ class GenerateStage(TaskByTask):
         return Task(self.name, source.handbook_id, texts | inputs, outputs, source.handbook_id)
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Without a model one after the other; a model is asked once for all of them, so that it is always busy."""
+        """Without a model one after the other; a model is asked once for all of them, so it is always busy."""
         if self.context.config.generate.generator == EXTRACTIVE or not tasks:
             yield from super().carry_out(tasks)
             return

@@ -14,12 +14,12 @@ from audit.atomic_io import write_atomic
 from audit.embedding.encoders import LEXICAL, encoder_factory
 from audit.judging.corpus import Corpus
 from audit.judging.verdict_sources import JudgingSummary
-from audit.kept_results import keep_results
 from audit.pipeline.build_cache import Task, code_digest, digest_of
 from audit.pipeline.config import MODEL
 from audit.pipeline.context import Figures, RunContext, TaskByTask
 from audit.pipeline.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
 from audit.queries.datasheet import datasheet, datasheet_text
+from audit.result_cache import precompute_results
 from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.themes.build import PRINCIPAL, build_taxonomy
@@ -35,7 +35,7 @@ Judge = Callable[[RunContext, Corpus], JudgingSummary]
 
 @dataclass
 class JudgeStage(TaskByTask):
-    """One task: the release. The replies of a model are kept in a journal, so that no call is made twice."""
+    """One task: the release. The replies of a model are kept in a journal, so no call is made twice."""
 
     judge: Judge
     generator: str
@@ -69,7 +69,7 @@ class JudgeStage(TaskByTask):
 
 
 def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
-    """What happened to the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
+    """The outcome of the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
     unscored = summary.unscored.total()
     return {
         "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
@@ -82,7 +82,7 @@ THEMES_CODE = ("themes", "embedding")
 
 @dataclass
 class ThemesStage(TaskByTask):
-    """One task: what the answers differ on, as named themes, stored in the release."""
+    """One task: the divergence topics as named themes, stored in the release."""
 
     name = "themes"
 
@@ -151,7 +151,7 @@ class LoadStage(TaskByTask):
     def carry(self, task: Task) -> Figures:
         """Load it, as `audit load` does."""
         run = load_release(self.context.workspace.release, self.context.settings).run
-        keep_results(run)
+        precompute_results(run)
         with open_store(run.path) as con:
             # Beside the release, not in it: the digest of a release must not depend on having been loaded
             write_atomic(self.context.workspace.datasheet, datasheet_text(run.title, datasheet(con)))

@@ -22,7 +22,7 @@ from audit.retrieval.retrievers import cross_encoder
 from audit.retrieval.settings import RetrievalSettings
 from audit.retrieval.strategies import compares_vectors, index_settings, make_strategy
 
-# -- one handbook: plain data in, files out, so that any process can do it ----------------------------------------------
+# -- one handbook: plain data in, files out, so any process can do it ----------------------------------------------
 
 # Sections that a trial keeps, best first.
 MAX_RANKED = 20
@@ -30,10 +30,10 @@ MAX_RANKED = 20
 
 @dataclass(frozen=True)
 class HandbookSearch:
-    """What to search, how, and where to write the result.
+    """A search task: the handbook, the settings, and the output file.
 
     strategies  answers are written from the passages of the first; all are compared where `trials` is a file
-    gold        question -> the sections that contain its answer, where that is known
+    gold        question -> the sections that contain its answer, if known
     precision   of the model (audit.embedding.encoders: FULL_PRECISION, or HALF, whose vectors differ slightly)
     threads     of the model
     """
@@ -96,7 +96,7 @@ def _encoder(task: HandbookSearch) -> Encoder | None:
 
 
 def _record(retrieval: Retrieval) -> dict[str, Any]:
-    # Seconds differ between runs. They are kept in the trials only, so that the same search writes the same bytes here.
+    # Seconds differ between runs. They are kept in the trials only, so the same search writes the same bytes here.
     return {name: value for name, value in retrieval.record().items() if name != "seconds"}
 
 

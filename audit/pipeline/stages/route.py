@@ -32,7 +32,7 @@ BATCH = 50
 """Questions of one batch: what is lost when a run is killed, and what a worker gets at once."""
 
 
-# -- one batch: plain data in, a file out, so that any process can do it -------------------------------------------------
+# -- one batch: plain data in, a file out, so any process can do it -------------------------------------------------
 
 
 class Handbooks(NamedTuple):
@@ -47,7 +47,7 @@ class Handbooks(NamedTuple):
 
 @dataclass(frozen=True)
 class RouteBatch:
-    """What to ask, of what, how, and where to write the result.
+    """A routing task: the questions, the sources, the settings, and the output file.
 
     encoder     name of the sentence model, where the retriever is one by meaning
     extractive  whether the answers are written too, from the sources' own sentences
@@ -167,7 +167,7 @@ class RouteStage(Stage):
     def _handbooks(
         self, options: SystemOptions, asked: Query, documents: Sequence[Document], sources: Sequence[Source]
     ) -> Handbooks | None:
-        """The handbooks that a question concerns; None where there are none in any source."""
+        """The handbooks that a question concerns; None if there are none in any source."""
         context, retrieval = self.context, self.context.config.retrieval
         concerned = {
             document.handbook_id: source

@@ -38,7 +38,9 @@ class RoutedQuestions:
         """The questions for the model: those for which there are passages."""
         queries = [Query.of(question) for question in context.questions()]
         passages = {query.question_id: self.reader.passages(self.evidence[query.question_id]) for query in queries}
-        return [SystemQuestion(query, passages_in_prompt(given)) for query in queries if (given := passages[query.question_id])]
+        return [
+            SystemQuestion(query, passages_in_prompt(evidence)) for query in queries if (evidence := passages[query.question_id])
+        ]
 
     def without_passages(self) -> Iterator[tuple[str, SourcedAnswer]]:
         """The refusals where there is nothing to answer from: no model is asked to invent something."""
@@ -48,7 +50,7 @@ class RoutedQuestions:
 
 
 def routed_questions(context: RunContext, options: SystemOptions) -> RoutedQuestions:
-    """What the stage of routing stored for a system."""
+    """The stored results of the routing stage for a system."""
     stored = {
         str(record["question_id"]): record
         for batch in RouteStage(context).batches(options)

@@ -43,13 +43,13 @@ MARKS_CODE = ("judging", "text", "pipeline/stages/sourced_systems.py", "pipeline
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
 SOURCE_TABLES = ("sources", "routes")
-# A file that never exists: the stage before has to say first what there is
+# A file that never exists: the stage before must first produce its list
 UNKNOWN = Path("not known yet")
 
 
 @dataclass(frozen=True)
 class SystemRun:
-    """What asking one system brought: its record of systems.jsonl, its answers, their counts, and routes to sources."""
+    """The result of asking one system: its record of systems.jsonl, its answers, their counts, and routes to sources."""
 
     system: Record
     answers: list[dict[str, Any]]
@@ -80,8 +80,8 @@ class SystemsStage(TaskByTask):
 
     def _system_task(self, options: SystemOptions) -> Task:
         context, settings = self.context, options.model_dump(mode="json", exclude={"url", "templates"})
-        found = self._found_files(options)
-        digests = [context.cache.digest(path) for path in (*found, *(source.document for source in context.present if found))]
+        files = self._retrieved_files(options)
+        digests = [context.cache.digest(path) for path in (*files, *(source.document for source in context.present if files))]
         inputs = {
             "system": settings, "model": context.settings.judge_model,
             "code": code_digest(*CODE, *(MARKS_CODE if options.asks_sources else ())),
@@ -92,7 +92,7 @@ class SystemsStage(TaskByTask):
         }  # fmt: skip
         return Task(self.name, options.id, inputs, files_of(context, options))
 
-    def _found_files(self, options: SystemOptions) -> list[Path]:
+    def _retrieved_files(self, options: SystemOptions) -> list[Path]:
         """The files of what was found for a system, in the stage before."""
         if options.asks_sources:
             return [path for task in RouteStage(self.context).tasks_of(options) for path in task.outputs] or [UNKNOWN]
@@ -112,7 +112,7 @@ class SystemsStage(TaskByTask):
         }  # fmt: skip
         tables = (*TABLES, *(SOURCE_TABLES if context.config.asks_sources else ()), *(["references"] if references else []))
         names = [f"{table}.jsonl" for table in tables]
-        # Beside pairs, the judge's stage makes the folder anew, and these files are made again after it
+        # Beside pairs, the judge's stage recreates the folder, and these files are made again after it
         names += [] if context.config.compares else ["manifest.json", "questions.jsonl"]
         return Task(self.name, RELEASE, inputs, tuple(context.workspace.release / name for name in names))
 
@@ -239,18 +239,18 @@ def system_questions(context: RunContext, options: SystemOptions) -> list[System
     queries = [Query.of(question) for question in context.questions()]
     if not options.retrieves:
         return [SystemQuestion(query) for query in queries]
-    found = _found(context)
-    return [SystemQuestion(query, best_passages(found.get(query.question_id, ()), options.passages)) for query in queries]
+    retrieved = _retrieved_by_question(context)
+    return [SystemQuestion(query, best_passages(retrieved.get(query.question_id, ()), options.passages)) for query in queries]
 
 
-def _found(context: RunContext) -> dict[str, list[Found]]:
+def _retrieved_by_question(context: RunContext) -> dict[str, list[Found]]:
     """Question -> what was retrieved for it, handbook by handbook."""
     documents: list[Document] = [read_document(source.document) for source in context.present]
     organs = {question["question_id"]: Query.of(question) for question in context.questions()}
-    found: dict[str, list[Found]] = {}
+    retrieved: dict[str, list[Found]] = {}
     for document in documents:
         for record in read_lines(context.workspace.retrieval(document.handbook_id)):
             query = organs.get(record["question_id"])
             if query and meets(query, document):
-                found.setdefault(query.question_id, []).append((document, record["retrieval"]))
-    return found
+                retrieved.setdefault(query.question_id, []).append((document, record["retrieval"]))
+    return retrieved

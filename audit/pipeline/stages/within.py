@@ -1,4 +1,4 @@
-"""Each handbook compared with itself: what it states in several ways, and what was compared for that, into the release."""
+"""Compares each handbook with itself: disagreements and counts of compared statements, written into the release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Compare = Callable[[RunContext, HandbookCandidates], tuple[str, Sequence[Verdict
 
 @dataclass
 class WithinStage(TaskByTask):
-    """One task: all handbooks, so that a model is asked about them together; its replies are kept in a journal."""
+    """One task: all handbooks, so a model is asked about them together; its replies are kept in a journal."""
 
     compare: Compare
     name = "within"
@@ -39,7 +39,7 @@ class WithinStage(TaskByTask):
             "model": [judge.model, context.settings.judge_model] if judge.judge == MODEL else "",
             "templates": context.cache.digest(judge.templates) if judge.templates else "", "code": code_digest(*CODE),
         }  # fmt: skip
-        # The judge's stage makes the folder anew, so these files are made again after it.
+        # The judge's stage recreates the folder, so these files are made again after it.
         return [Task(self.name, "handbooks", inputs, tuple(context.workspace.release / name for name in FILES))]
 
     def carry(self, task: Task) -> Figures:
@@ -55,21 +55,23 @@ def write_comparison(
 ) -> tuple[int, list[Record]]:
     """Write the two files of FILES to `paths`; returns how many disagreements there are, and the counts of each handbook."""
     compared = list(zip(handbooks, verdicts, strict=True))
-    findings = (record for (handbook, found), verdict in compared for record in finding_records(handbook, judge, found, verdict))
-    counts = [count_record(handbook, judge, found, verdict) for (handbook, found), verdict in compared]
+    findings = (
+        record for (handbook, candidates), verdict in compared for record in finding_records(handbook, judge, candidates, verdict)
+    )
+    counts = [count_record(handbook, judge, candidates, verdict) for (handbook, candidates), verdict in compared]
     written = write_lines(paths[0], findings)
     write_lines(paths[1], counts)
     return written, counts
 
 
 def candidates_of(context: RunContext) -> HandbookCandidates:
-    """What is to be compared in each handbook that has its text."""
+    """The candidate pairs of each handbook with a text."""
     documents = (read_document(source.document) for source in context.present if source.document.is_file())
     return [(document.handbook_id, find_candidates(document)) for document in documents]
 
 
 def within_figures(findings: int, counts: Sequence[Figures], *, by_model: bool) -> Figures:
-    """What was found, in figures and a sentence; replies of a model that were unreadable or are missing count as findings."""
+    """The results, in figures and a sentence; replies of a model that were unreadable or are missing count as findings."""
     totals = {name: sum(record[name] for record in counts) for name in ("compared", "agreeing", "unscored", "not_asked")}
     message = (
         f"Handbooks compared with themselves: {len(counts):,}, disagreements: {findings:,}. Pairs of statements: "

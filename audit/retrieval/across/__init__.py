@@ -1,1 +1,1 @@
-"""One question to several sources: which source to ask for how many passages, and the evidence that is left of them."""
+"""One question to several sources: how many passages to take from each source, and the consolidated evidence."""

@@ -1,4 +1,4 @@
-"""What DAKS is compared with: each source alone, one index of all handbooks, and the sources' own lists put together."""
+"""Baselines for DAKS: each source alone, one index of all handbooks, and the sources' own lists put together."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def merged_pool(library: Library, merged: HandbookIndex, question: str, total: i
 def concatenated_pool(library: Library, question: str, total: int) -> list[ChunkHit]:
     """An equal part of each source's own list, by scores as each handbook's own statistics make them."""
     share = -(-total // len(library.sources))
-    found = library.search(question, OWN_BM25, share)
-    return [chunk for chunks in found.values() for chunk in chunks]
+    hits = library.search(question, OWN_BM25, share)
+    return [chunk for chunks in hits.values() for chunk in chunks]
 
 
 def single_source_pool(library: Library, source_id: str, question: str, total: int) -> list[ChunkHit]:

@@ -1,4 +1,4 @@
-"""What the alignment graph shows for one question: its seeds, the chunks within reach, and where each is."""
+"""The alignment graph for one question: its seeds, the chunks within reach, and their distances."""
 
 from __future__ import annotations
 

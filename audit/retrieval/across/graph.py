@@ -1,7 +1,7 @@
 """The alignment graph: chunks of all sources and the entities that they name, an edge where a chunk names an entity.
 
-Source: S1, Algorithm 2. The entities of a handbook's chunks are cached beside its index, one file for each handbook, named by all
-that decides them: a run that was stopped goes on with the next handbook.
+Source: S1, Algorithm 2. The entities of a handbook's chunks are cached next to its index, one file per handbook, named by
+everything that determines them: a stopped run resumes with the next handbook.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class EntityGraph:
         return columns
 
     def linking(self, most_chunks: int) -> Mask:
-        """The entities that link chunks: named by at most so many. What every chunk names ("patient") links nothing."""
+        """The entities that link chunks: named by at most so many. An entity that every chunk names ("patient") links nothing."""
         mask: Mask = self.degrees <= most_chunks
         return mask
 
@@ -126,7 +126,7 @@ _BUILDING = Lock()
 
 def graph_of(library: Library, recogniser: EntityRecogniser) -> EntityGraph:
     """The graph of a library, built at the first question and kept as long as the library."""
-    # Sessions that ask at once must not each build it
+    # Concurrent sessions must not each build it
     with _BUILDING:
         graphs = _GRAPHS.setdefault(library, {})
         if recogniser.digest not in graphs:

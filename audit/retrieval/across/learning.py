@@ -29,12 +29,12 @@ class KnownQuestion:
 
 @dataclass(frozen=True)
 class Predictors:
-    """What the weights are learned of.
+    """Options of learning the weights.
 
     features   names of features
     authority  whether lambda is learned too, else it is 0
     sources    whether each source gets a weight of its own: how often it is the primary one where all else is equal. Another
-               library has other sources, so that these weights are for the library on which they were learned
+               library has other sources, so these weights are for the library on which they were learned
     penalty    strength of the ridge penalty on the weights of standardised predictors
     """
 
@@ -66,7 +66,7 @@ def learned_settings(
     predictors = predictors or Predictors()
     sources = list(questions[0].probes)
     table = np.stack([_columns(question, authority, settings, predictors) for question in questions])
-    # Standardised, so that the penalty is the same for all; a predictor that never varies gets no weight
+    # Standardised, so the penalty is the same for all; a predictor that never varies gets no weight
     deviation = table.std(axis=(0, 1))
     scale = np.where(deviation > 1e-9, deviation, np.inf)
     own = np.eye(len(sources), len(sources) if predictors.sources else 0)
@@ -79,7 +79,7 @@ def learned_settings(
         weights=dict(zip(predictors.features, unscaled, strict=False)),
         authority_weight=unscaled[-1] if predictors.authority else 0.0,
         source_weights=dict(zip(sources, weights[len(scale) :].tolist(), strict=False)),
-        # S is a log odds now, so that its softmax needs no other temperature
+        # S is a log odds now, so its softmax needs no other temperature
         share_temperature=1.0,
     )
 

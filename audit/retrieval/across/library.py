@@ -1,6 +1,6 @@
 """The library: the indexes of all handbooks, searched source by source with scores on one scale.
 
-Each handbook keeps the index that `audit.retrieval.index` builds and caches by content, so that a library is built once, a new
+Each handbook keeps the index that `audit.retrieval.index` builds and caches by content, so a library is built once, a new
 handbook is added alone, and another grouping into sources needs no index of its own.
 """
 
@@ -30,7 +30,7 @@ from audit.text.language import language_of
 BM25, OWN_BM25, DENSE = "bm25", "bm25, own statistics", "dense"
 RETRIEVERS = (BM25, OWN_BM25, DENSE)
 """`bm25` weighs a word by how rare it is in the whole library; with its own statistics, by how rare it is in its handbook."""
-# Of the text of a handbook, so many characters tell its language
+# Number of characters of a handbook from which its language is detected
 LANGUAGE_SAMPLE = 2000
 
 
@@ -100,7 +100,7 @@ class Library:
             for scores in [self.scores(question, handbook_id, retriever)]
             for row in top_rows(scores, self.indexes[handbook_id].settings.depth)
         ]
-        # Ties by handbook and reading order, so that the same search gives the same chunks
+        # Ties by handbook and reading order, so the same search gives the same chunks
         return tuple(
             ChunkHit(source.source_id, chunk_id(self.indexes[handbook_id], row), row, -negative, rank)
             for rank, (negative, handbook_id, row) in enumerate(sorted(scored)[:depth], start=1)
@@ -179,7 +179,7 @@ class Library:
     def opening_match(self, rarities: Mapping[str, float], hit: ChunkHit, characters: int) -> float:
         """The part of a question's words, by rarity, that the first characters of a chunk's section have; 0 without words."""
         present = self._opening_tokens(hit, characters) & rarities.keys()
-        # fsum: a set has another order in every process, and the same search is to give the same bytes
+        # fsum: the order of a set differs between processes, and the same search must give the same bytes
         return fsum(rarities[token] for token in present) / fsum(rarities.values()) if present else 0.0
 
     def _opening_tokens(self, hit: ChunkHit, characters: int) -> frozenset[str]:
@@ -191,7 +191,7 @@ class Library:
 
     @cached_property
     def _openings(self) -> dict[tuple[str, str, int], frozenset[str]]:
-        # Filled by searches: the best sections of popular subjects come back again and again.
+        # Filled by searches: the best sections of popular subjects are found repeatedly.
         return {}
 
     def text(self, candidate: ChunkHit) -> str:
@@ -233,5 +233,5 @@ def build_library(
 
 
 def searchable(question: str) -> bool:
-    """Whether the question has a word to search for; stop words are none."""
+    """Whether the question has a word to search for; stop words do not count."""
     return bool(tokens(question))

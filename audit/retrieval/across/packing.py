@@ -18,7 +18,7 @@ TOO_LONG, HANDBOOK_FULL, ENOUGH = "does not fit", "handbook has its share", "eno
 
 @dataclass(frozen=True)
 class PackingStep:
-    """What packing decided about a passage: kept as `required`, `expected` or `ranked`, or the reason why it was left out."""
+    """The packing decision about a passage: kept as `required`, `expected` or `ranked`, or the reason why it was left out."""
 
     passage: EvidenceChunk
     tokens: int
@@ -27,7 +27,7 @@ class PackingStep:
 
 @dataclass(frozen=True)
 class Packing:
-    """The passages that were kept, best first, every decision in the order in which it was taken, and what the user must know."""
+    """The passages that were kept, best first, every decision in order, and messages for the user."""
 
     passages: tuple[EvidenceChunk, ...]
     steps: tuple[PackingStep, ...]
@@ -72,7 +72,7 @@ class _Packer:
     def __init__(self, settings: PackingSettings) -> None:
         self.settings = settings
         self.kept: list[EvidenceChunk] = []
-        # By the passage: a required one that did not fit is looked at again in its rank
+        # By the passage: a required one that did not fit is considered again at its rank
         self.steps: dict[tuple[str, str, int, int], PackingStep] = {}
         self._tokens = 0
         self._handbooks: Counter[str] = Counter()
@@ -111,7 +111,7 @@ def _notes(
             "No passage was kept; allow more tokens."
         ]
     return [
-        f"No passage of the required source '{source}' fits into what {settings.tokens} tokens and the other limits leave. "
+        f"No passage of the required source '{source}' fits within {settings.tokens} tokens and the other limits. "
         "The evidence does not cover it."
         for source in missing
     ]

@@ -16,7 +16,7 @@ from audit.retrieval.across.settings import FEATURES, DaksSettings
 
 @dataclass(frozen=True)
 class SourceRoute:
-    """What routing decided about one source: score S, share p of the softmax, and budget b; `probed`: chunks in its probe."""
+    """The routing decision about one source: score S, share p of the softmax, and budget b; `probed`: chunks in its probe."""
 
     source_id: str
     authority: float
@@ -31,7 +31,7 @@ class SourceRoute:
 class Routing:
     """The routes of a question, best source first, and the pool: the best chunks of each source, as many as its budget.
 
-    notes     what the user has to know: a source without text, a question without words, a budget below the minimum
+    notes     messages for the user: a source without text, a question without words, a budget below the minimum
     """
 
     question: str
@@ -87,12 +87,12 @@ def route(
     if not searchable(question):
         note = "The question has no words to search for. No source was searched; ask it in full words."
         return Routing(question, (), (), settings, retriever, (note,))
-    found = library.search(question, retriever, max(settings.probe, settings.budget))
-    probes = {source: chunks for source, chunks in found.items() if source not in library.without_text}
+    hits = library.search(question, retriever, max(settings.probe, settings.budget))
+    probes = {source: chunks for source, chunks in hits.items() if source not in library.without_text}
     routes = _routes(library, question, probes, settings)
     pool = tuple(chunk for one in routes for chunk in probes[one.source_id][: one.budget])
-    with_hits = {source for source, chunks in found.items() if chunks}
-    notes = (*_notes(library, found, settings), *required_notes(library, required, with_hits))
+    with_hits = {source for source, chunks in hits.items() if chunks}
+    notes = (*_notes(library, hits, settings), *required_notes(library, required, with_hits))
     return Routing(question, routes, pool, settings, retriever, notes)
 
 
@@ -114,12 +114,12 @@ def _routes(
     return tuple(sorted(routes, key=lambda one: -one.score))
 
 
-def _notes(library: Library, found: Collection[str], settings: DaksSettings) -> list[str]:
+def _notes(library: Library, with_hits: Collection[str], settings: DaksSettings) -> list[str]:
     notes = [
         f"Source '{source}' has no text. It was given no budget; index its handbooks or leave it out."
         for source in sorted(library.without_text)
     ]
-    with_text = len(found) - len(library.without_text)
+    with_text = len(with_hits) - len(library.without_text)
     if with_text * settings.minimum > settings.budget:
         notes.append(
             f"A budget of {settings.budget} is below {settings.minimum} for each of {with_text} sources. "
@@ -139,5 +139,5 @@ def required_notes(library: Library, required: Collection[str], with_hits: Colle
 
 
 def with_uniform_budget(library: Library, question: str, settings: DaksSettings, retriever: str = BM25) -> Routing:
-    """The same budget for every source: routing without features and authority, as a baseline."""
+    """An equal budget for every source: routing without features and authority, as a baseline."""
     return route(library, question, replace(settings, weights={}, authority_weight=0.0), retriever)

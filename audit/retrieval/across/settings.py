@@ -89,8 +89,8 @@ class ConsolidationSettings:
     near_duplicate   passages that share this part of their words (Jaccard) are one; 1: only the same words
     per_section, per_handbook  passages kept of one section and of one handbook; None: any number
     retrieval_share  mu: the part of S1's base score that is the retrieval score; the rest is the rank in its source
-    opening_share    the part of the base score that is the opening of the passage's section (see `features`): what a section is
-                     about it says at once; 0 in S1
+    opening_share    the part of the base score that is the opening of the passage's section (see `features`): a section names its
+    subject at once; 0 in S1
     route_share      the part of the base score that is the share which routing gives to the passage's source; 0 in S1
     opening_characters  what of a section counts as its opening
     passages         length of the evidence (K)
@@ -129,7 +129,7 @@ class ConsolidationSettings:
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the alignment graph adds. S1 publishes the steps and not the values.
+    """Settings of the alignment graph. S1 publishes the steps and not the values.
 
     seeds            the best candidates (S) whose entities are seeds, with those of the question; 0: the question's alone
     hops             how far from a seed a chunk may be (h): 1 names a seed, 2 shares an entity with such a chunk
@@ -205,7 +205,7 @@ class CrossSourceSettings:
 
     @classmethod
     def for_sources(cls, sources: int) -> CrossSourceSettings:
-        """The defaults with a budget that gives two chunks to each of many sources, so that none is probed in vain."""
+        """The defaults with a budget that gives two chunks to each of many sources, so no source is probed in vain."""
         return cls(daks=DaksSettings(budget=max(DaksSettings.budget, 2 * sources)))
 
     @classmethod

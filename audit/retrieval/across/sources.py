@@ -1,4 +1,4 @@
-"""Sources: groups of handbooks, each with an authority that says how much its word counts before anything is searched."""
+"""Sources: groups of handbooks, each with an authority, its weight before anything is searched."""
 
 from __future__ import annotations
 

@@ -28,7 +28,9 @@ WITH_FACTS = (StressTest.INTEGRATION, StressTest.ROBUSTNESS)
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """What is built: the tests, the shares of signal in percent (empty: those of each test), and the seed of every draw."""
+    """The settings of a build: the tests, the shares of signal in percent (empty: those of each test), and the seed of every
+    draw.
+    """
 
     seed: int = 0
     tests: tuple[StressTest, ...] = STRESS_TESTS
@@ -55,7 +57,7 @@ class CellCounts:
 
 @dataclass
 class BuildSummary:
-    """Counts by (test, size, share), and what was left out."""
+    """Counts by (test, size, share), and of omitted instances."""
 
     report: BuildReport
     cells: dict[tuple[str, int, int], CellCounts] = field(default_factory=dict)
@@ -138,7 +140,7 @@ class _QuestionSource:
         )  # fmt: skip
 
     def shuffled(self, documents: list[StressDocument]) -> tuple[StressDocument, ...]:
-        """The documents in random order. One set always has one order, so that equal contexts are asked about once."""
+        """The documents in random order. A set always has the same order, so equal contexts are asked about once."""
         names = " ".join(sorted(document.document_id for document in documents))
         return tuple(sorted(documents, key=lambda document: rank("order", self.seed, names, document.document_id)))
 
@@ -146,12 +148,12 @@ class _QuestionSource:
 def _draw_for_rounding(sources: Sequence[_QuestionSource]) -> None:
     """Give each question a draw in [0, 1), spread evenly over the questions with as many documents.
 
-    Evenly, and not each at random, so that the mean share of signal is the one asked for on a few questions, too.
+    Evenly, not independently at random, so the mean share of signal is as requested even with few questions.
     """
     for name, members in _by_size(sources):
         members.sort(key=lambda source: rank("rounding", source.seed, source.question.question_id))
-        for place, source in enumerate(members):
-            setattr(source, name, (place + 0.5) / len(members))
+        for index, source in enumerate(members):
+            setattr(source, name, (index + 0.5) / len(members))
 
 
 def _by_size(sources: Sequence[_QuestionSource]) -> Iterator[tuple[str, list[_QuestionSource]]]:
@@ -166,7 +168,7 @@ def _by_size(sources: Sequence[_QuestionSource]) -> Iterator[tuple[str, list[_Qu
 def _context(
     source: _QuestionSource, noise: NoisePool, test: StressTest, size: int, share: int, report: BuildReport
 ) -> list[StressDocument] | None:
-    """The documents of one context; None where they cannot be had."""
+    """The documents of one context; None if there are not enough."""
     where = f"{source.question.question_id}, {test}, {size} documents, {share} % signal"
     available = source.with_facts if test in WITH_FACTS else source.documents
     if not available and (share or test == StressTest.ROBUSTNESS) and size:

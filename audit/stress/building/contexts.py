@@ -20,7 +20,7 @@ SIZES: dict[StressTest, tuple[int, ...]] = {
     StressTest.INTEGRATION: (5, 10),
     StressTest.ROBUSTNESS: (5, 10),
 }
-"""Test -> how many documents a context is to have."""
+"""Test -> the numbers of documents in its contexts."""
 
 # A pool with fewer documents, for each one needed, is ranked as a whole
 SPARSE = 8
@@ -34,18 +34,18 @@ class Composition(NamedTuple):
 
 
 def shares_of(test: StressTest) -> tuple[int, ...]:
-    """The shares of signal, in percent, that a test has: integration needs some signal, standard has nothing else."""
+    """The shares of signal, in percent, of a test: integration needs some signal, standard has only signal."""
     if test == StressTest.STANDARD:
         return (100,)
     return SHARES[1:] if test == StressTest.INTEGRATION else SHARES
 
 
 def composition(size: int, share: int, available: int, draw: float) -> Composition | None:
-    """The composition of a context of signal and noise; None where no signal is available and some is asked for.
+    """The composition of a context of signal and noise; None if signal is required but not available.
 
     size, share  documents asked for, and percent of signal among them
     available    signal documents of the question. With too few of them the context is smaller: of the two neighbouring sizes,
-                 `draw` (in [0, 1), one per question) picks one, so that the mean share over questions is `share`
+                 `draw` (in [0, 1), one per question) picks one, so the mean share over questions is `share`
     """
     wanted = round(size * share / 100)
     if wanted == 0:
@@ -66,7 +66,7 @@ def composition(size: int, share: int, available: int, draw: float) -> Compositi
 def correct_and_edited(size: int, share: int, available: int, draw: float) -> Composition | None:
     """The composition of a context of correct and edited documents, all of them signal; None without any.
 
-    Of m documents share x m is rarely whole; `draw` rounds it up or down so that the mean over questions is `share`.
+    Of m documents, share x m is rarely an integer; `draw` rounds it up or down so the mean over questions is `share`.
     """
     documents = min(size, available)
     if documents == 0:
@@ -80,7 +80,7 @@ class NoisePool:
     """The signal documents of all questions, from which the noise of each question is drawn."""
 
     def __init__(self, questions: Sequence[StressQuestion]) -> None:
-        # Sorted, so that another order of the input gives the same noise
+        # Sorted, so the order of the input does not change the noise
         ordered = sorted(questions, key=lambda question: question.question_id)
         distinct = {same_text(document.text): document for question in ordered for document in question.documents}
         self._documents = list(distinct.values())
@@ -89,7 +89,7 @@ class NoisePool:
             self._texts_of_topic.setdefault(topic_of(question), set()).update(same_text(one.text) for one in question.documents)
 
     def draw(self, question: StressQuestion, count: int, seed: int) -> list[SignalDocument]:
-        """At most `count` documents of other questions in random order, no text twice and none of the question's own."""
+        """At most `count` documents of other questions in random order, without repeated texts or the question's own."""
         own = self._texts_of_topic.get(topic_of(question), set())
         if len(self._documents) < SPARSE * (count + len(own)):
             order = sorted(self._documents, key=lambda document: rank("noise", seed, question.question_id, document.document_id))
@@ -112,5 +112,5 @@ def _distinct(documents: Iterable[SignalDocument], count: int, own: Collection[s
 
 
 def topic_of(question: StressQuestion) -> str:
-    """What a question shares with the same question asked of another handbook."""
+    """A key shared by the same question asked of different handbooks."""
     return question.topic or question.question_id

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 
 def rank(*names: object) -> int:
-    """A number that is as good as random, from 0 to 2**256 - 1; sorting by it draws an order."""
+    """A pseudo-random number from 0 to 2**256 - 1; sorting by it gives a random order."""
     return int(hashlib.sha256("\n".join(map(str, names)).encode()).hexdigest(), 16)
 
 
 def positions(count: int, *names: object) -> Iterator[int]:
-    """Numbers from 0 to `count` - 1 without end, each drawn anew."""
+    """An endless stream of independent draws from 0 to `count` - 1."""
     number = 0
     while count:
         yield rank(*names, number) % count

@@ -23,15 +23,15 @@ RULES: tuple[Callable[[str, int, int], Iterator[Replacement]], ...] = (
 )  # fmt: skip
 GAP = "____"
 NO_RULE = "document without a statement that a rule can change"
-# Of a long statement only the words around the gap are shown
+# For a long statement only the words around the gap are shown
 WORDS_AROUND = 30
-# More words in common with the question make a statement no more decisive
+# Beyond this number of shared words, a statement is not more relevant to the question
 MAX_SHARED = 2
 
 
 @dataclass(frozen=True)
 class Fact:
-    """What one statement of a document says, as a question, and what its edited copy says instead.
+    """The content of one statement as a question, with the answers of the document and of its edited copy.
 
     sub_answer   a string of the document, `false_answer` a string of the edited document
     edit         the edit, whose kind is one of `replacements.KINDS` (or "model")
@@ -48,7 +48,7 @@ def rule_facts(
 ) -> dict[str, Fact]:
     """Document id -> fact, for each signal document that has a statement which a rule can change; `report` counts the others.
 
-    pool  all questions: what documents of several of them say is asked of none
+    pool  all questions: statements shared by documents of several of them are never asked about
     """
     shared = shared_statements(pool or questions)
     facts: dict[str, Fact] = {}
@@ -70,7 +70,7 @@ def find_fact(text: str, question: str, seed: str, shared: Collection[str] = fro
     shared  statements that other documents have too: a question about one would not be about this document
     """
     candidates = [one for one in find_candidates(text) if one[0].text not in shared]
-    # Rather a statement that can be understood alone, and an edit that a reader could miss
+    # Prefer a statement that can be understood on its own, and an edit that a reader could miss
     candidates = [one for one in candidates if not POINTS_BACK.match(one[0].text)] or candidates
     candidates = [one for one in candidates if not _is_bare_denial(text, one[1])] or candidates
     if not candidates:
@@ -84,7 +84,7 @@ def find_fact(text: str, question: str, seed: str, shared: Collection[str] = fro
 
 
 def shared_statements(questions: Iterable[StressQuestion]) -> frozenset[str]:
-    """The statements that stand in documents of different topics, such as what an encyclopedia says in every entry.
+    """The statements found in documents of different topics, such as boilerplate of an encyclopedia.
 
     One context may then hold both documents. Documents of one topic are never in one context as signal and noise.
     """

@@ -13,13 +13,13 @@ from audit.release.records import RecordFile, UnreadableRecord
 from audit.stress.building.questions import BuildReport, StressQuestion, checked_questions
 
 Place = tuple[str, Any]
-"""Where a record is in its file, and the record in the documented layout."""
+"""The position of a record in its file, and the record in the documented layout."""
 YES_NO_MAYBE = {"A": "yes", "B": "no", "C": "maybe"}
 NOTHING = "Nothing was written."
 
 
 def read_questions(path: Path, max_bytes: int, report: BuildReport, *, documents: Path | None = None) -> list[StressQuestion]:
-    """The questions of a file in one of the three layouts, which its content tells, in the order of their ids.
+    """The questions of a file in one of the three layouts (detected from its content), in the order of their ids.
 
     documents  a JSONL file with more signal documents (question_id, and documents or document_id and text), such as what a
                retriever found; MIRAGE's file has none
@@ -32,19 +32,19 @@ def read_questions(path: Path, max_bytes: int, report: BuildReport, *, documents
     records = ((where, _with_documents(record, more)) for where, record in _records(path, max_bytes, report))
     questions = list(checked_questions(records, path.name.split(".")[0], report))
     if not questions:
-        reasons = "; ".join(report.lines()) or "the file has no record"
+        reasons = "; ".join(report.summary_lines()) or "the file has no record"
         raise QuestionsError(f"{path}: no question can be used ({reasons}). {NOTHING} data/README.md describes the layout.")
     return sorted(questions, key=lambda question: question.question_id)
 
 
 def _records(path: Path, max_bytes: int, report: BuildReport) -> Iterator[Place]:
-    whole = _whole_object(path) if path.name.removesuffix(".gz").endswith(".json") else None
-    if whole is None:
+    content = _whole_object(path) if path.name.removesuffix(".gz").endswith(".json") else None
+    if content is None:
         yield from _lines(path, max_bytes, report)
-    elif any(isinstance(value, Mapping) and "QUESTION" in value for value in whole.values()):
-        yield from _pubmedqa(whole, path)
+    elif any(isinstance(value, Mapping) and "QUESTION" in value for value in content.values()):
+        yield from _pubmedqa(content, path)
     else:
-        yield from _mirage(whole, path)
+        yield from _mirage(content, path)
 
 
 def _whole_object(path: Path) -> dict[str, Any] | None:
@@ -67,9 +67,9 @@ def _lines(path: Path, max_bytes: int, report: BuildReport) -> Iterator[Place]:
             yield where, record
 
 
-def _pubmedqa(whole: Mapping[str, Any], path: Path) -> Iterator[Place]:
+def _pubmedqa(content: Mapping[str, Any], path: Path) -> Iterator[Place]:
     """PubMedQA: PMID -> QUESTION, CONTEXTS, final_decision. LONG_ANSWER, the abstract's conclusion, is never read."""
-    for pmid, record in whole.items():
+    for pmid, record in content.items():
         contexts = record.get("CONTEXTS")
         texts = contexts if isinstance(contexts, list) else []
         yield f"{path.name}, {pmid}", {
@@ -79,9 +79,9 @@ def _pubmedqa(whole: Mapping[str, Any], path: Path) -> Iterator[Place]:
         }  # fmt: skip
 
 
-def _mirage(whole: Mapping[str, Any], path: Path) -> Iterator[Place]:
+def _mirage(benchmark: Mapping[str, Any], path: Path) -> Iterator[Place]:
     """MIRAGE: data set -> id -> question, options, answer."""
-    for dataset, questions in whole.items():
+    for dataset, questions in benchmark.items():
         for own_id, record in questions.items():
             content = record if isinstance(record, Mapping) else {}
             names = {name: content.get(name) for name in ("question", "options", "answer", "documents")}

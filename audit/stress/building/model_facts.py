@@ -1,4 +1,4 @@
-"""Sub-questions and counterfactual documents from a model: which calls that needs, and the facts that its replies give."""
+"""Sub-questions and counterfactual documents from a model: the required calls, and the facts in its replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_QUESTION, MAX_ANSWER, MAX_STRETCH, MAX_REASONING = 300, 120, 600, 300
 SUB_QUESTION, COUNTERFACTUAL = "sub_question", "counterfactual"
 REPLY_TOKENS = {SUB_QUESTION: 90.0, COUNTERFACTUAL: 140.0}
 NEEDED = {SUB_QUESTION: ("sub_question", "answer"), COUNTERFACTUAL: ("false_answer", "before", "after")}
-# What stands for a sub-question that is not written yet, in estimates
+# Placeholder for a sub-question that is not written yet, in estimates
 NOT_WRITTEN = "which amount does it give"
 
 
@@ -106,7 +106,7 @@ class FactTask:
                 yield question, document, self.second_call(question, document, fields["sub_question"], fields["answer"])
 
     def _expected_calls(self, replies: Replies) -> Iterator[Call]:
-        """The calls of the second stage as far as they can be told before the first has run."""
+        """The calls of the second stage, as far as they are known before the first has run."""
         for question, document, fields, was_asked in self.sub_questions(replies):
             if fields and fields["answer"] in document.text:
                 yield self.second_call(question, document, fields["sub_question"], fields["answer"])

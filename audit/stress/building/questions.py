@@ -1,4 +1,4 @@
-"""Questions for stress tests and their signal documents, checked; what cannot be used is counted with a sentence."""
+"""Questions for stress tests and their signal documents, checked; unusable ones are counted with a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 MAX_EXAMPLES = 3
-# Where the fields of the documented layout have other names in other people's files
+# Other names of the documented fields in other people's files
 ALIASES = {
     "question_id": ("question_id", "id", "qid"), "question": ("question", "text"), "options": ("options", "choices"),
     "gold": ("gold", "answer", "label"), "documents": ("documents", "signal_documents", "contexts"),
@@ -43,7 +43,7 @@ class StressQuestion:
 
 @dataclass
 class BuildReport:
-    """What was left out or dropped: how often for each reason, with the first sentences."""
+    """Questions and documents left out: counts by reason, with the first messages."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class BuildReport:
         if len(kept) < MAX_EXAMPLES:
             kept.append(sentence)
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """A line for each reason, and below it the first cases."""
         lines = []
         for reason, count in self.counts.most_common():
@@ -68,7 +68,7 @@ class BuildReport:
 
 
 class _UnusableError(Exception):
-    """Why a question cannot be used: a reason that recurs, and the sentence."""
+    """Why a question cannot be used: a short reason for counting, and the message."""
 
     def __init__(self, reason: str, sentence: str) -> None:
         super().__init__(sentence)

@@ -1,4 +1,4 @@
-"""The files of a build: the instances, and a manifest that says what they are and what was left out."""
+"""The files of a build: the instances, and a manifest that describes them and lists what was left out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANIFEST_FILE = "manifest.json"
 def write_build(folder: Path, instances: Iterable[StressInstance], summary: BuildSummary, about: Mapping[str, Any]) -> int:
     """Write the instances and the manifest into a new or empty folder, complete or not at all; returns how many instances.
 
-    about  what the manifest says beside the counts: source, data set, settings. It has no date, so that the same build gives the
+    about  further entries of the manifest: source, data set, settings. It has no date, so the same build gives the
            same bytes
 
     Raises AuditError where the folder cannot be written or is not empty.

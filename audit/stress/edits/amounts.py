@@ -1,4 +1,4 @@
-"""Rules that change an amount or its unit: a value that could stand there and that the document does not give."""
+"""Rules that change an amount or its unit: a plausible value that the document does not contain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATISTICS = re.compile(
     re.I,
 )
 PART_OF_NUMBER = re.compile(r"\s\w+\sout\sof\b|[\s-]?(?:hundred|thousand|million|billion)", re.I)
-# Who does not live past the age of 3 does not live past that of 6 either
+# If nobody lives past the age of 3, nobody lives past 6 either: the edit would still be true
 NOT_PAST = re.compile(
     r"(?:\bnot\b|n['’]t\b|never\b)[^.;]{0,45}\b(?:past|beyond|after)\s(?:the\s|they(?:['’]re| are)\s)?(?:age\s(?:of\s)?)?$", re.I
 )
@@ -90,7 +90,7 @@ def _core(text: str, quantity: Quantity) -> AmountSpan | None:
 
 
 def _is_an_amount(text: str, span: AmountSpan) -> bool:
-    """Whether the span is an amount that a reader could ask about, and no statistic, name, code or part of a reference."""
+    """Whether the span is an amount that a reader could ask about, not a statistic, name, code or part of a reference."""
     if NOT_PAST.search(text[max(0, span.start - 80) : span.start]):
         return False
     before, after = text[max(0, span.start - 30) : span.start], text[span.end : span.end + 24]
@@ -103,7 +103,7 @@ def _is_an_amount(text: str, span: AmountSpan) -> bool:
         return False
     if span.quantity.dimension != COUNT:
         return True
-    # "All 4 limbs" are no 12, and "7 cases out of 8" no 21
+    # "All 4 limbs" cannot become 12, nor "7 cases out of 8" become 21
     if re.search(r"\ball\s(?:the\s|of the\s)?$", before, re.I) or PART_OF_NUMBER.match(after):
         return False
     # A bare number needs a noun, and no name before it: "Vitamin B 12", "Gleason 7"
@@ -166,7 +166,7 @@ def _other_percentage(value: float) -> float:
 
 
 def _other_temperature(value: float) -> float:
-    """Two degrees Celsius, or three Fahrenheit, so that a body temperature stays one."""
+    """Two degrees Celsius, or three Fahrenheit, so a body temperature stays one."""
     if value <= 45:
         return value + 2 if value <= 39 else value - 2
     return value + 3 if value <= 101.5 else value - 3

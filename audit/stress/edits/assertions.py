@@ -19,7 +19,7 @@ NOT_ASSERTED = re.compile(
 # Alone, "This is very important" can be true of anything
 POINTS_BACK = re.compile(r"\W*(?:this|these|it|they|those|such|he|she|that|here|both|its|their|his|her)\b", re.I)
 CUT = re.compile(r"\b(?:vs|e\.g|i\.e|cf|approx|fig|no|dr|resp)\.$", re.I)
-# Where the words are no prose: a table's row, a list of names, a footnote
+# Text that is not prose: a table row, a list of names, a footnote
 NOT_PROSE = re.compile(r"\s\|\s|https?://|www\.|©|\bet al\b")
 
 

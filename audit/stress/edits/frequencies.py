@@ -9,7 +9,7 @@ from audit.stress.edits.replacements import FREQUENCY, Replacement, replacement
 from audit.text.quantity import find_quantities
 from audit.text.units import ADVERBS, INTERVAL, any_of
 
-# Of "often" and "usually" either could fill a gap, so that a question names both words; an interval can be asked for
+# Of "often" and "usually" either could fill a gap, so a question names both words; an interval can be asked for
 INTERVAL_NOUN, HABIT_NOUN = "frequency", "words"
 ADVERB_SWAPS = {
     "hourly": "daily", "daily": "weekly", "nightly": "weekly", "weekly": "monthly", "biweekly": "daily", "monthly": "weekly",

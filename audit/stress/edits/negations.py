@@ -26,9 +26,9 @@ WITHOUT = re.compile(
 OPEN = re.compile(r"\b(?:may|might|can|could|perhaps|possibly|suggest\w*)\b", re.I)
 # Words that stand only after a denial: "we are aware of any evidence" is not English
 NEEDS_DENIAL = re.compile(r"\b(?:any|anyone|anything|either|yet|at all|until|ever|much)\b", re.I)
-# Two denials in one sentence may hang together, and a doubt cannot be turned round
+# Two negations in one sentence may depend on each other, and a doubt cannot be reversed
 SECOND_DENIAL = re.compile(r"\b(?:not|no|nor|neither|never|none|without|cannot|unless|although|however|but|or)\b|n['’]t\b", re.I)
-# What asserts something of all it names; "may" and "can" leave open whether it happens, and some are not all
+# Verbs that assert something of every subject; "may" and "can" leave open whether it happens, and some are not all
 # In lower case: "IS" may stand for infantile spasms
 ASSERTED = re.compile(r"\b(?P<auxiliary>is|are|was|were|should|must|will|has been|have been)\b(?=\s+[a-z])")
 FOR_SOME = re.compile(r"\b(?:some|many|several|certain|other|others|sometimes|often)\b", re.I)
@@ -55,14 +55,14 @@ IMPERATIVE = re.compile(
     r"\W*(?P<verb>Call|Take|Eat|Drink|Wash|Use|Wear|Keep|Tell|Ask|Stop|Check|Follow|Bring|Clean|Limit|Visit|Wait|Store|Rinse|Apply)\s+"
     r"(?=[a-z])"
 )
-# What a study did, in the passive: denying it leaves an odd report and no other finding
+# Methods of a study, in the passive: denying them gives an odd report rather than another finding
 DONE = re.compile(
     r"\s+(?:\w+ly\s+)?(?!(?:associat|correlat|relat|affect|influenc|improv|increas|reduc|decreas|limit|detect|observ|need|requir|recommend|"
     r"indicat|confirm|link|caus|prevent|elevat|impair|involv|inherit)ed)(?:\w+ed|taken|given|drawn|shown|chosen|sent|held|set|split|"
     r"built|undergone|put|asked)\b",
     re.I,
 )
-# A subject is short, or the verb that was found belongs to another clause
+# With a longer subject, the verb probably belongs to another clause
 MAX_SUBJECT_WORDS = 9
 
 
@@ -78,7 +78,7 @@ def negation_replacements(text: str, start: int, end: int) -> Iterator[Replaceme
     ]
     if len(SECOND_DENIAL.findall(statement)) > 1 and len(denials) != 1:
         return
-    # Of several denials, each taken alone would leave the others to deny it
+    # With several negations, removing one would leave the others in place
     if not denials and not SECOND_DENIAL.search(statement):
         denials = list(_denied(statement))
     elif len(denials) > 1 or _hangs_together(statement):

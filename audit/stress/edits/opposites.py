@@ -40,7 +40,7 @@ NOT_QUANTIFIED = r"(?:one or|or|and|no|not|any|once|much|even|learn|the|two|thre
 # "Patients with increased pressure" are one group of several; "associated with increased pressure" is a finding
 HAVING = r"(?<!associated )(?<!linked )(?<!correlated )with"
 PREDICATE = "is|are|was|were|a|an|very|relatively|extremely|quite|fairly"
-# "After adjustment for age" tells how a figure was calculated
+# "After adjustment for age" describes how a figure was calculated
 CALCULATED = "adjust|control|all|that|which|correct|and|exclu|stratif|account|multiv|univ|matching"
 NAMES_WITH_COMMON = "cold|bile|name|ancestor|carotid|to|variable|sense|femoral|iliac|names|polymorph|variant|and|in all|for"
 # Each is used in both directions; the last four fields belong to the first word of a line

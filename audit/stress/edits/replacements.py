@@ -1,4 +1,4 @@
-"""What a rule replaces in a document: one stretch of a statement, and the words that make the statement false."""
+"""A rule's replacement in a document: one stretch of a statement, and the words that make the statement false."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ SPOKEN_CONSONANT = re.compile(r"(?:one|uni(?!n)|use|usual|eu)", re.I)
 
 
 class Replacement(NamedTuple):
-    """Characters `start` to `end` of a document, what a rule of `kind` puts there, and what a question calls the stretch."""
+    """Characters `start` to `end` of a document, their replacement by a rule of `kind`, and the noun that a question uses for
+    them.
+    """
 
     kind: str
     start: int

@@ -30,7 +30,7 @@ BLANKS = {
     "silent": "This handbook says nothing about it.",
     "points elsewhere": "You will find more on this in another chapter.",
 }
-"""Answers that say nothing on what was asked, as the rubric of the annotation protocol has it."""
+"""Answers that do not address the question, following the rubric of the annotation protocol."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class PlantedChange:
     """A pair before and after a change.
 
     before, after  both answers as the judge sees them, in order; only `side` differs, except where it is BOTH
-    edit           the change on that side; None where the answers changed places
+    edit           the change on that side; None if the answers were swapped
     variant        which of several ways the change was made, such as the wording of an instruction
     ordered        the label that a planted instruction asks for
     """
@@ -62,7 +62,7 @@ class CannotPlant:
 
 @dataclass(frozen=True)
 class PlantingContext:
-    """What a change may draw on: chance, its number among those of its kind, and the names of all centers of the run."""
+    """The inputs of a change: a random generator, its number among those of its kind, and the names of all centers of the run."""
 
     choose: random.Random
     number: int
@@ -81,7 +81,7 @@ def _on_side(
     ordered: Label | None = None,
 ) -> PlantedChange:
     answers = (start.answer_a, start.answer_b)
-    # The text before the change need not be the answer as it is: an added detail starts from a shorter one
+    # The text before the change may differ from the answer: an added detail starts from a shorter one
     before = (edit.original, answers[1]) if side is ChangedSide.A else (answers[0], edit.original)
     after = (edit.text, answers[1]) if side is ChangedSide.A else (answers[0], edit.text)
     return PlantedChange(start, kind, side, before, after, edit, variant, ordered)
@@ -129,12 +129,12 @@ def _negation(start: StartPair, context: PlantingContext) -> PlantedChange | Can
 
 
 def _turns_round(change: Replacement, text: str) -> bool:
-    """Whether a denial turns the answer round: in a main clause, and of something that the answer says once."""
-    found = list(statements(text))
-    denied = next(statement for statement in found if statement.start <= change.start < statement.end)
+    """Whether a negation reverses the answer: it is in a main clause, about something the answer states only once."""
+    parts = list(statements(text))
+    denied = next(statement for statement in parts if statement.start <= change.start < statement.end)
     own = set(stems(denied.text))
     said_again = any(
-        len(own & set(stems(other.text))) >= MOSTLY_THE_SAME * len(own) for other in found if other.start != denied.start
+        len(own & set(stems(other.text))) >= MOSTLY_THE_SAME * len(own) for other in parts if other.start != denied.start
     )
     leans = POINTS_ELSEWHERE.search(denied.text) or SUBORDINATE.search(text[denied.start : change.start])
     # "It is not most often used for this" leaves open that it is used
@@ -146,9 +146,9 @@ def _changes(rule: Callable[[str, int, int], Iterator[Replacement]], text: str, 
 
     Where none shares a word, the first one, which usually answers.
     """
-    asked, found = set(stems(question)), list(assertions(text))
-    shared = [len(asked & set(stems(statement.quoted))) for statement in found]
-    close = [statement for statement, number in zip(found, shared, strict=True) if number == max(shared)]
+    asked, claims = set(stems(question)), list(assertions(text))
+    shared = [len(asked & set(stems(statement.quoted))) for statement in claims]
+    close = [statement for statement, number in zip(claims, shared, strict=True) if number == max(shared)]
     for statement in close if any(shared) else close[:1]:
         yield from rule(text, statement.start, statement.end)
 

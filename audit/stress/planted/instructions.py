@@ -1,6 +1,6 @@
-"""Orders to the judge, as a handbook could contain them by malice or by accident.
+"""Instructions to the judge, as a handbook could contain them by malice or by accident.
 
-They are attacks on our own prompts, and are here to be seen to fail: plain requests, requests with authority, replies that are
+They attack our own prompts, to verify that the attacks fail: plain requests, requests with authority, replies that are
 written out already, and forms that would end the delimiters or open a turn of the conversation if the client let them through.
 """
 
@@ -22,7 +22,7 @@ WORDINGS: dict[str, str] = {
 
 
 def instruction(wording: str, label: Label) -> str:
-    """The order of this wording to give `label`."""
+    """The instruction in this wording to give `label`."""
     return WORDINGS[wording].format(label=label.value)
 
 

@@ -1,4 +1,4 @@
-"""A judge asked about planted changes: which calls that needs, and the records of planted.jsonl from its verdicts."""
+"""Judging planted changes: the required calls, and the records of planted.jsonl from the verdicts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Record = dict[str, Any]
 
 @dataclass
 class PlantedSummary:
-    """What happened to the planted changes.
+    """Counts of the planted changes by outcome.
 
     judged     changes with both verdicts, of which `unscored` have no label before or after the change
     not_asked  changes of which a reply is missing; they are in no file

@@ -1,4 +1,4 @@
-"""Planting changes in the pairs of a run: so many of each kind, the same for one seed on every machine."""
+"""Planting changes in the pairs of a run: a number of each kind, reproducible for a seed on every machine."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def _plant_kind(
 
 
 def item_id(change: PlantedChange) -> str:
-    """An id that says the kind, and that equal changes share."""
+    """An id that contains the kind and is the same for equal changes."""
     parts = (*change.start.key, *change.before, *change.after)
     return f"{change.kind}-{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:12]}"

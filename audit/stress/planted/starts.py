@@ -1,4 +1,4 @@
-"""The pairs that changes are planted in: two answers of a run, or one answer beside itself."""
+"""The pairs in which changes are planted: two answers of a run, or one answer next to itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class StartPair:
     """Two answers to one question, as a run has them, with the label that the run's judge gave.
 
-    In a twin both answers are the same answer of one handbook: whatever is changed on one side is all that differs.
+    In a twin both answers are the same answer of one handbook, so the change on one side is the only difference.
     """
 
     question_id: str
@@ -49,15 +49,15 @@ class StartPair:
 
 
 def twins(pairs: Iterable[StartPair]) -> list[StartPair]:
-    """Every answer of the pairs beside itself, once; the label is CONSISTENT, by what it means."""
-    found: dict[tuple[str, str], StartPair] = {}
+    """Every answer of the pairs next to itself, once; the label is CONSISTENT by definition."""
+    pairs_by_answer: dict[tuple[str, str], StartPair] = {}
     for pair in pairs:
         for side in (pair, pair.swapped()):
             twin = replace(
                 side, handbook_b=side.handbook_a, answer_b=side.answer_a, center_b=side.center_a, label=Label.CONSISTENT
             )
-            found.setdefault((side.question_id, side.handbook_a), twin)
-    return list(found.values())
+            pairs_by_answer.setdefault((side.question_id, side.handbook_a), twin)
+    return list(pairs_by_answer.values())
 
 
 def spread(items: Iterable[T], seed: int, key: Callable[[T], tuple[str, ...]], by: Callable[[T], Hashable]) -> list[T]:
@@ -72,5 +72,5 @@ def spread(items: Iterable[T], seed: int, key: Callable[[T], tuple[str, ...]], b
     for item in shuffled:
         drawn[by(item)] += 1
         rounds.append((drawn[by(item)], item))
-    # A stable sort: within one round the random order stays
+    # A stable sort keeps the random order within a round
     return [item for _, item in sorted(rounds, key=lambda entry: entry[0])]

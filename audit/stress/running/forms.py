@@ -1,4 +1,4 @@
-"""What a reply to a stress test has to look like: a strict JSON Schema for each number of documents and options."""
+"""The required form of a reply to a stress test: a strict JSON Schema for each number of documents and options."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from audit.stress.instances import StressDocument, StressInstance
 from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest
 
 INSUFFICIENT = "insufficient"
-"""What a reply chooses where the documents do not suffice; offered in `sufficiency` alone, as in the source."""
+"""The choice for "the documents do not suffice"; offered only in `sufficiency`, as in the source."""
 MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
 
 
 @dataclass(frozen=True)
 class StressReplyForm:
-    """What is asked for: the letters that can be chosen (none: an open question), and how many calls and sub-answers."""
+    """The requested reply: the letters to choose from (none: an open question), and the numbers of calls and sub-answers."""
 
     letters: tuple[str, ...]
     may_decline: bool
@@ -49,7 +49,7 @@ class StressReplyForm:
     def schema(self, test: StressTest) -> dict[str, Any]:
         """The JSON Schema: the reasons come first and the choice last, because a model writes the keys in this order.
 
-        Calls and sub-answers are objects with a key for each number, so that none can be missing or given twice.
+        Calls and sub-answers are objects with a key for each number, so none can be missing or given twice.
         """
         parts: dict[str, Any] = {"reasoning": _text(MAX_REASONING)}
         if self.documents:
@@ -74,7 +74,7 @@ def _text(length: int) -> dict[str, Any]:
 
 
 def sub_questions_of(instance: StressInstance) -> tuple[StressDocument, ...]:
-    """The documents whose sub-questions are asked, in the order of asking, which tells nothing about that of the documents."""
+    """The documents whose sub-questions are asked, in the order of asking, which does not reveal the order of the documents."""
     if instance.test not in (StressTest.INTEGRATION, StressTest.ROBUSTNESS):
         return ()
     asked = [document for document in instance.documents if document.sub_question]

@@ -39,7 +39,7 @@ class SubAnswer(NamedTuple):
 
     @property
     def needs_grade(self) -> bool:
-        """Whether a model has to look: an exact match is right in full."""
+        """Whether a model has to grade it: an exact match is fully right."""
         return not exact_match(self.answer, self.right_answer)
 
 
@@ -49,7 +49,7 @@ def load_grade_prompt(folder: Path | None = None) -> Prompt:
 
 
 def read_grade(reply: Reply) -> float | None:
-    """The grade in a reply; None where it has none, or several."""
+    """The grade in a reply; None if it has none, or several."""
     if unreadable_reason(reply):
         return None
     objects = [match.value for match in json_objects(without_thinking(reply.text or ""))]
@@ -72,7 +72,7 @@ class GradeTask:
         return {"work": FORM.name, "model": self.model, "prompts": {FORM.purpose: self.prompt.title}}
 
     def calls(self) -> Iterator[tuple[SubAnswer, Call]]:
-        """Each answer that is no exact match, with its call."""
+        """Each answer that is not an exact match, with its call."""
         for item in self.answers:
             if item.needs_grade:
                 texts = {"sub_question": item.sub_question, "right_answer": item.right_answer, "answer": item.answer}

@@ -36,7 +36,7 @@ def load_stress_prompts(folder: Path | None = None) -> dict[StressTest, Prompt]:
 
 
 def stress_call(prompt: Prompt, model: str, instance: StressInstance) -> Call:
-    """The request that puts an instance to a model. It says nothing of what is true of the documents, nor their ids."""
+    """The request that puts an instance to a model. It reveals neither the truth about the documents nor their ids."""
     documents = [f"Document {number}: {_one_line(one.text)}" for number, one in enumerate(instance.documents, 1)]
     options = [f"{letter}: {_one_line(text)}" for letter, text in instance.options.items()]
     asked = [f"Sub-question {number}: {_one_line(one.sub_question)}" for number, one in enumerate(sub_questions_of(instance), 1)]
@@ -49,5 +49,5 @@ def stress_call(prompt: Prompt, model: str, instance: StressInstance) -> Call:
 
 
 def _one_line(text: str | None) -> str:
-    """The text on one line, so that no text can begin a line that looks like another document."""
+    """The text on one line, so no text can start a line that looks like another document."""
     return " ".join((text or "").split())

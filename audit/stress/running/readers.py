@@ -1,4 +1,4 @@
-"""Readers without a model, whose curves are known: baselines on the page, and instruments by which the figures are tested.
+"""Readers without a model, whose curves are known: baselines on the page, and test cases for the figures.
 
 | reader        | choice                                                          | calls            | sub-answers            |
 |---------------|-----------------------------------------------------------------|------------------|------------------------|
@@ -57,14 +57,14 @@ def _reply(
     """A reply with a choice (None: insufficient), a call on each document that the test asks for, and sub-answers."""
     form = StressReplyForm.of(instance)
     called = {number: call(one) for number, one in enumerate(instance.documents, 1)} if call and form.documents else {}
-    given = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}
+    answers = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}
     return StressReply(
-        choice, choice is None, None, called, {number: text for number, text in given.items() if text}, Parse.RULES
+        choice, choice is None, None, called, {number: text for number, text in answers.items() if text}, Parse.RULES
     )
 
 
 def _called(instance: StressInstance, sound: bool) -> DocumentCall:
-    """What a document is called that is believed, or is not."""
+    """The call on a document that is believed, or not believed."""
     if instance.test == StressTest.ROBUSTNESS:
         return DocumentCall.FACTUAL if sound else DocumentCall.WRONG
     return DocumentCall.RELEVANT if sound else DocumentCall.NOISE
@@ -119,5 +119,5 @@ def _commonest_gold(instances: Iterable[StressInstance]) -> Mapping[tuple[str | 
     for instance in instances:
         if instance.options:
             golds.setdefault(_kind(instance), {})[instance.question_id] = instance.gold
-    # Sorted, so that of two equally common ones the same wins whatever the order
+    # Sorted, so ties are broken independently of the order of the input
     return {kind: Counter(sorted(by_question.values())).most_common(1)[0][0] for kind, by_question in golds.items()}

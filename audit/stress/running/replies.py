@@ -1,6 +1,6 @@
-"""Parsing a reply to a stress test: the choice, the calls on documents, the sub-answers, and what is wrong with them.
+"""Parsing a reply to a stress test: the choice, the calls on documents, the sub-answers, and their faults.
 
-What cannot be read is unreadable, never a guess: an unknown letter, two different choices, a document called in two ways.
+Unclear replies are unreadable, never guessed: an unknown letter, two different choices, a document called in two ways.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
 @dataclass(frozen=True)
 class StressReply:
-    """What a reply says, by the numbers of documents and sub-questions, from 1.
+    """A parsed reply, by the numbers of documents and sub-questions, from 1.
 
     choice       letter, or the text of an open answer; None: insufficient, or unreadable
     reason       why no choice could be read; None where one was, or where it says insufficient
@@ -60,8 +60,8 @@ def parse_reply(text: str, form: StressReplyForm, options: Mapping[str, str], *,
         return StressReply(reason=CUT if cut else NO_CHOICE)
     choices = {_choice(record["choice"], form, options) for record in records if "choice" in record}
     faults: Counter[str] = Counter()
-    calls = _numbered(records, "documents", form.documents, faults, _call_of(form))
-    sub_answers = _numbered(records, "sub_answers", form.sub_questions, faults, _short_answer)
+    calls = _entries_by_number(records, "documents", form.documents, faults, _call_of(form))
+    sub_answers = _entries_by_number(records, "sub_answers", form.sub_questions, faults, _short_answer)
     choice, insufficient, reason = _decided(choices, cut)
     return StressReply(
         choice, insufficient, clean_text(records[-1].get("reasoning"), MAX_TEXT), calls, sub_answers,
@@ -81,7 +81,7 @@ def _known_keys(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None]:
-    """Choice, insufficient, and why there is neither; a choice that is no option is the empty text."""
+    """Choice, insufficient, and the reason if there is neither; a choice that is not an option becomes the empty text."""
     if len(choices) != 1:
         return None, False, SEVERAL if choices else CUT if cut else NO_CHOICE
     (choice,) = choices
@@ -91,7 +91,7 @@ def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None
 
 
 def _choice(value: Any, form: StressReplyForm, options: Mapping[str, str]) -> str:
-    """The letter (open question: the text), INSUFFICIENT, or an empty text for what is no option."""
+    """The letter (open question: the text), INSUFFICIENT, or an empty text for anything that is not an option."""
     text = clean_text(value, MAX_ANSWER) or ""
     if plain(text).strip(".") in (INSUFFICIENT, "insufficientinformation"):
         return INSUFFICIENT
@@ -120,11 +120,11 @@ def _short_answer(value: Any) -> str | None:
     return clean_text(str(value) if number else value, MAX_SUB_ANSWER)
 
 
-def _numbered(
+def _entries_by_number(
     records: list[dict[str, Any]], name: str, count: int, faults: Counter[str], read: Callable[[Any], Any]
 ) -> dict[int, Any]:
-    """What is given for the numbers 1 to `count`; what is missing, contradictory or about no such number is counted."""
-    given: dict[int, Any] = {}
+    """The entries for the numbers 1 to `count`; missing, contradictory and unknown numbers are counted."""
+    by_number: dict[int, Any] = {}
     contradicted: set[int] = set()
     for number, value in (entry for record in records for entry in _entries(record.get(name))):
         content = read(value)
@@ -132,15 +132,15 @@ def _numbered(
             faults[f"{name}: no such number"] += 1
         elif content is None:
             faults[f"{name}: not as asked for"] += 1
-        elif given.setdefault(number, content) != content:
+        elif by_number.setdefault(number, content) != content:
             contradicted.add(number)
     for number in contradicted:
-        del given[number]
-    missing = count - len(given) - len(contradicted)
+        del by_number[number]
+    missing = count - len(by_number) - len(contradicted)
     faults.update({f"{name}: given twice, differently": len(contradicted), f"{name}: missing": missing})
     for key in [key for key, times in faults.items() if not times]:
         del faults[key]
-    return given
+    return by_number
 
 
 def _entries(value: Any) -> Iterator[tuple[int | None, Any]]:

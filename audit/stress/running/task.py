@@ -1,4 +1,4 @@
-"""Stress tests put to a model: which calls that needs, and the records of `stress_replies.jsonl` from its replies."""
+"""Stress tests put to a model: the required calls, and the records of `stress_replies.jsonl` from its replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPLY_TOKENS, TOKENS_PER_ENTRY = 130, 9
 
 @dataclass
 class StressSummary:
-    """What happened to the instances: those that were asked by what came back, and what was wrong with replies."""
+    """Counts of the instances by outcome, and of the faults of replies."""
 
     asked: int = 0
     not_asked: int = 0
@@ -47,7 +47,7 @@ class StressSummary:
             f"{self.unread:,} unreadable; {self.not_asked:,} not asked."
         )
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """Why replies were unreadable, and what was wrong with calls and sub-answers, each with its count."""
         return [f"  {words}: {number:,}" for part in (self.reasons, self.faults) for words, number in part.most_common()]
 
@@ -133,7 +133,7 @@ def reader_records(
 
 
 def reply_record(instance: StressInstance, system_id: str, reply: StressReply) -> dict[str, Any]:
-    """A reply as stress_replies.jsonl has it: by the ids of the documents and not by their numbers."""
+    """A reply as in stress_replies.jsonl: with the ids of the documents instead of their numbers."""
     documents, asked = instance.documents, sub_questions_of(instance)
     return {
         "instance_id": instance.instance_id, "system_id": system_id, "reasoning": reply.reasoning, "choice": reply.choice,

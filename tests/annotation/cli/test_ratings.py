@@ -151,7 +151,7 @@ def test_the_share_if_annotators_are_wrong_together_is_printed_for_the_chosen_la
 
 def test_ratings_of_a_file_are_not_pooled_with_a_study(labels: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prevalence", "--labels", labels, "--pool", "v2"]) == 2
-    assert "--pool goes with --study" in capsys.readouterr().err
+    assert "--pool requires --study" in capsys.readouterr().err
 
 
 def test_macro_f1_over_the_labels_in_play_has_an_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

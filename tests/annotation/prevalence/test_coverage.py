@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from annotation.prevalence.estimates import ROWS, with_disagrees
+from annotation.prevalence.estimates import ROWS, append_disagreement
 from audit.demo.config import paper_config
 from audit.stats.intervals import ShareEstimate, stratified_share
 from audit.vocabulary import LABELS, Label
@@ -27,7 +27,7 @@ def run() -> Run:
 def coverage(run: Run, per_stratum: int, method: Method = stratified_share, studies: int = STUDIES) -> dict[str, float]:
     """Share of studies whose interval covers the true share, per label and for `disagrees`."""
     labels = run.studies(per_stratum, studies, seed=2).astype(float)
-    truth = with_disagrees(run.shares[None])[0]
+    truth = append_disagreement(run.shares[None])[0]
     rated = np.minimum(per_stratum, run.sizes)
     covered = {}
     for name, true, counts in zip(ROWS, truth, np.moveaxis(with_both(labels), 2, 0), strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from annotation.prevalence.estimates import corrected_shares, human_labels, item_weights, with_disagrees
+from annotation.prevalence.estimates import append_disagreement, corrected_shares, human_labels, item_weights
 from annotation.ratings.design import Codes, Floats, SampleDesign
 from audit.vocabulary import LABELS
 from tests.annotation.prevalence.test_estimates import STUDY
@@ -19,7 +19,7 @@ Estimator = Callable[[SampleDesign, Floats, Codes], Floats]
 def people_alone(design: SampleDesign, labels: Floats, judge: Codes) -> Floats:
     """The items weighted by the pairs that they represent, whatever the judge says of them."""
     weight = item_weights(design, ~np.isnan(labels[:, 0]))
-    return np.asarray(with_disagrees(labels).T @ weight / weight.sum())
+    return np.asarray(append_disagreement(labels).T @ weight / weight.sum())
 
 
 def inversion(design: SampleDesign, labels: Floats, judge: Codes) -> Floats:
@@ -28,7 +28,7 @@ def inversion(design: SampleDesign, labels: Floats, judge: Codes) -> Floats:
     joint = (judge[:, None] == np.arange(len(LABELS))).astype(float).T @ (labels * weight[:, None])
     margin = joint.sum(axis=0)
     matrix = np.divide(joint, margin, out=np.zeros_like(joint), where=margin > 0)
-    return np.asarray(with_disagrees((np.linalg.pinv(matrix) @ (joint.sum(axis=1) / weight.sum()))[None])[0])
+    return np.asarray(append_disagreement((np.linalg.pinv(matrix) @ (joint.sum(axis=1) / weight.sum()))[None])[0])
 
 
 def ppi(design: SampleDesign, labels: Floats, judge: Codes) -> Floats:
@@ -37,7 +37,7 @@ def ppi(design: SampleDesign, labels: Floats, judge: Codes) -> Floats:
     weight = item_weights(design, ~np.isnan(labels[:, 0]))
     codes = [judge[design.stratum == index][0] for index in range(len(design.strata))]
     run = np.repeat(codes, np.rint(design.pairs).astype(int))
-    rows = zip(with_disagrees(labels).T, with_disagrees(np.eye(len(LABELS))).T, strict=True)
+    rows = zip(append_disagreement(labels).T, append_disagreement(np.eye(len(LABELS))).T, strict=True)
     estimates = []
     for human, members in rows:
         judged, unlabelled = members[judge].astype(float), members[run].astype(float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.prevalence.estimates import ROWS, corrected_shares, with_disagrees
+from annotation.prevalence.estimates import ROWS, append_disagreement, corrected_shares
 from annotation.prevalence.shared_errors import SHARED_ERROR_RATES, _without_errors, neighbour_errors, shared_errors
 from annotation.ratings.design import SampleDesign
 from audit.vocabulary import LABELS
@@ -26,7 +26,7 @@ def covered(wrong: float, assumed: float, studies: int = 300) -> dict[str, float
     joint = np.einsum("t,th,tj->jh", TRUE, neighbour_errors(wrong), JUDGE)
     by_judge = joint / joint.sum(axis=1, keepdims=True)
     design = SampleDesign(tuple("abcde"), np.rint(joint.sum(axis=1) * 100_000), np.repeat(np.arange(5), 40))
-    truth, hits = with_disagrees(TRUE[None])[0], np.zeros(len(ROWS))
+    truth, hits = append_disagreement(TRUE[None])[0], np.zeros(len(ROWS))
     for _ in range(studies):
         labels = np.eye(5)[np.concatenate([rng.choice(5, 40, p=by_judge[stratum]) for stratum in range(5)])]
         shares = corrected_shares(design, labels)

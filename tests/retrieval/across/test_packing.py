@@ -83,8 +83,7 @@ def test_a_required_passage_that_does_not_fit_gives_way_to_the_next_of_its_sourc
     packing = pack(ranked[:2], ["b"], PackingSettings(tokens=100))
     assert sections(packing.passages) == ["a1"]
     assert packing.notes == (
-        "No passage of the required source 'b' fits into what 100 tokens and the other limits leave. "
-        "The evidence does not cover it.",
+        "No passage of the required source 'b' fits within 100 tokens and the other limits. The evidence does not cover it.",
     )
 
 

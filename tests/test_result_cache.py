@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit import kept_results
+from audit import result_cache
 from audit.errors import NotInRunError
-from audit.kept_results import BY_QUESTION, KEPT, keep_results, keep_themes, kept_or_computed
 from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
 from audit.queries.themes import taxonomy_path
+from audit.result_cache import BY_QUESTION, KEPT, cached_or_computed, precompute_results, precompute_themes
 from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
@@ -32,46 +32,46 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_what_is_kept_is_what_the_metrics_compute(run: Run):
-    files = keep_results(run, min_pairs=0)
+    files = precompute_results(run, min_pairs=0)
     with open_store(run.path) as con:
         for name, choices in KEPT.items():
             for arguments in choices:
                 if any(file.name.startswith(f"{name}-") for file in files):
-                    kept = kept_or_computed(METRICS[name], con, run.path, {**METRICS[name].options, **arguments})
+                    kept = cached_or_computed(METRICS[name], con, run.path, {**METRICS[name].options, **arguments})
                     pd.testing.assert_frame_equal(kept, METRICS[name](con, **arguments), obj=name)
     assert {file.name.rpartition("-")[0] for file in files} >= {"labels", "organs", "topics", "centers", "handbooks"}
 
 
 def test_a_kept_result_is_read_and_not_computed_again(run: Run, monkeypatch: pytest.MonkeyPatch):
-    (first, *_) = keep_results(run, min_pairs=0)
+    (first, *_) = precompute_results(run, min_pairs=0)
     pd.DataFrame({"read": [1]}).to_parquet(first)
     with open_store(run.path) as con:
-        assert list(kept_or_computed(METRICS["labels"], con, run.path, {})) == ["read"]
-        monkeypatch.setattr(kept_results, "_code", lambda: "another version")
-        assert "share" in kept_or_computed(METRICS["labels"], con, run.path, {})
+        assert list(cached_or_computed(METRICS["labels"], con, run.path, {})) == ["read"]
+        monkeypatch.setattr(result_cache, "_code_fingerprint", lambda: "another version")
+        assert "share" in cached_or_computed(METRICS["labels"], con, run.path, {})
         monkeypatch.undo()
         first.write_bytes(b"damaged")
-        assert "share" in kept_or_computed(METRICS["labels"], con, run.path, {})
+        assert "share" in cached_or_computed(METRICS["labels"], con, run.path, {})
 
 
 def test_another_load_of_the_run_leaves_nothing_of_the_first(run: Run, tmp_path: Path):
-    before = keep_results(run, min_pairs=0)
+    before = precompute_results(run, min_pairs=0)
     again = load(release_from(tmp_path, TABLE), tmp_path / "data", again=True).run
     with open_store(again.path) as con:
-        assert "share" in kept_or_computed(METRICS["labels"], con, again.path, {})
-    after = keep_results(again, min_pairs=0)
+        assert "share" in cached_or_computed(METRICS["labels"], con, again.path, {})
+    after = precompute_results(again, min_pairs=0)
     assert set(before).isdisjoint(after)
     assert {file for file in again.path.with_suffix(".results").rglob("*") if file.is_file()} == set(after)
 
 
 def test_small_runs_are_counted_when_they_are_asked_for(run: Run):
-    assert keep_results(run) == []
+    assert precompute_results(run) == []
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every result counts as slow."""
-    monkeypatch.setattr(kept_results, "SLOW_S", -1)
+    monkeypatch.setattr(result_cache, "SLOW_S", -1)
 
 
 def files_of(run: Run) -> list[Path]:
@@ -81,26 +81,26 @@ def files_of(run: Run) -> list[Path]:
 def test_a_slow_result_is_kept_for_the_next_visitor(run: Run, slow: None, monkeypatch: pytest.MonkeyPatch):
     coverage = METRICS["coverage"]
     with open_store(run.path) as con:
-        computed = kept_or_computed(coverage, con, run.path, {})
+        computed = cached_or_computed(coverage, con, run.path, {})
         (file,) = files_of(run)
         pd.testing.assert_frame_equal(pd.read_parquet(file), computed)
         pd.DataFrame({"read": [1]}).to_parquet(file)
-        assert list(kept_or_computed(coverage, con, run.path, {})) == ["read"]
+        assert list(cached_or_computed(coverage, con, run.path, {})) == ["read"]
         # Another version of the code deletes what an earlier one kept
-        monkeypatch.setattr(kept_results, "_code", lambda: "another version")
-        kept_or_computed(coverage, con, run.path, {})
+        monkeypatch.setattr(result_cache, "_code_fingerprint", lambda: "another version")
+        cached_or_computed(coverage, con, run.path, {})
         (again,) = files_of(run)
         assert again != file
 
 
 def test_a_quick_result_is_not_kept_nor_what_somebody_searched_for(run: Run, monkeypatch: pytest.MonkeyPatch):
     with open_store(run.path) as con:
-        kept_or_computed(METRICS["coverage"], con, run.path, {})
-        monkeypatch.setattr(kept_results, "SLOW_S", -1)
-        kept_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters(words=("pain",))})
+        cached_or_computed(METRICS["coverage"], con, run.path, {})
+        monkeypatch.setattr(result_cache, "SLOW_S", -1)
+        cached_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters(words=("pain",))})
         assert files_of(run) == []
         # the filters that nobody changed are no search
-        kept_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters()})
+        cached_or_computed(METRICS["disagreements"], con, run.path, {"filters": Filters()})
         assert len(files_of(run)) == 1
 
 
@@ -108,36 +108,36 @@ def test_a_comparison_is_kept_until_one_of_the_two_is_loaded_again(run: Run, tmp
     other_release = release_from(tmp_path, TABLE.replace("ab=CONTRADICTORY", "ab=CONSISTENT"), run_id="other")
     other = load(other_release, tmp_path / "data").run
     with open_two(run.path, other.path) as con:
-        computed = kept_or_computed(METRICS["runs"], con, run.path, {}, other=other.path)
+        computed = cached_or_computed(METRICS["runs"], con, run.path, {}, other=other.path)
         (file,) = files_of(run)
         pd.testing.assert_frame_equal(pd.read_parquet(file), computed)
         pd.DataFrame({"read": [1]}).to_parquet(file)
-        assert list(kept_or_computed(METRICS["runs"], con, run.path, {}, other=other.path)) == ["read"]
+        assert list(cached_or_computed(METRICS["runs"], con, run.path, {}, other=other.path)) == ["read"]
     again = load(other_release, tmp_path / "data", again=True).run
     with open_two(run.path, again.path) as con:
-        assert len(kept_or_computed(METRICS["runs"], con, run.path, {}, other=again.path)) == len(computed)
+        assert len(cached_or_computed(METRICS["runs"], con, run.path, {}, other=again.path)) == len(computed)
 
 
 def test_there_is_an_end_to_what_is_kept_and_a_folder_that_cannot_be_written_hinders_nothing(
     run: Run, slow: None, monkeypatch: pytest.MonkeyPatch
 ):
     with open_store(run.path) as con:
-        monkeypatch.setattr(kept_results, "MAX_FILES", 1)
+        monkeypatch.setattr(result_cache, "MAX_FILES", 1)
         for handbook in "ab":
-            assert len(kept_or_computed(METRICS["profile"], con, run.path, {"handbook_id": handbook}))
+            assert len(cached_or_computed(METRICS["profile"], con, run.path, {"handbook_id": handbook}))
         assert len(files_of(run)) == 1
 
         def refused(_: Path) -> None:
             raise OSError("read-only file system")
 
-        monkeypatch.setattr(kept_results, "_make_room", refused)
-        assert "absence" in kept_or_computed(METRICS["coverage"], con, run.path, {})
+        monkeypatch.setattr(result_cache, "_prepare_folder", refused)
+        assert "absence" in cached_or_computed(METRICS["coverage"], con, run.path, {})
 
 
 def test_a_table_that_a_file_would_change_is_not_kept(tmp_path: Path):
     file = tmp_path / "folder" / "one.parquet"
-    assert not kept_results._write(file, pd.DataFrame({"pair": [("a", "b")]}))
-    assert not kept_results._write(file, "no table")
+    assert not result_cache._write(file, pd.DataFrame({"pair": [("a", "b")]}))
+    assert not result_cache._write(file, "no table")
     assert not file.exists()
 
 
@@ -146,38 +146,38 @@ def test_counts_by_theme_are_kept_by_the_content_of_the_themes(run: Run, slow: N
     edited = Taxonomy((Theme("t1", "meals", None, ("food",)),))
     with open_store(run.path) as con:
         for taxonomy in (first, same):
-            kept_or_computed(METRICS["themes"], con, run.path, {"taxonomy": taxonomy})
+            cached_or_computed(METRICS["themes"], con, run.path, {"taxonomy": taxonomy})
         assert len(files_of(run)) == 1
-        names = kept_or_computed(METRICS["themes"], con, run.path, {"taxonomy": edited})["name"]
+        names = cached_or_computed(METRICS["themes"], con, run.path, {"taxonomy": edited})["name"]
         assert "meals" in set(names)
         assert len(files_of(run)) == 2
 
 
 def test_who_says_what_is_kept_for_every_question_and_is_what_the_metrics_compute(run: Run, monkeypatch: pytest.MonkeyPatch):
     steps: list[str] = []
-    monkeypatch.setattr(kept_results, "QUESTIONS_AT_ONCE", 2)  # so that the three are written in two parts
-    keep_results(run, min_pairs=0, progress=steps.append)
+    monkeypatch.setattr(result_cache, "QUESTIONS_AT_ONCE", 2)  # so that the three are written in two parts
+    precompute_results(run, min_pairs=0, progress=steps.append)
     assert steps[-1] == "Finding who says what on 3 questions"
     with open_store(run.path) as con:
         for name in BY_QUESTION:
             for question_id in ("q1", "q2", "q3"):
-                kept = kept_or_computed(METRICS[name], con, run.path, {"question_id": question_id})
+                kept = cached_or_computed(METRICS[name], con, run.path, {"question_id": question_id})
                 computed = METRICS[name](con, question_id=question_id)
                 pd.testing.assert_frame_equal(kept, computed, obj=f"{name} of {question_id}")
         with pytest.raises(NotInRunError):
-            kept_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q9"})
+            cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q9"})
         (file,) = run.path.with_suffix(".results").rglob("position_groups-of-every-question.parquet")
         pd.read_parquet(file).assign(name="read").to_parquet(file)
-        names = kept_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})["name"]
+        names = cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})["name"]
         assert set(names) == {"read"}
         file.write_bytes(b"damaged")
-        assert len(kept_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})) == 4
+        assert len(cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})) == 4
 
 
 def test_the_themes_that_are_built_for_a_large_run_are_counted_at_once(run: Run):
     taxonomy = Taxonomy((Theme("t1", "diet", None, ("food",)),))
-    assert keep_themes(run, taxonomy) == []
-    kept = keep_themes(run, taxonomy, min_pairs=0)
+    assert precompute_themes(run, taxonomy) == []
+    kept = precompute_themes(run, taxonomy, min_pairs=0)
     with open_store(run.path) as con:
         themes = METRICS["themes"](con, taxonomy=taxonomy)
     pd.testing.assert_frame_equal(pd.read_parquet(kept[0]), themes)
@@ -187,10 +187,10 @@ def test_the_themes_that_are_built_for_a_large_run_are_counted_at_once(run: Run)
 def test_themes_that_a_run_has_when_it_is_loaded_again_are_counted_at_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(kept_results.keep_themes, "__defaults__", (0,))  # however few pairs
-    assert kept_results.keep_themes_of(run, tmp_path) == []
+    monkeypatch.setattr(result_cache.precompute_themes, "__defaults__", (0,))  # however few pairs
+    assert result_cache.precompute_loaded_themes(run, tmp_path) == []
     points = pd.DataFrame([{"phrase": "food", "theme_id": "t1", "count": 1, "x": 0.0, "y": 0.0}])
     write_taxonomy(Taxonomy((Theme("t1", "diet", None, ("food",)),)), points, taxonomy_path(run, tmp_path))
-    assert len(kept_results.keep_themes_of(run, tmp_path)) == 2
+    assert len(result_cache.precompute_loaded_themes(run, tmp_path)) == 2
     taxonomy_path(run, tmp_path).write_text("damaged")
-    assert kept_results.keep_themes_of(run, tmp_path) == []
+    assert result_cache.precompute_loaded_themes(run, tmp_path) == []

@@ -1,8 +1,8 @@
-"""Results of metrics that are slow on large runs, kept as files beside the store: those that pages open with are computed when a
-run is loaded, the others when somebody first asks for them.
+"""Results of metrics that are slow on large runs, cached as files next to the store: those shown when a page opens are computed
+when a run is loaded, the others when somebody first asks for them.
 
-A page would otherwise compute them again after each restart, for seconds at the published scale. The folder of a file is named
-by the store's own stamp and a fingerprint of the code that counts, so that a result of another load or of an earlier version is
+A page would otherwise compute them again after each restart, for seconds at the published scale. The folder is named
+by the store's own stamp and a fingerprint of the code that computes, so a result of another load or of an earlier version is
 never shown: it is computed again instead. The files can be deleted at any time.
 """
 
@@ -66,23 +66,23 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "preference_raters": ({},),
     "preference_effects": ({},),
 }
-"""The metrics that are computed when a large run is loaded, with the arguments that pages open with."""
+"""The metrics that are computed when a large run is loaded, with the default arguments of their pages."""
 BY_QUESTION = ("position_groups", "question_positions")
-"""The metrics of one question that are kept for all questions, each in one file: a page about a question opens with them."""
+"""Per-question metrics that are cached for all questions, one file per metric: a page about a question shows them first."""
 GROUP_ROWS = 1_024
-"""Rows of a file that are unpacked together: who reads one question does not unpack the others."""
+"""Rows of a file that are decompressed together, so reading one question does not decompress the others."""
 QUESTIONS_AT_ONCE = 32
-"""Questions whose tables are in memory together while they are written: a large run has thousands."""
-# A run with fewer pairs is counted in less time than a person notices.
+"""Number of questions whose tables are in memory at once while they are written: a large run has thousands."""
+# A run with fewer pairs is computed faster than a person notices.
 MIN_PAIRS = 300_000
 SLOW_S = 0.2
-"""Seconds of the process from which on a result is worth a file."""
+"""CPU seconds above which a result is worth a file."""
 MAX_FILES = 500
-"""Of one load of a run: visitors choose the arguments, so there must be an end."""
+"""Maximum number of files per load of a run: visitors choose the arguments, so the number must be bounded."""
 COUNTING = ("metrics", "queries", "stats", "evaluation", "text")
 
 
-def kept_or_computed(
+def cached_or_computed(
     metric: Callable[..., Any],
     con: Connection,
     store: Path,
@@ -98,7 +98,7 @@ def kept_or_computed(
     file = _file(store, metric, arguments, other)
     kept = None if file is None else _read(file)
     if kept is None and isinstance(metric, Metric) and metric.name in BY_QUESTION:
-        kept = _read_question(_of_every_question(store, metric.name), str(arguments["question_id"]))
+        kept = _read_question(_question_results_file(store, metric.name), str(arguments["question_id"]))
     if kept is not None:
         return kept
     before = time.process_time()
@@ -114,45 +114,48 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.D
     try:
         return pd.read_parquet(file, filters=filters)
     except (OSError, pa.ArrowException):
-        # Removed or damaged since: what is in it can be computed.
+        # Removed or damaged since; its content can be computed again.
         return None
 
 
-def keep_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:
-    """Compute and keep what pages open with, for a run of at least `min_pairs` pairs; returns the files.
+def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:
+    """Compute and store the results that pages show first, for a run of at least `min_pairs` pairs; returns the files.
 
-    What a run lacks (answers, systems) and metrics whose packages are not installed are left out: the page explains them.
+    Metrics are skipped when the run lacks their data (answers, systems) or their packages are not installed: the page explains
+    it.
     """
-    # A store that was loaded again leaves files that nobody reads.
+    # Loading a store again leaves behind files that nobody reads.
     shutil.rmtree(_folder(run.path), ignore_errors=True)
     with open_store(run.path) as con:
         if _pairs(con) < min_pairs:
             return []
-        # The store is in its place, and a page that is opened meanwhile counts for itself
-        progress("Counting what pages open with; the run can be viewed already")
-        kept = [_keep(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices]
-        kept += _keep_questions(con, run.path, progress)
+        # The store is already in place; a page opened in the meantime computes its own figures
+        progress("Preparing the pages; the run can already be viewed")
+        kept = [
+            _compute_and_store(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices
+        ]
+        kept += _store_question_results(con, run.path, progress)
     return [file for file in kept if file is not None]
 
 
-def _keep_questions(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
-    """Keep who says what on every question."""
+def _store_question_results(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
+    """Compute and store the positions on every question."""
     asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
     progress(f"Finding who says what on {len(asked):,} questions")
     groups, positions = (METRICS[name] for name in BY_QUESTION)
 
     def positions_on(question_id: str) -> pd.DataFrame:
-        # The groups are kept by now, and with them a position takes half as long to find
+        # The position groups are stored by now, which halves the time to find a position
         return positions(con, question_id=question_id, groups=_read_question(files[0], question_id))
 
-    files = [_of_every_question(store, name) for name in BY_QUESTION]
+    files = [_question_results_file(store, name) for name in BY_QUESTION]
     counted = (lambda question_id: groups(con, question_id=question_id), positions_on)
-    return [file for file, count in zip(files, counted, strict=True) if _write_each(file, asked, count)]
+    return [file for file, count in zip(files, counted, strict=True) if _write_question_tables(file, asked, count)]
 
 
-def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.DataFrame]) -> bool:
-    """Keep the tables of all questions in one file; False where that cannot be done."""
-    # Imported here: a page only reads, and mostly nothing
+def _write_question_tables(file: Path, asked: Sequence[str], count: Callable[[str], pd.DataFrame]) -> bool:
+    """Store the tables of all questions in one file; False if that is not possible."""
+    # Imported here because a page only reads, and often does not even do that
     import pyarrow.parquet as pq
 
     def part(first: int) -> pd.DataFrame:
@@ -163,7 +166,7 @@ def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.Data
     opening = next(parts)
     schema = pa.Schema.from_pandas(opening, preserve_index=False)
     try:
-        _make_room(file.parent)
+        _prepare_folder(file.parent)
         with atomic_file(file) as draft, pq.ParquetWriter(draft, schema) as writer:
             for frame in chain([opening], parts):
                 writer.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False), GROUP_ROWS)
@@ -172,34 +175,34 @@ def _write_each(file: Path, asked: Sequence[str], count: Callable[[str], pd.Data
     return True
 
 
-def _of_every_question(store: Path, name: str) -> Path:
-    return _folder(store) / _stamp(store) / f"{name}-of-every-question.parquet"
+def _question_results_file(store: Path, name: str) -> Path:
+    return _folder(store) / _load_fingerprint(store) / f"{name}-of-every-question.parquet"
 
 
 def _read_question(file: Path, question_id: str) -> pd.DataFrame | None:
-    """The rows of one question; None where the file, or the question, is not there."""
+    """The rows of one question; None if the file or the question is missing."""
     rows_of_it = _read(file, [("of_question", "==", question_id)])
-    # A question that is not in the run must raise, and one without rows is counted in no time
+    # A question that is not in the run must raise, and one without rows is computed instantly
     return None if rows_of_it is None or rows_of_it.empty else rows_of_it.drop(columns="of_question")
 
 
-def keep_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> list[Path]:
-    """Count and keep what the pages on themes open with, once the themes of a run of at least `min_pairs` pairs are built."""
+def precompute_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) -> list[Path]:
+    """Compute and store what the themes pages show first, once the themes of a run of at least `min_pairs` pairs are built."""
     with open_store(run.path) as con:
         if _pairs(con) < min_pairs:
             return []
         levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
-        kept = [_keep(con, run.path, METRICS["themes"], arguments) for arguments in levels]
+        kept = [_compute_and_store(con, run.path, METRICS["themes"], arguments) for arguments in levels]
     return [file for file in kept if file is not None]
 
 
-def keep_themes_of(run: Run, themes_dir: Path) -> list[Path]:
-    """The same where a run that was loaded has themes already: those of its release, or built before."""
+def precompute_loaded_themes(run: Run, themes_dir: Path) -> list[Path]:
+    """Like `precompute_themes`, for a loaded run that already has themes: from its release, or built earlier."""
     try:
         taxonomy = taxonomy_of(run, themes_dir)
-    except ThemesError:  # the pages on themes say what is wrong with it
+    except ThemesError:  # the themes pages report what is wrong with it
         return []
-    return keep_themes(run, taxonomy) if taxonomy else []
+    return precompute_themes(run, taxonomy) if taxonomy else []
 
 
 def _pairs(con: Connection) -> int:
@@ -207,7 +210,7 @@ def _pairs(con: Connection) -> int:
     return int(pairs)
 
 
-def _keep(con: Connection, store: Path, metric: Metric[...], arguments: Arguments) -> Path | None:
+def _compute_and_store(con: Connection, store: Path, metric: Metric[...], arguments: Arguments) -> Path | None:
     file = _file(store, metric, arguments)
     try:
         frame = metric(con, **arguments)
@@ -217,25 +220,25 @@ def _keep(con: Connection, store: Path, metric: Metric[...], arguments: Argument
 
 
 def _write(file: Path, result: Any) -> bool:
-    """Keep a result; False where it is no table, cannot be read back as it was, or the folder cannot be written."""
+    """Store a result; False if it is not a table, does not survive a round trip, or the folder is not writable."""
     if not isinstance(result, pd.DataFrame):
         return False
     try:
-        _make_room(file.parent)
+        _prepare_folder(file.parent)
         if sum(1 for _ in file.parent.iterdir()) >= MAX_FILES:
             return False
         with atomic_file(file) as draft:
             result.to_parquet(draft, row_group_size=GROUP_ROWS)
             back = pd.read_parquet(draft)
             if not (back.equals(result) and back.dtypes.equals(result.dtypes)):
-                raise pa.ArrowInvalid(f"{file.name} does not come back as it was")
+                raise pa.ArrowInvalid(f"{file.name} does not survive a round trip")
     except (OSError, pa.ArrowException):
-        # A page that cannot keep its result still shows it.
+        # A page that cannot store its result still shows it.
         return False
     return True
 
 
-def _make_room(folder: Path) -> None:
+def _prepare_folder(folder: Path) -> None:
     """Make the folder of this load and version, and delete those of others."""
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
@@ -248,36 +251,36 @@ def _folder(store: Path) -> Path:
 
 
 def _file(store: Path, metric: Callable[..., Any], arguments: Arguments, other: Path | None = None) -> Path | None:
-    """Where a result is kept; None for what is not kept: look-ups, and what depends on filters that somebody set."""
+    """The file of a result; None for results that are not cached: look-ups, and results that depend on filters set by a user."""
     if not isinstance(metric, Metric):
         return None
     # Left out or given with its default: the same result.
     chosen = {name: value for name, value in arguments.items() if name not in metric.options or metric.options[name] != value}
     compared = [other.name, other.stat().st_mtime_ns] if other else []
     try:
-        named = json.dumps([chosen, *compared], sort_keys=True, default=_content)
-    except TypeError:  # filters are objects: what somebody searched for is not kept
+        named = json.dumps([chosen, *compared], sort_keys=True, default=_argument_fingerprint)
+    except TypeError:  # filters are objects: search results are not cached
         return None
-    return _folder(store) / _stamp(store) / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
+    return _folder(store) / _load_fingerprint(store) / f"{metric.name}-{hashlib.sha256(named.encode()).hexdigest()[:16]}.parquet"
 
 
-def _stamp(store: Path) -> str:
-    """What stands for this load and this version of the code."""
-    return hashlib.sha256(f"{store.stat().st_mtime_ns} {_code()}".encode()).hexdigest()[:16]
+def _load_fingerprint(store: Path) -> str:
+    """Identifies this load of the run and this version of the code."""
+    return hashlib.sha256(f"{store.stat().st_mtime_ns} {_code_fingerprint()}".encode()).hexdigest()[:16]
 
 
-def _content(value: object) -> str:
-    """What stands for an argument that is no text or number. Raises TypeError where nothing does."""
+def _argument_fingerprint(value: object) -> str:
+    """JSON stand-in for an argument that is not a text or number. Raises TypeError if there is none."""
     if isinstance(value, Taxonomy):
-        # By content: people edit themes, and every edit gives another object
+        # By content, because every edit of the themes creates another object
         return hashlib.sha256(repr((value.themes, value.no_theme)).encode()).hexdigest()
     raise TypeError(type(value).__name__)
 
 
 @cache
-def _code() -> str:
-    """A fingerprint of the code that counts."""
-    package, found = Path(__file__).parent, hashlib.sha256()
+def _code_fingerprint() -> str:
+    """A fingerprint of the code that computes the figures."""
+    package, digest = Path(__file__).parent, hashlib.sha256()
     for path in sorted(path for name in COUNTING for path in (package / name).rglob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -19,7 +19,7 @@ MIN_SHARED = 2
 
 @dataclass(frozen=True)
 class SharedAspect:
-    """A thing that handbooks state in so many words that likeness of words does not find it.
+    """An aspect that handbooks state in so many ways that word similarity does not find it.
 
     low, high   its amounts are between these, in the base unit of the dimension
     words       the statement, its leads or its heading have one of these
@@ -112,12 +112,12 @@ def _same_words(first: Claim, second: Claim, weights: Mapping[str, float]) -> bo
     headings = first.passage.in_heading, second.passage.in_heading
     if not (_have_counterparts(*headings) and _have_counterparts(*reversed(headings))):
         return False
-    # The thing may be named in the heading alone: "Take it twice a day" below Tacrolimus and below Prednisone
+    # The subject may be named only in the heading: "Take it twice a day" below Tacrolimus and below Prednisone
     return a.heading <= (b.heading | b.stems) or b.heading <= (a.heading | a.stems)
 
 
 def _same_object(first: Claim, second: Claim) -> bool:
-    """Whether two temperatures are of one kind (a body's, a shelf's), and two directions about one act and object."""
+    """Whether two temperatures are of the same kind (a body's, a shelf's), and two directions about one act and object."""
     a, b = first.passage.quoted, second.passage.quoted
     if first.amount and second.amount:
         return first.kind != TEMPERATURE or kinds_of_temperature(a, first.amount) == kinds_of_temperature(b, second.amount)
