@@ -186,6 +186,15 @@ def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
         assert left_out not in words
 
 
+def test_disputed_questions_are_printed_above_their_positions(demo: Dashboard) -> None:
+    page = demo.open("/")
+    expect(page.get_by_role("link", name="Can I travel to a country with yellow fever?")).to_be_visible()
+    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
+        words = " ".join(document[0].get_textpage().get_text_bounded().split())
+    assert words.index("Can I travel to a country with yellow fever?") < words.index("Do not travel to regions")
+    assert "Ctrl K" not in words
+
+
 def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:
     page = institutes.open()
     expect(page.get_by_text("In 8.9 % of pairs where both institutes answer")).to_be_visible()
