@@ -17,7 +17,7 @@ CONTENTS = {
     "tables/latex, tables/markdown": "typeset, with n, 95 % intervals and footnotes; all_tables.tex compiles as it is",
     "tables/json": "in full precision",
     "figures/svg, figures/png, figures/html": "180 mm wide, 300 dpi; the HTML is interactive, with plotly.min.js beside it",
-    "datasheet.md": "what is known of the release in seven parts, and what its makers still have to say",
+    "datasheet.md": "what is known of the release in seven parts, and what its authors have not stated yet",
     "manifest.json": "which data, which versions, the command, the SHA-256 of every file",
 }
 COMPILE = (

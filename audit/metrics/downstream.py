@@ -37,7 +37,7 @@ TABLE = TableSpec(
     ),
     (
         "Over the {questions} for which both are known. 0: no relation; 1: the better the retrieval, the better the answer. An "
-        "association is no proof of a cause: {questions} that are easy to search for may be easy to answer.",
+        "association does not prove a cause: {questions} that are easy to search for may be easy to answer.",
         READ,
         IntervalNote(Population.QUESTIONS, "{questions} are resampled; none where a measure is the same everywhere"),
     ),

@@ -94,7 +94,9 @@ GLOSSARY = {
     "specificity (of a judge)": "Of planted changes that must not move the label, the share after which it is the one of before.",
     "planted instruction": "A text in an answer that tells the judge which label to give; a judge that obeys it can be misled.",
 }
-LABELS_GLOSSARY = {"label before": "The judge's own label on the pair without the planted change; it is asked for anew."}
+LABELS_GLOSSARY = {
+    "label before": "The judge's own label on the pair without the planted change; the judge is asked for it again."
+}
 ITEMS_GLOSSARY = {"untelling": "A planted change on a pair that had the expected label before it: it shows nothing."}
 COLUMNS = (
     "judge", "kind", "variant", "effect", "count", "of", "value", "value_low", "value_high", "interval", "lenient", "lenient_low",

@@ -161,7 +161,7 @@ ORGANS_SQL = RATES_BY_GROUP.format(
 )
 SCOPE_NOTE = (
     "Matching: pairs of the {handbooks} of the {question}'s {organ} (for general {questions}, and among general {handbooks}, "
-    "all). All: pairs of any two {handbooks}, also where one is about another {organ} and was hardly going to answer."
+    "all). All: pairs of any two {handbooks}, even where one is about another {organ} and unlikely to answer."
 )
 ORGANS_TABLE = TableSpec(
     "The four rates by {organ} of the {question}",

@@ -26,7 +26,7 @@ from pages._shared.widgets import counts
 CSS = Path(__file__).with_name("positions.css")
 NAMED_MEMBERS = 14  # visible at once; a click shows the other members of a position
 METHODS = {
-    "rules": "Found by rules: who holds a position follows from the judge's labels, and every quote is verbatim from an answer.",
+    "rules": "Found by rules: {handbooks} are grouped by the judge's labels, and every quote is verbatim from an answer.",
     "judge": "Found by a model; every quote is verbatim from an answer.",
     "release": "As the release has them; every quote is verbatim from an answer.",
 }
