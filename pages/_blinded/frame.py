@@ -17,6 +17,7 @@ from audit.formatting import printable, unlinked
 from pages._blinded.access import require_role
 
 PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
+PLAIN_IN_LABELS = re.compile(r"\\([(),;'?%])")
 SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {patient}. Not for clinical use."
 
 
@@ -25,6 +26,12 @@ def escaped(text: object) -> str:
     # Every mark is escaped, not only those of Markdown: Streamlit adds `:red[x]` and `$x$`, and may add more. Bare addresses
     # become links after the escapes have been read, so that only a character inside them helps.
     return PUNCTUATION.sub(r"\\\1", unlinked(" ".join(printable(str(text)).split())))
+
+
+def escaped_label(text: object) -> str:
+    """The same for the label of a widget, without the escapes that only a sentence's own punctuation would need."""
+    # Streamlit hands a label to screen readers as it was written, so they would read every backslash aloud.
+    return PLAIN_IN_LABELS.sub(r"\1", escaped(text))
 
 
 def synthetic_notice(study: Study) -> None:

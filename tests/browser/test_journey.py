@@ -172,6 +172,16 @@ def test_axe_finds_a_button_without_a_name(demo: Dashboard) -> None:
     assert axe_violations(page) == ["button-name: <button></button>"]
 
 
+def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard) -> None:
+    page = demo.open("/themes", width=390)
+    chart = page.locator(".st-key-fitted_theme_bars")
+    name = chart.get_by_text("travel to places that ask for yellow fever vaccine")
+    expect(name).to_be_visible()
+    assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth + 1")
+    # The name begins where the bars do, which is at the left edge
+    assert (name.bounding_box() or {"x": 390})["x"] < 70
+
+
 def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
     page = demo.open("/about")
     expect(page.get_by_role("heading", name="Were all records loaded?")).to_be_visible()
