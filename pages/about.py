@@ -16,7 +16,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
-LEAD = "What was asked of whom, how the answers were compared, and whether all of it is here."
+LEAD = "Who was asked what, how the answers were compared, and whether all records were loaded."
 FACTS = {
     "date": "Date", "generator": "Answers written by", "retriever": "Passages chosen by", "judge": "Pairs compared by",
     "licence": "Licence",
@@ -131,7 +131,7 @@ def answering_systems(run: Run) -> None:
 
 def completeness(run: Run) -> None:
     """What the load report concludes, in sentences."""
-    st.header("Is all of it here?", anchor=False)
+    st.header("Were all records loaded?", anchor=False)
     report = run.report
     st.markdown(say(run, "{verdict}", verdict=report.get("verdict", "This run has no load report.")))
     set_aside = report.get("findings", {}).get("quarantined", 0)

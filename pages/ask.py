@@ -41,15 +41,15 @@ SUMMARY = (
     "be read."
 )
 ABOUT_SILENCE = (
-    "That no answer is found does not prove that a {handbook} is silent: the rules need most words of the {question} in one "
-    "place. Ask in other words too, and look into the {handbook} where it matters."
+    "Where no answer is found, the {handbook} may still have one: the rules need most words of the {question} in one "
+    "place. Try other words too, and look into the {handbook} where it matters."
 )
 ABOUT_MARKS = (
     "The marks are set by rules, which compare words and amounts and do not understand meaning. *Said by 2 sources*: the rules "
     "find the same advice in both. *Says otherwise*: they find another amount or the opposite advice. A source that is not "
     "named may still say the same in other words."
 )
-NOTHING_SAID = "No source has a sentence that covers enough of what is asked. Other words may find more."
+NOTHING_SAID = "No source has a sentence that covers enough of what is asked. Try other words."
 SAID_ELSEWHERE = (
     "The few passages that all sources together were searched for have no sentence that covers enough of what is asked. In "
     "the whole text of {n} an answer was found: see below."

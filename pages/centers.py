@@ -30,7 +30,7 @@ ORDERS = {
     "r_div_within": "disagreement within",
 }  # fmt: skip
 NO_RANKING = (
-    "This order is no ranking: {centers} were asked different {questions}, and many of the lines overlap. Read it to find "
+    "This order is not a ranking: {centers} were asked different {questions}, and many of the lines overlap. Read it to find "
     "where to look."
 )
 

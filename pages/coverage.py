@@ -15,7 +15,7 @@ from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
 from pages._shared.widgets import clicked_point, counts, footer, go_to, say
 
-LEAD = "The percentage of questions that {a_handbook} does not address: the darker, the more. Click a row to open the {handbook}."
+LEAD = "The percentage of questions that {a_handbook} does not address; darker means more. Click a row to open the {handbook}."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
 
@@ -45,7 +45,7 @@ with page("Coverage", LEAD) as run:
     if opened := to_open or clicked:
         go_to("handbook", run, handbook=str(opened))
     if several_organs:
-        counts(run, "Grey: {questions} of another {organ}, which are no gap of {a_handbook}. Hatched: not asked.")
+        counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
     counts(
         run, "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
         n=len(rows), absent=f"{rows['absent'].sum():,}", asked=f"{rows['asked'].sum():,}",

@@ -21,7 +21,7 @@ from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import draw_self_disagreements
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
 
-OTHER_ORGANS = "{Questions} of another {organ} are no gap. "
+OTHER_ORGANS = "{Questions} about another {organ} do not count as gaps. "
 NOT_COMPARED = (
     "Not compared: the statements of this {handbook} were not compared with each other, so it is unknown whether any of them "
     "contradict."
@@ -105,15 +105,15 @@ def gap_section(run: Run, handbook_id: str, organ: str) -> None:
 
 def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
     """The other handbooks, the most certain disagreement first; a click opens the disagreements."""
-    st.header("With whom it disagrees, and what about", anchor=False)
+    st.header(say(run, "Which {handbooks} it disagrees with, and about what"), anchor=False)
     frame = pairs_with_others(load(pairs, run), handbook_id, names)
     if frame.empty:
         st.info(say(run, "No other {handbook} answers any of the questions that this one answers."))
         return
     counts(
         run,
-        "Ranked by the lower end of the interval, so that few shared answers do not lead the list. Click a row to "
-        "read the pairs.",
+        "Ranked by the lower end of the interval, so that {handbooks} with few shared answers do not top the list. "
+        "Click a row to read the pairs.",
     )
     subjects = load(disagreement_subjects, run, handbook_id=handbook_id)
     frame = frame.assign(about=[listed_subjects(subjects.get(other, ())) for other in frame["other"]])
@@ -149,7 +149,7 @@ def self_counts(row: pd.Series) -> str:
     return f"Pairs of statements on what seems to be one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
 
 
-with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and with whom it disagrees.") as run:
+with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and which others it disagrees with.") as run:
     overall = load(handbooks, run)
     names = handbook_names(overall)
     ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())

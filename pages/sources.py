@@ -152,7 +152,7 @@ def one_question(run: Run, questions: pd.DataFrame) -> None:
     views = {view.system_id: view for view in question.systems}
     names = {view.system_id: view.name for view in question.systems}
     view = views[choose("System", list(views), "system", named_by(names))]
-    needed = "It needs: {required}." if question.required_sources else "Nobody stated which sources it needs."
+    needed = "It needs: {required}." if question.required_sources else "The sources that it needs are not stated."
     counts(run, "{needed}", needed=needed.format(required=", ".join(question.required_sources)))
     way(run, question_id, question, view)
     st.header("The answer", anchor=False)

@@ -38,9 +38,9 @@ CORRECTED = (
     "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "
     "{judge}."
 )
-CONFIRMED = "of {rated} {pairs} that the judge calls {label}, people say of {confirmed} that the advice differs"
+CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, people agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
-NOT_CHECKED = "No labels by people are known for this run yet, so these figures are the judge's alone."
+NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are the judge's alone."
 
 
 def figures(run: Run, total: pd.Series) -> None:

@@ -120,9 +120,7 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
     if len(behind):
         counts(run, "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts.")
     unread = int(shown["unread"].sum())
-    unreadable = (
-        "Of what was asked, {n} replies, documents or sub-questions have nothing that could be read; they are in no share."
-    )
+    unreadable = "{n} replies, documents or sub-questions could not be read; they count in no share."
     counts(run, unreadable if unread else "Everything that was asked for could be read.", n=f"{unread:,}")
     table(shown, "curves_table", stress_curves.table.pick(run, *CURVE_COLUMNS), rows=16)
     with st.expander("How each measure is counted"):

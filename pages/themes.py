@@ -62,7 +62,7 @@ MAP_NOTE = (
 )
 ORDER_NOTE = (
     "High, medium, low: the clinical significance of the disagreements. Themes with most of high significance come first, then "
-    "those with most of medium significance: many trifles do not outrank one grave matter. A theme on a single question tells "
+    "those with most of medium significance: one grave matter outranks many trivial ones. A theme on a single question says "
     "little about others."
 )
 
@@ -73,7 +73,7 @@ def summary(run: Run, frame: pd.DataFrame) -> None:
     alone, disagreeing = int(rest["disagreeing"].sum()), int(frame["disagreeing"].sum())
     counts(
         run,
-        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) are like no other; "
+        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme; "
         "they are counted and listed last, as *no theme*.",
         themes=f"{frame['theme_id'].map(is_theme).sum():,}", disagreeing=f"{disagreeing:,}", alone=f"{alone:,}",
         share=percent(alone / disagreeing if disagreeing else None),

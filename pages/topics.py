@@ -43,7 +43,7 @@ def severity_section(run: Run) -> None:
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
-with page("By {topic}", "On which {topics} does advice differ, and which do {handbooks} not address?") as run:
+with page("By {topic}", "On which {topics} does advice differ, and which {topics} do {handbooks} leave out?") as run:
     left, right = st.columns(2)
     with left:
         level = choose("Level", ("topic", "subtopic"), "level", format_func=lambda word: title_of(run, word))
@@ -55,7 +55,7 @@ with page("By {topic}", "On which {topics} does advice differ, and which do {han
     clickable_rates(run, figure, "topic_rates", "The four rates per topic, with 95 % intervals.", rows)
     counts(
         run,
-        "{n} {topics}, {drawn} of them drawn. Lines are 95 % intervals; click a dot to read the pairs that it counts. "
+        "{drawn} of {n} {topics} are shown. Lines are 95 % intervals; click a dot to read the pairs that it counts. "
         "A question on two {topics} counts in both.",
         n=len(frame), drawn=min(len(frame), MAX_DRAWN),
     )  # fmt: skip

@@ -29,7 +29,7 @@ from pages._shared.trust_sentences import (
 )
 from pages._shared.widgets import csv_button, footer, link, listed, say, table
 
-LEAD = "Do people agree with each other, and with the judge? What does that do to the figures of this run?"
+LEAD = "Do people agree with each other, and with the judge? How does that affect the figures of this run?"
 STILL_RATING = (
     "You rate pairs of this run in a study that is not closed. This page shows how the judge labels them, so it opens for you "
     "when the study is closed."

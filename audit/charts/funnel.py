@@ -14,7 +14,7 @@ from audit.stats.case_mix import funnel_limits
 
 HEIGHT = 380
 LEVELS = {0.95: "dash", 0.998: "dot"}
-"""Share of groups that lie between two lines if all are alike -> how the lines are drawn."""
+"""Share of groups that lie between two lines of dots if all are equal -> how the lines are drawn."""
 LINE_POINTS = 80
 MAX_NAMED, SMALL = 8, 0.55
 USUAL, OUTSIDE = "#6b7280", "#c77700"
@@ -50,7 +50,7 @@ def _lines(known: pd.DataFrame) -> list[go.Scatter]:
         low, high = funnel_limits(places, float(known["dispersion"].iloc[0]), level)
         # One trace a level: the upper line, a gap, the lower line
         x, y = [*places, None, *places], [*high, None, *low]
-        name = f"{100 * level:g} % if all are alike"
+        name = f"{100 * level:g} % of dots if all are equal"
         line = {"color": FAINT, "dash": dash, "width": 1.5}
         lines.append(go.Scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip"))
     return lines

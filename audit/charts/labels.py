@@ -178,6 +178,10 @@ def matrix_figure(
     return _with_axes(figure, ids, names, size)
 
 
+LEGEND_LINE, LEGEND_COLUMNS = 22, 2
+"""Pixels of a line of the matrix's legend, and its entries beside each other on a phone."""
+
+
 def _label_heatmap(cells: pd.DataFrame, ids: list[str]) -> go.Heatmap:
     codes = cells.map({value: code for code, value in enumerate(VALUES)}.get).to_numpy(dtype=float)
     steps = [LABEL_COLOURS.get(value, SELF_COLOUR) for value in VALUES]
@@ -248,4 +252,8 @@ def _with_axes(figure: go.Figure, ids: list[str], names: dict[str, str], size: f
     }  # fmt: skip
     xaxes = {"range": [-0.5, count - 0.5], "showticklabels": False, "constraintoward": "left", **common}
     yaxes = {"range": [count - 0.5, -0.5], "showticklabels": named, "constraintoward": "top", "scaleanchor": "x", **common}
-    return styled(figure, int(size * count) + 60 + 22 * named, xaxes, yaxes, hovermode="closest")
+    above = LEGEND_LINE * -(-sum(trace.name is not None for trace in figure.data) // LEGEND_COLUMNS) + 8
+    # From the top of the figure down: upwards from the cells, its first lines would lie where a page cuts the caption off
+    legend = {"y": 1, "yref": "container", "yanchor": "top"}
+    height = int(size * count) + above + 24 + 22 * named
+    return styled(figure, height, xaxes, yaxes, hovermode="closest", legend=legend, margin={"t": above})

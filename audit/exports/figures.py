@@ -98,11 +98,11 @@ def disagreement(context: ExportContext) -> list[Picture]:
 
 
 def case_mix(context: ExportContext) -> list[Picture]:
-    """Observed over expected disagreement of each center, if two centers can be compared."""
+    """Disagreement of each center over the number expected from its questions, where two centers can be compared."""
     table = context.frame("center_case_mix")
     if table["ratio"].notna().sum() < 2:
         return []
-    title = context.fill("Observed over expected disagreement of each {center} with others, as a funnel plot")
+    title = context.fill("Disagreement of each {center} with others over the number expected from its {questions}, as a funnel")
     return [Picture("center_case_mix", title, funnel(table, "center"))]
 
 

@@ -1,4 +1,4 @@
-"""How often a handbook or a center disagrees with others, compared with the expected number for the questions it answers."""
+"""How often a handbook, or a center, disagrees with others, compared with the number expected from the questions it answers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FIGURES = (
     Column.decimal("rank", "Rank"), Column.text("flag", "Stands out", words=FLAGS),
 )  # fmt: skip
 HANDBOOKS_TABLE = TableSpec(
-    "Disagreement of each {handbook} with others, compared with the number expected for its {questions}",
+    "Disagreement of each {handbook} with others, compared with the number expected from its {questions}",
     (
         Column.text("handbook_id", "{Handbook}"), Column.named("organ", "{Organ} of the {handbook}"),
         Column.named("center", "{Center}"), *FIGURES,
@@ -66,7 +66,7 @@ HANDBOOKS_TABLE = TableSpec(
     NOTES,
 )  # fmt: skip
 CENTERS_TABLE = TableSpec(
-    "Disagreement of each {center} with others, compared with the number expected for its {questions}",
+    "Disagreement of each {center} with others, compared with the number expected from its {questions}",
     (Column.named("center", "{Center}"), HANDBOOKS, *FIGURES),
     NOTES,
 )
@@ -81,7 +81,7 @@ CENTERS_TABLE = TableSpec(
     },
 )
 def handbook_case_mix(con: Connection) -> pd.DataFrame:
-    """Disagreement of each handbook with all others, over the number expected for the questions it answers.
+    """Disagreement of each handbook with all others over the number expected from the questions that it answers.
 
     Over present pairs (both address the question). A handbook that answers the disputed questions has a high R_div whatever it
     says; the ratio compares it with others on the same questions.

@@ -77,8 +77,8 @@ TABLE = TableSpec(
     (
         THEME,
         "Rank: the theme with most disagreeing pairs of high clinical significance first, then of medium, then the others; so "
-        "many minor disagreements do not outrank a grave one. Weight: 1, 2 or 3 for each disagreeing pair by its significance "
-        "(low, medium, high), 1 where it was not stated. Severity: weight per pair.",
+        "one grave matter outranks many trivial ones. Weight: 1, 2 or 3 for each disagreeing pair by its significance (low, "
+        "medium, high), 1 where it was not stated. Severity: weight per pair.",
         TWO_WAY,
     ),
 )  # fmt: skip
@@ -98,7 +98,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
     handbooks address the question (present pairs) and whose divergence topic belongs to it. burden adds 1 for every pair that
     disagrees (is divergent or contradictory) with low clinical significance, 2 with medium, 3 with high, and 1 where it was not
     stated; severity is the burden per pair. Themes are ranked by their disagreements of high significance, then of medium, then
-    by the others, so many minor disagreements do not outrank a grave one. share: of all disagreeing pairs of the run, those that
+    by the others, so that one grave matter outranks many trivial ones. share: of all disagreeing pairs of the run, those that
     disagree about this theme. r_div: of the theme's own pairs, those that disagree. A divergence topic that belongs to no theme
     counts in the row 'no theme', and a disagreement without a divergence topic in a row of its own: none is left out.
 

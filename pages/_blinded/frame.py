@@ -17,6 +17,7 @@ from audit.formatting import printable, unlinked
 from pages._blinded.access import require_role
 
 PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
+PLAIN_IN_LABELS = re.compile(r"\\([(),;'?%])")
 SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {patient}. Not for clinical use."
 
 
@@ -25,6 +26,12 @@ def escaped(text: object) -> str:
     # Every mark is escaped, not only those of Markdown: Streamlit adds `:red[x]` and `$x$`, and may add more. Bare addresses
     # become links after the escapes have been read, so that only a character inside them helps.
     return PUNCTUATION.sub(r"\\\1", unlinked(" ".join(printable(str(text)).split())))
+
+
+def escaped_label(text: object) -> str:
+    """The same for the label of a widget, without the escapes that only a sentence's own punctuation would need."""
+    # Streamlit hands a label to screen readers as it was written, so they would read every backslash aloud.
+    return PLAIN_IN_LABELS.sub(r"\1", escaped(text))
 
 
 def synthetic_notice(study: Study) -> None:
@@ -60,7 +67,9 @@ STYLE = (
 @media screen and (max-width: 640px) { /* a phone scrolls a figure sideways: squeezed, its names lie over each other */
   [class*="st-key-drawn_"] { overflow-x: auto; }
   [class*="st-key-drawn_"]:not([class*="drawn_matrix"]) :is([data-testid="stElementContainer"], .stPlotlyChart) {
-    min-width: 38rem; } }
+    min-width: 38rem; }
+  /* Streamlit leaves out the left edge of a button after the chosen one, which on a phone may begin a line. */
+  [data-testid="stButtonGroup"] button[aria-checked="false"] { border-left-color: light-dark(#31333f33, #e6e8ec33); } }
 /* What a run is for stands at the end of the page, and is read first. */
 [data-testid="stLayoutWrapper"]:has(> .st-key-notices) { order: 99; }
 [data-testid="stMetricValue"] { font-size: 1.9rem; }
@@ -78,17 +87,25 @@ export default function (component) {
   const app = document.querySelector(".stApp"), parent = component.parentElement
   const frame = (parent.host ?? parent).closest('[data-testid="stElementContainer"]')
   if (frame) frame.style.display = "none"
+  const phone = matchMedia("(max-width: 640px)")
   const check = () => {
     const scheme = getComputedStyle(app).colorScheme
     if (scheme !== component.data.drawn) component.setStateValue("theme", scheme)
+    if (phone.matches !== component.data.phone) component.setStateValue("phone", phone.matches)
   }
   const watcher = new MutationObserver(check)
   watcher.observe(app, { attributes: true, attributeFilter: ["class"] })
+  phone.addEventListener("change", check)
   check()
-  return () => { watcher.disconnect(); if (frame) frame.style.display = "" }
+  return () => {
+    watcher.disconnect()
+    phone.removeEventListener("change", check)
+    if (frame) frame.style.display = ""
+  }
 }
 """
 _watcher = st.components.v2.component("theme_watcher", js=SCRIPT)
+WATCHER = "theme_watcher"
 
 
 def is_dark() -> bool:
@@ -96,13 +113,18 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
+def is_phone() -> bool:
+    """Whether the window is as narrow as a phone's; known from the second run of a session on."""
+    return bool(getattr(st.session_state.get(WATCHER), "phone", False))
+
+
 def rerun_on_theme_change() -> None:
-    """Rerun the page when the theme changes."""
-    # Charts get their colours on the server, and Streamlit would not redraw them.
-    data = {"drawn": "dark" if is_dark() else "light"}
+    """Rerun the page when the theme changes, or when the window becomes as narrow as a phone's or wider."""
+    # Charts get their colours and their layout on the server, and Streamlit would not redraw them.
+    data = {"drawn": "dark" if is_dark() else "light", "phone": is_phone()}
     with st.sidebar:
         # Streamlit keeps a component's state only if it has a callback; the rerun happens by itself.
-        _watcher(key="theme_watcher", data=data, on_theme_change=lambda: None, height=1)
+        _watcher(key=WATCHER, data=data, on_theme_change=lambda: None, on_phone_change=lambda: None, height=1)
 
 
 def heading(title: str, lead: str = "") -> None:

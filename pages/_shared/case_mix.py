@@ -12,15 +12,15 @@ from audit.terms import fill
 from pages._shared.explore import RowFilter, clickable_rates
 from pages._shared.widgets import counts, footer, say, table
 
-TITLE = "Compared with what their {questions} let expect"
+TITLE = "More or less disagreement than expected"
 MEANING = (
-    "Who answers the disputed {questions} disagrees often, whatever they say. Each dot is one {one}: its disagreeing pairs "
-    "divided by those there would be if it disagreed as often as the others on the same {questions}. If all were alike, chance "
-    "would put nearly all dots between the lines. Click a dot to read its disagreements."
+    "Answering many disputed {questions} leads to many disagreements. Each dot is one {one}: its number of "
+    "disagreeing pairs, divided by the number expected if it disagreed as often as the others do on the same {questions}. If all "
+    "were equal, nearly all dots would lie between the lines. Click a dot to read its disagreements."
 )
-FOUND = "{n} of {total} {many} stand out; when so many are compared, about one in twenty of those marked is marked by chance."
-NONE = "None of {total} {many} stands out: chance alone could give the order of the rates above."
-ALIKE = "Nothing tells the {many} apart beyond chance, so every rank is possible for each of them."
+FOUND = "Clearly different from the others: {n} of {total} {many}. About one in twenty of those named here is named by chance."
+NONE = "None of the {total} {many} differs clearly from the others: chance alone could explain the order of the rates above."
+ALIKE = "The differences between the {many} are no larger than chance, so each of them could have any rank."
 SHOWN = ("disagreeing", "expected", "ratio", "shrunken", "rank", "flag")
 
 

@@ -22,8 +22,8 @@ from pages._shared.widgets import counts, csv_button, table, title_of
 
 TITLE = "Corrected for the judge's errors"
 MEANING = (
-    "{title}: {n} rated pairs show how often people confirm each of the judge's labels. Applied to the pairs of each row, they "
-    "give the corrected figures; a row with few rated pairs of its own is corrected as the whole run is."
+    "{title}: {n} rated pairs show how often people confirm each of the judge's labels. The figures of each row are "
+    "corrected accordingly; a row with few rated pairs of its own is corrected as the whole run is."
 )
 SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "present", "n")
 

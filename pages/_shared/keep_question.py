@@ -13,10 +13,7 @@ from pages._shared.loaders import loaded_runs
 from pages._shared.rejudge_request import only_for_the_owner
 from pages._shared.widgets import counts, link, say
 
-NOT_STORED = (
-    "Nothing that was asked is stored. The {question} is in the address of this page, so that *Copy link* gives a link that "
-    "asks it again."
-)
+NOT_STORED = "No {question} is stored. It is in the address of this page, so that *Copy link* gives a link that asks it again."
 ADDING = (
     "*Add to a run* writes a release with this {question}, every answer, the labels and the answer from all sources, and loads "
     "it as a new run. This run does not change."

@@ -23,7 +23,7 @@ from pages._shared.widgets import say
 NOTHING_LOADED = "No run is loaded yet. Run one of these two commands in a terminal, then reload this page."
 RUN_IS_GONE = (
     "The run **{key}** is not loaded here: it was removed, or loaded again with other data. Which run do you want to see? "
-    "The address keeps everything else that it asks for."
+    "The rest of the address stays as it is."
 )
 COMMANDS = """\
 audit demo          # load a synthetic release to explore

@@ -15,7 +15,7 @@ import streamlit as st
 from audit.queries.lookup import question_list
 from audit.store.runs import Run, newest_full_run
 from audit.terms import display_name, fill
-from pages._blinded.frame import escaped
+from pages._blinded.frame import escaped, escaped_label
 from pages._shared import loaders
 
 LAST_RUN = "last run seen"
@@ -87,7 +87,7 @@ def pick_one(
     """One of `options`; without a default the picker may stay empty (None)."""
     st.session_state[param] = param_value(param, set(options), default)
     chosen: str | None = st.selectbox(
-        escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=format_func, placeholder=placeholder,
         index=None if default is None else 0, on_change=remember_choice, args=(param, default, options),
         label_visibility="visible" if show_label else "collapsed",
     )  # fmt: skip
@@ -100,7 +100,7 @@ def pick_many(
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = param_values(param, set(options))
     chosen: list[str] = st.multiselect(
-        escaped(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=format_func, placeholder=placeholder,
         on_change=remember_choice, args=(param, [], options),
     )  # fmt: skip
     return chosen
@@ -112,7 +112,7 @@ def choose(
     """One of a few `options`, all of them visible; the first is the default."""
     st.session_state[param] = param_value(param, set(options), options[0])
     chosen = st.segmented_control(
-        escaped(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
+        escaped_label(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
         label_visibility="visible" if show_label else "collapsed", on_change=remember_choice,
         args=(param, options[0], options),
     )  # fmt: skip
@@ -123,7 +123,7 @@ def type_words(label: str, param: str, placeholder: str = "") -> str:
     """The words a person typed, without surrounding spaces."""
     st.session_state[param] = param_value(param, None, "")
     typed: str = st.text_input(
-        escaped(label), key=param, placeholder=placeholder, max_chars=200, on_change=remember_choice, args=(param, "")
+        escaped_label(label), key=param, placeholder=placeholder, max_chars=200, on_change=remember_choice, args=(param, "")
     )
     return typed.strip()
 

@@ -26,7 +26,7 @@ from pages._shared.widgets import counts
 CSS = Path(__file__).with_name("positions.css")
 NAMED_MEMBERS = 14  # visible at once; a click shows the other members of a position
 METHODS = {
-    "rules": "Found by rules: who holds a position follows from the judge's labels, and every quote is verbatim from an answer.",
+    "rules": "Found by rules: {handbooks} are grouped by the judge's labels, and every quote is verbatim from an answer.",
     "judge": "Found by a model; every quote is verbatim from an answer.",
     "release": "As the release has them; every quote is verbatim from an answer.",
 }
@@ -76,8 +76,9 @@ def _card_html(run: Run, position: Position, names: dict[str, str], cells: pd.Da
     value = f'<span class="value">{escape(position.value)}</span> ' if position.value else ""
     count = f'<span class="count">{size:,} {escape(words["handbook" if size == 1 else "handbooks"])}</span>'
     members = members_html([names.get(holder.handbook_id, holder.handbook_id) for holder in position.holders])
+    quote = f"{hits_html(position.statement, searched_words())}{quoted_from_html(position, names)}"
     return (
-        f'<div class="position">{value}{count}<blockquote>{hits_html(position.statement, searched_words())}</blockquote>'
+        f'<div class="position">{value}{count}<blockquote>{quote}</blockquote>'
         f'<div class="members">{members}</div>{_words_html(position, names)}{_inner_disagreement_html(position, cells)}</div>'
     )
 
@@ -108,6 +109,15 @@ def _words_html(position: Position, names: dict[str, str]) -> str:
     said = sorted(position.holders, key=_own_words)
     quotes = "".join(_quote_html(words, holders, names) for words, holders in groupby(said, _own_words))
     return f'<details class="words"><summary>In their own words</summary>{quotes}</details>'
+
+
+def quoted_from_html(position: Position, names: dict[str, str]) -> str:
+    """Whose words the card shows, where not all of its holders use them: the others agree, and need not say this very thing."""
+    theirs = [holder for holder in position.holders if _own_words(holder) == position.statement]
+    if not theirs or len(theirs) == len(position.holders):
+        return ""
+    others = f" and {len(theirs) - 1:,} more" if len(theirs) > 1 else ""
+    return f'<div class="by">in the words of {escape(names.get(theirs[0].handbook_id, theirs[0].handbook_id))}{others}</div>'
 
 
 def _own_words(holder: Holder) -> str:

@@ -117,7 +117,7 @@ def _study_source(study: Study) -> RatingSource | None:
         return None
     count = len(ratings.annotators)
     raters = f"{count} annotators, blinded to the judge and to each other."
-    return RatingSource(f"Study {study.title}", raters, study.state is StudyState.CLOSED, ratings, report, study.study_id)
+    return RatingSource(f"Study “{study.title}”", raters, study.state is StudyState.CLOSED, ratings, report, study.study_id)
 
 
 def _of_release(run: Run) -> Iterator[RatingSource]:

@@ -18,7 +18,7 @@ from pages._shared.widgets import say
 
 KEPT = (*FILTERS, "list", "sort")
 """Parameters of the address that a selection has: filters, rows and order, and neither the run nor what is open."""
-SIGN_IN_TO_SAVE = "Sign in to save the filters that are set now under a name that everybody here can use."
+SIGN_IN_TO_SAVE = "Sign in to save these filters under a name that everybody here can use."
 
 
 def saved_selections(run: Run) -> None:
@@ -51,7 +51,7 @@ def _line(run: Run, selection: SavedSelection, account: Account | None) -> None:
 
 def _save_form(account: Account) -> None:
     with st.form("save_selection", border=False, clear_on_submit=True):
-        name = st.text_input("Name for the filters that are set now", max_chars=MAX_NAME)
+        name = st.text_input("Name for these filters", max_chars=MAX_NAME)
         if st.form_submit_button("Save this selection"):
             try:
                 save_selection(label_store(), account, name, current_selection(), now())

@@ -71,5 +71,5 @@ def entries(run: Run) -> dict[str, Any]:
         "kinds": searched,
         "entries": [by_param.get(kind["param"], []) for kind in searched],
         "placeholder": fill(run, placeholder),
-        "in_answers": fill(run, "Disagreements whose {question} or answers have these words"),
+        "in_answers": fill(run, "Disagreements with these words in the {question} or an answer"),
     }

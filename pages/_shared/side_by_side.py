@@ -58,8 +58,8 @@ MARK_WORDS = {"all": "Mark all differences", "numbers": "Mark numbers and negati
 CLASH = "clash"
 CLASH_WORDS = "Mark the sentences that clash"
 CLASH_LEGEND = (
-    '<div class="legend"><span><mark class="clash">a sentence</mark> in which the answers disagree, one in each; found by rules '
-    "from {evidence}. The rest is paler, and nothing is left out.</span></div>"
+    '<div class="legend"><span><mark class="clash">a sentence</mark> of each answer clashes with the other answer; found by '
+    "rules from {evidence}. The rest of the text is paler; nothing is left out.</span></div>"
 )
 NO_CLASH = '<div class="legend"><span>By rules, no two sentences were found that clash.</span></div>'
 LEGEND = (

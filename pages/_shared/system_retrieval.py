@@ -45,7 +45,7 @@ def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
             r_span=coefficient_interval(row["pearson_low"], row["pearson_high"]),
         )  # fmt: skip
     table(frame, "downstream_table", downstream.table.pick(run))
-    counts(run, "A correlation is no proof: what makes a {question} easy to search may make it easy to answer.")
+    counts(run, "A correlation does not prove a cause: what makes a {question} easy to search may make it easy to answer.")
     footer(frame, "downstream", run, "downstream")
 
 

@@ -37,6 +37,9 @@ STYLE = """<style>
 .stApp [data-testid="stHeader"] { background: none; height: 3rem; min-height: 3rem; }
 .stApp [data-testid="stHeader"], .stApp [data-testid="stHeader"] * { pointer-events: none; }
 .stApp [data-testid="stHeader"] :is(button, button *, a, [role="button"]) { pointer-events: auto; }
+@media (min-width: 641px) and (max-width: 1100px) { /* the run's name before the words in the empty search box */
+  .st-key-top_bar > div:has(.st-key-search), .st-key-top_bar > .st-key-search { flex-basis: 8.5rem; }
+}
 @media (max-width: 640px) {
   .st-key-top_bar { flex-wrap: wrap; padding: 2.2rem 0 0; }
   .st-key-top_bar > .st-key-search { flex-basis: 100%; max-width: none; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations, repeat
 from typing import Any
 
 import pandas as pd
@@ -48,11 +48,13 @@ def people_sentences(source: RatingSource) -> Iterator[str]:
             continue
         same = round(raw["value"] * raw["n"])
         yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {chance_words(kappa)}"
-    for row in report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []:
+    repeated = report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []
+    # Not by name: readers of a run need not know who rates
+    who = chain(["one rater"], repeat("another rater"))
+    for row in repeated:
         if not undefined(row):
             same = round(row["value"] * row["n"])
-            # Not by name: readers of a run need not know who rates
-            yield f"Shown the same pair again, one rater gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
+            yield f"Shown the same pair again, {next(who)} gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
 
 
 def chance_words(kappa: Row) -> str:
@@ -60,7 +62,7 @@ def chance_words(kappa: Row) -> str:
     if reason := undefined(kappa):
         return f"Agreement beyond chance is not defined ({reason})."
     span = coefficient_interval(kappa["low"], kappa["high"])
-    return f"Beyond chance (weighted kappa) that is {coefficient(kappa['value'])} ({span}): {kappa['word']}."
+    return f"Agreement beyond chance (weighted kappa) is {coefficient(kappa['value'])} ({span}): {kappa['word']}."
 
 
 # -- the judge -------------------------------------------------------------------------------------------------------------
@@ -137,7 +139,11 @@ def planted_sentences(effects: pd.DataFrame) -> Iterator[str]:
     """One sentence for changes that must move the label and one for those that must not (rows by effect)."""
     for row in effects.to_dict("records"):
         if row["of"]:
-            must = "should change the label, it became what it should be" if row["effect"] == MOVES else "should not, it stayed"
+            must = (
+                "should change the label, it changed as expected"
+                if row["effect"] == MOVES
+                else "should not change it, it stayed the same"
+            )
             yield f"After {row['of']:,} planted changes that {must} in {row['count']:,} ({_check_share(row)})."
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from audit.charts.captions import SAVED_WIDTH, with_caption
 from audit.charts.dark_mode import to_dark_mode
+from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
 from audit.exports.table_model import metric_frame
@@ -21,7 +22,7 @@ from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
 from audit.terms import RATE_SYMBOLS, terms
 from pages._blinded.file_widgets import download_button
-from pages._blinded.frame import escaped, is_dark
+from pages._blinded.frame import escaped, is_dark, is_phone
 from pages._shared.previews import current_notice, current_source
 from pages._shared.printed_table import printed_table
 
@@ -113,10 +114,12 @@ def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
 
 
 def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
-    noticed = with_caption(with_notice(figure, current_notice()), alt, current_source())
+    fits = is_phone() and is_rows_of_names(figure)
+    shown = for_a_phone(figure) if fits else figure
+    noticed = with_caption(with_notice(shown, current_notice()), alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}
-    with st.container(key=f"drawn_{key}"):  # on a phone it scrolls sideways
+    with st.container(key=f"{'fitted' if fits else 'drawn'}_{key}"):  # on a phone, what does not fit scrolls sideways
         # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
         return st.plotly_chart(drawn, width="stretch", key=key, config=config, alt=alt, theme=None, **selection)
 

@@ -55,7 +55,7 @@ RELEASE = (
     "return, release their items so that others can take them. Ratings are kept."
 )
 MEANINGS = {
-    StudyState.CALIBRATION: "All annotators rate the calibration items, which enter no figure, and then discuss them. Nobody "
+    StudyState.CALIBRATION: "All annotators rate the calibration items, which count in no figure, and then discuss them. Nobody "
     "has seen an item of the study itself.",
     StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other, and in a head-to-head "
     "study to the systems. Ratings can be revised.",

@@ -172,18 +172,41 @@ def test_axe_finds_a_button_without_a_name(demo: Dashboard) -> None:
     assert axe_violations(page) == ["button-name: <button></button>"]
 
 
+def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard) -> None:
+    page = demo.open("/themes", width=390)
+    chart = page.locator(".st-key-fitted_theme_bars")
+    name = chart.get_by_text("travel to places that ask for yellow fever vaccine")
+    expect(name).to_be_visible()
+    assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth + 1")
+    # The name begins where the bars do, which is at the left edge
+    assert (name.bounding_box() or {"x": 390})["x"] < 70
+
+
 def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
     page = demo.open("/about")
-    expect(page.get_by_role("heading", name="Is all of it here?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Were all records loaded?")).to_be_visible()
     with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
         sheets = [sheet.get_textpage().get_text_bounded() for sheet in document]
     words = " ".join("\n".join(sheets).split())
     assert 2 <= len(sheets) <= 4
     # The last row of a table that shows twelve of its 24 rows on the screen, and what follows it
-    for printed in ("Catalpa Pancreas Transplant Handbook: A guide for patients and families", "Is all of it here?", "demo@"):
+    for printed in (
+        "Catalpa Pancreas Transplant Handbook: A guide for patients and families",
+        "Were all records loaded?",
+        "demo@",
+    ):
         assert printed in words
     for left_out in ("Copy link", "Disagreements", "Download CSV", "Glossary"):
         assert left_out not in words
+
+
+def test_disputed_questions_are_printed_above_their_positions(demo: Dashboard) -> None:
+    page = demo.open("/")
+    expect(page.get_by_role("link", name="Can I travel to a country with yellow fever?")).to_be_visible()
+    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
+        words = " ".join(document[0].get_textpage().get_text_bounded().split())
+    assert words.index("Can I travel to a country with yellow fever?") < words.index("Do not travel to regions")
+    assert "Ctrl K" not in words
 
 
 def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:

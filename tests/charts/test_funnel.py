@@ -24,7 +24,7 @@ def test_every_group_with_a_ratio_is_a_dot_and_the_one_that_stands_out_is_named_
     assert list(dots.text) == ["", "&lt;Birch&gt;"]
     assert [tuple(point) for point in dots.customdata] == [("Alder", "ratio"), ("<Birch>", "ratio")]
     assert "80 disagreeing pairs, 40.0 expected" in dots.hovertext[1]
-    assert [line.name for line in lines] == ["95 % if all are alike", "99.8 % if all are alike"]
+    assert [line.name for line in lines] == ["95 % of dots if all are equal", "99.8 % of dots if all are equal"]
 
 
 def test_the_lines_end_where_the_expected_number_does_and_are_mirrored_around_1() -> None:

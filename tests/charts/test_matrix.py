@@ -48,6 +48,13 @@ def test_the_legend_names_only_what_is_drawn():
     assert [trace.name for trace in figure.data[1:-1]] == ["absent", "consistent", "divergent ≠", "unscored ?"]
 
 
+def test_the_legend_has_room_below_the_caption_that_a_page_cuts_off():
+    layout = matrix_figure(CELLS, NAMES, CAMPS).layout
+    assert (layout.legend.yref, layout.legend.yanchor, layout.legend.y) == ("container", "top", 1)
+    # Four labels, two in a line of 22 pixels on a phone
+    assert layout.margin.t >= 2 * 22
+
+
 def test_each_position_group_and_the_open_pair_have_a_frame():
     shapes = [(s.x0, s.x1, s.y0, s.y1) for s in matrix_figure(CELLS, NAMES, CAMPS, ("a", "c")).layout.shapes]
     assert shapes == [(-0.5, 1.5, -0.5, 1.5), (1.5, 2.5, 1.5, 2.5), (-0.5, 0.5, 1.5, 2.5), (1.5, 2.5, -0.5, 0.5)]

@@ -285,7 +285,7 @@ def test_only_those_who_may_have_pairs_judged_can_keep_a_question(
     monkeypatch.setattr("pages._shared.keep_question.may_rejudge", lambda _: False)
     at = open_page("ask", ask=LIFT)
     assert "Add to a run" not in [shown.label for shown in at.button]
-    assert "Nothing that was asked is stored." in text_on(at)
+    assert "No question is stored." in text_on(at)
 
 
 def test_a_run_without_texts_says_what_it_lacks_and_the_menu_leaves_the_page_out(

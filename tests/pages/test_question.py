@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.metrics.question_positions import Holder, Position
-from pages._shared.position_cards import different_positions, most_differing
+from pages._shared.position_cards import different_positions, most_differing, quoted_from_html
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 
@@ -110,3 +110,19 @@ def test_a_single_pair_is_said_in_words_and_not_as_one_of_one(load_run, open_pag
     load_run("q1 kidney ab=DIVERGENT c=absent\nq2 kidney ab=CONSISTENT c=absent", handbooks=None)
     for question_id, words in (("q1", "the answers disagree."), ("q2", "the answers do not disagree.")):
         assert f"In the only pair in which both answer, {words}" in words_on(open_page("question", question=question_id))
+
+
+def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones():
+    names = {"a": "Alder", "b": "Birch <b>", "c": "Catalpa"}
+
+    def told(**words: str) -> str:
+        holders = tuple(Holder(handbook, quote, 0, len(quote)) for handbook, quote in words.items())
+        return quoted_from_html(Position("", "Wait a year.", None, holders), names)
+
+    assert told(a="Wait a year.", b="Wait a year.") == ""
+    assert told(a="After 12 months.", b="Wait a year.") == '<div class="by">in the words of Birch &lt;b&gt;</div>'
+    assert (
+        told(a="Wait a year.", b="After 12 months.", c="Wait a year.") == '<div class="by">in the words of Alder and 1 more</div>'
+    )
+    # A statement that a model worded is nobody's quote
+    assert told(a="After 12 months.", b="In a year.") == ""

@@ -15,7 +15,7 @@ from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics.questions import organs
 from audit.store.runs import Run
 from audit.terms import fill
-from pages._blinded.frame import escaped
+from pages._blinded.frame import escaped, escaped_label
 from pages._shared import loaders, pickers
 from pages._shared.widgets import say
 
@@ -121,3 +121,11 @@ def test_a_count_that_is_unknown_somewhere_has_no_decimals():
     (shown,) = AppTest.from_function(page).run().dataframe
     assert shown.value["checks"].tolist() == [600, pd.NA]
     assert str(shown.value["checks"].dtype) == "Int64"
+
+
+def test_a_screen_reader_reads_the_label_of_a_picker_without_backslashes_and_a_release_still_adds_no_markdown():
+    assert escaped_label("Question (type to search; the most disputed come first)") == (
+        "Question (type to search; the most disputed come first)"
+    )
+    assert escaped_label("[a](b)") == r"\[a\](b)"
+    assert escaped_label("*a*") == r"\*a\*"

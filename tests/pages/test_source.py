@@ -112,7 +112,7 @@ def test_a_file_with_another_content_is_not_opened_and_the_text_is_shown(loaded:
 @pytest.mark.parametrize(
     ("section", "facts", "sentence"),
     [
-        ({}, {"digest": None}, "does not tell which file"),
+        ({}, {"digest": None}, "does not record which file"),
         ({"pages": [], "page_starts": []}, {}, "does not come from a PDF"),
         ({"page_starts": [[1, 0], [9, START]]}, {}, "it has no such page"),
         ({"text": f"{PLACE}{FILLER} Drink enough water."}, {}, "was not found on the picture"),

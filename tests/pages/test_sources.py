@@ -119,7 +119,7 @@ def test_what_nobody_knows_is_said_and_is_not_zero(load_routes: LoadRoutes, open
     at = open_page("sources", view="details")
     assert not at.exception
     assert "The release does not say how many passages each system takes from each source." in words_on(at)
-    assert "Nobody stated which sources it needs." in words_on(open_page("sources", view="one", question="q1"))
+    assert "The sources that it needs are not stated." in words_on(open_page("sources", view="one", question="q1"))
 
 
 def test_evidence_outside_all_sources_is_kept(load_routes: LoadRoutes, open_page: Open) -> None:

@@ -32,7 +32,7 @@ def test_three_figures_of_the_whole_run_are_sentences_with_their_denominators(ru
     # 12 + 3 pairs, one unscored: 14 scored; absent: 3 + 3 with d, and one judged absent.
     assert "In **50.0 %** of pairs, at least one of the two handbooks does not address the question." in words
     assert "Of 14 pairs;" in words
-    assert "No labels by people are known for this run yet" in words
+    assert "Nobody has labelled pairs of this run yet" in words
 
 
 def test_the_gravest_question_comes_first_with_its_positions_and_a_link(run, open_page):
@@ -55,7 +55,7 @@ def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_d
     load(with_ratings(release, [ITEM, second | {"gold": "COMPLEMENTARY", "design_weight": "2"}]), data_dir)
     words = words_on(open_page("start"))
     assert "Corrected by people's labels of 2 pairs it is **42.9 %**" in words
-    assert re.search(r"Of 1 pair that the judge calls \w+, people say of 1 that the advice differs", words)
+    assert re.search(r"In 1 of 1 pair that the judge calls \w+, people agree that the advice differs", words)
 
 
 def test_texts_of_a_release_are_never_html(load_run, open_page):

@@ -45,7 +45,7 @@ def test_a_reply_that_says_insufficient_is_not_right_and_one_that_cannot_be_read
     assert table_with(at, "value", "unread")["name"].tolist() == ["good"]
     at = open_page("stress", test="robustness", measure="unread")
     assert table_with(at, "value", "unread").set_index("name").loc["weak", "value"] == 100
-    assert "1 replies, documents or sub-questions have nothing that could be read" in words_on(at)
+    assert "1 replies, documents or sub-questions could not be read" in words_on(at)
 
 
 def test_the_standard_test_goes_by_the_number_of_documents_and_has_no_selective_curve(

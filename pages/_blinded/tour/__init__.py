@@ -46,7 +46,7 @@ VIEWER = Tour(
         "Open Disagreements to go through all of them by {organ}, topic or words, with both answers side by side.",
         "Open Explore for where advice differs most, and {Handbooks} for what each one leaves out.",
     ),
-    "Copy link hands on exactly what you see.",
+    "Copy link copies the address of exactly what you see.",
 )
 TOURS: dict[Role | None, Tour] = {
     None: VIEWER,
@@ -80,7 +80,7 @@ TOURS: dict[Role | None, Tour] = {
             "Open Studies: draw a sample for annotators and watch their progress; Agreement and Prevalence show the results.",
             "Open Methods to compare runs and judges, and About for every table and figure as files.",
         ),
-        "Copy link hands on exactly what you see.",
+        "Copy link copies the address of exactly what you see.",
     ),
 }  # fmt: skip
 

@@ -1,0 +1,88 @@
+"""Figures with one row per name, laid out for a phone: names above their rows, at most two panels in a line.
+
+Beside its rows, a column of long names takes a phone's whole width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from audit.charts.style import set_axes
+
+ROWS_OF_NAMES = ("bar", "scatter")
+COLUMNS = 2
+NAME_HEIGHT = 16
+"""Pixels that a row grows by for the name above it."""
+BETWEEN_LINES = 84
+"""Pixels between two lines of panels: the scale of the upper ones and the titles of the lower ones."""
+NAME_SHIFT = 3
+"""Pixels by which a name is above the middle of its row, clear of its dot and its interval."""
+LEFT = 18
+"""Pixels at the left, for half of the first text of a scale."""
+LEGEND_LINE = 22
+PANEL = 0.43
+"""Width of one of two panels, as a share; the rest keeps the ends of their scales apart."""
+BAR_SHARE = 0.4
+"""Height of a bar as a share of its row, so that the name fits above it."""
+
+
+def is_rows_of_names(figure: go.Figure) -> bool:
+    """Whether `for_a_phone` can lay it out: it has bars or dots, in rows that have names."""
+    return all(trace.type in ROWS_OF_NAMES for trace in figure.data) and len(_names(figure)) > 0
+
+
+def for_a_phone(figure: go.Figure) -> go.Figure:
+    """The figure, which is changed."""
+    panels = sorted(figure.select_xaxes(), key=lambda axis: axis.domain[0] if axis.domain else 0.0)
+    before = figure.layout.height - (figure.layout.margin.t or 0) - (figure.layout.margin.b or 0)
+    inner = before + NAME_HEIGHT * len(_names(figure))
+    _names_above(figure, inner / len(_names(figure)))
+    lines = -(-len(panels) // COLUMNS)
+    if len(panels) > COLUMNS:
+        _in_lines(figure, panels, lines, inner)
+    total, room = lines * inner + (lines - 1) * BETWEEN_LINES, _legend_room(figure)
+    return figure.update_layout(height=figure.layout.height - before + total + room, margin={"t": figure.layout.margin.t + room})
+
+
+def _legend_room(figure: go.Figure) -> int:
+    """Pixels for a legend above the panels, of which a phone shows one entry in a line."""
+    entries = [trace for trace in figure.data if trace.name and trace.showlegend is not False]
+    is_above = figure.layout.showlegend is not False and (figure.layout.legend.y or 0) >= 1
+    return LEGEND_LINE * (len(entries) - 1) if is_above and len(entries) > 1 else 0
+
+
+def _names(figure: go.Figure) -> tuple[Any, ...]:
+    axis = figure.layout.yaxis
+    if axis.ticktext is not None:
+        return tuple(axis.ticktext)
+    first = figure.data[0].y if figure.data else None
+    return tuple(first) if first is not None and all(isinstance(name, str) for name in first) else ()
+
+
+def _names_above(figure: go.Figure, row_height: float) -> None:
+    is_bars = any(trace.type == "bar" for trace in figure.data)
+    shift = round(BAR_SHARE * row_height / 2) if is_bars else NAME_SHIFT
+    above = {
+        "ticklabelposition": "inside top", "ticklabelshift": shift, "ticklabelstandoff": 0, "ticklabeloverflow": "allow",
+        "automargin": False, "tickfont": {"size": 13},
+    }  # fmt: skip
+    set_axes(figure, figure.select_yaxes(), above)
+    figure.update_layout(bargap=1 - BAR_SHARE, margin={"l": LEFT})
+
+
+def _in_lines(figure: go.Figure, panels: list[Any], lines: int, inner: float) -> None:
+    """Panels that were side by side, two in a line, each with its title."""
+    total = lines * inner + (lines - 1) * BETWEEN_LINES
+    titles = sorted((note for note in figure.layout.annotations if note.yref == "paper"), key=lambda note: note.x)
+    for number, panel in enumerate(panels):
+        line, column = divmod(number, COLUMNS)
+        top = 1 - line * (inner + BETWEEN_LINES) / total
+        left, right = column * (1 - PANEL), column * (1 - PANEL) + PANEL
+        rows = figure.layout[panel.anchor.replace("y", "yaxis") if panel.anchor else "yaxis"]
+        panel.domain, rows.domain = (left, right), (max(0.0, top - inner / total), top)
+        if column == 0:
+            rows.showticklabels = True
+        if number < len(titles):
+            titles[number].update(x=(left + right) / 2, y=top)

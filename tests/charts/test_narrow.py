@@ -1,0 +1,52 @@
+import pandas as pd
+
+from audit.charts.labels import share_heatmap
+from audit.charts.narrow import for_a_phone, is_rows_of_names
+from audit.charts.rates import AUDIT_RATES, rate_dots
+from audit.charts.theme_bars import theme_bars
+from audit.vocabulary import Label
+
+
+def rates(*organs: str) -> pd.DataFrame:
+    numbers = {f"{rate.column}{end}": 0.2 for rate in AUDIT_RATES for end in ("", "_low", "_high")}
+    counts = {rate.of: 10 for rate in AUDIT_RATES}
+    return pd.DataFrame([{"organ": organ, **numbers, **counts} for organ in organs])
+
+
+def themes(*names: str) -> pd.DataFrame:
+    grades = {"disagreeing": 6, "high": 3, "medium": 2, "low": 1, "unstated": 0}
+    return pd.DataFrame([{"theme_id": name, "name": name, **grades} for name in names])
+
+
+def test_four_panels_become_two_lines_of_two_each_with_the_names_once():
+    figure = for_a_phone(rate_dots(rates("heart", "kidney"), "organ", AUDIT_RATES))
+    places = [(round(axis.domain[0], 2), round(axis.domain[1], 2)) for axis in figure.select_xaxes()]
+    assert places == [(0.0, 0.43), (0.57, 1.0)] * 2
+    heights = [axis.domain for axis in figure.select_yaxes()]
+    assert (heights[0], heights[2]) == (heights[1], heights[3])
+    assert heights[2][1] < heights[0][0]
+    assert [axis.showticklabels is not False for axis in figure.select_yaxes()] == [True, False, True, False]
+
+
+def test_each_panel_keeps_its_title_above_it():
+    figure = for_a_phone(rate_dots(rates("heart"), "organ", AUDIT_RATES))
+    titles = {note.text.replace("<br>", " "): (round(note.x, 3), round(note.y, 3)) for note in figure.layout.annotations}
+    tops = [round(axis.domain[1], 3) for axis in figure.select_yaxes()]
+    assert list(titles) == [rate.title for rate in AUDIT_RATES]
+    assert list(titles.values()) == [(0.215, tops[0]), (0.785, tops[1]), (0.215, tops[2]), (0.785, tops[3])]
+
+
+def test_a_name_is_above_its_bar_and_takes_no_width():
+    wide = theme_bars(themes("time before pregnancy", "raw fish"))
+    height = wide.layout.height
+    figure = for_a_phone(wide)
+    assert figure.layout.yaxis.ticklabelposition == "inside top"
+    assert not figure.layout.yaxis.automargin
+    # 16 pixels for each of two names, and two more lines of the legend (22 pixels each).
+    assert figure.layout.height == height + 2 * 16 + 2 * 22
+
+
+def test_a_heat_map_has_no_room_for_names_and_scrolls_sideways_instead():
+    counts = pd.DataFrame({"organ": ["heart"], "consistent": [1], "divergent": [2]})
+    assert not is_rows_of_names(share_heatmap(counts, "organ", (Label.CONSISTENT, Label.DIVERGENT), "pairs"))
+    assert is_rows_of_names(theme_bars(themes("raw fish")))
