@@ -74,8 +74,10 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
     st.html(CSS)
     question = f"<h2>{hits_html(pair.question.text, searched_words())}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
-    options, words = (CLASH, *MARKS), {CLASH: CLASH_WORDS, **MARK_WORDS}
-    marks = choose("Mark what differs", options if _may_clash(pair) else tuple(MARKS), "mark", named_by(words), show_label=False)
+    # The first is the default: where answers do not disagree, words that only one of them has are no finding.
+    options = (CLASH, *MARKS) if _may_clash(pair) else tuple(reversed(MARKS))
+    words = {CLASH: CLASH_WORDS, **MARK_WORDS}
+    marks = choose("Mark what differs", options, "mark", named_by(words), show_label=False)
     st.html(f'<div class="pair">{answers_html(run, pair, names, marks)}</div>')
     link(
         "answer", "See the passages behind both answers", run, icon=":material/find_in_page:",

@@ -169,6 +169,11 @@ def test_marks_can_be_turned_off(run, open_page):
     assert "<mark" not in html_on(open_page("disagreements", mark="none"))
 
 
+def test_answers_that_do_not_disagree_open_without_marks(run, open_page):
+    assert "<mark" not in html_on(open_page("disagreements", list="pairs", label=["COMPLEMENTARY"]))
+    assert "<mark" in html_on(open_page("disagreements", list="pairs", label=["COMPLEMENTARY"], mark="all"))
+
+
 HOSTILE = "<script>alert(1)</script> **bold** $x$ [x](http://evil.test) <img src=x onerror=alert(1)>"
 
 
