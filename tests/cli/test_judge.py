@@ -366,7 +366,7 @@ def test_a_run_without_answers_cannot_be_judged(tmp_path, capsys):
     (release / "answers.jsonl").unlink()
     load(release, tmp_path / "data")
     assert judge(tmp_path / "again") == 2
-    assert "came without answers" in capsys.readouterr().err
+    assert "has no answers, so there is nothing to judge" in capsys.readouterr().err
 
 
 def test_a_pair_whose_answer_is_missing_is_unscored_and_says_so(tmp_path):

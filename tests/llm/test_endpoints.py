@@ -149,5 +149,6 @@ def test_the_calls_of_a_silent_endpoint_go_to_the_others_and_none_counts_as_fail
 def test_a_few_calls_without_an_answer_are_their_own_fault_and_the_endpoint_is_kept():
     calls = [*questions(2, 20), *(call(f"pair {number} fault:silent", group="q9") for number in range(3))]
     with fault_server() as server:
-        stats, _ = run(server, calls, replace(SILENT, read_s=2.0, attempts=1, **LENIENT))
+        # Long enough for the answered calls on a machine that has other work
+        stats, _ = run(server, calls, replace(SILENT, read_s=5.0, attempts=1, **LENIENT))
     assert (stats.answered, stats.failed, stats.lost) == (40, 3, ())

@@ -27,7 +27,7 @@ def links_to_selections(at):
 
 def test_a_selection_is_saved_used_and_deleted(run, folk, as_user: SignIn):
     at = on_disagreements(as_user("vera"), organ=["kidney"], words="q1", question="q1")
-    (name,) = [field for field in at.text_input if field.label.startswith("Name for the filters")]
+    (name,) = [field for field in at.text_input if field.label.startswith("Name for these filters")]
     name.input("*Kidney* [x](http://evil.test)")
     next(button for button in at.button if button.label == "Save this selection").click().run()
     (saved,) = list_selections(folk)
@@ -46,7 +46,7 @@ def test_a_visitor_uses_selections_and_saves_none(run, folk, open_page, monkeypa
     save_selection(folk, Account("vera", "Vera", Role.VIEWER), "Hearts", "organ=heart&run=other&evil=1", datetime.now(UTC))
     at = open_page("disagreements")
     assert list(links_to_selections(at)) == ["Hearts"]
-    assert "Sign in to save the filters" in words_on(at)
+    assert "Sign in to save these filters" in words_on(at)
     assert not [button for button in at.button if button.label in ("Save this selection", "Delete")]
 
 

@@ -33,10 +33,10 @@ def as_seen_by(at: AppTest) -> str:
 
 def test_a_pi_sees_it_while_it_goes_on_and_a_viewer_once_nobody_can_be_influenced(study, as_user: SignIn):
     seen = as_seen_by(as_user("petra"))
-    assert "Study Is it right?: 2 annotators, blinded to the judge and to each other. Not final: the study goes on." in seen
+    assert "Study “Is it right?”: 2 annotators, blinded to the judge and to each other. Not final: the study goes on." in seen
     assert "Nobody has rated pairs of this run" in as_seen_by(as_user("vera"))
     step(study, StudyState.LABELLING)
-    assert "Study Is it right?" in as_seen_by(as_user("vera"))  # everybody agrees, so nothing is left to decide
+    assert "Study “Is it right?”" in as_seen_by(as_user("vera"))  # everybody agrees, so nothing is left to decide
 
 
 def test_somebody_who_rates_in_an_open_study_sees_no_figure(study, as_user: SignIn):
