@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from audit.charts.coverage import MUTED, coverage_figure, coverage_rows
+from audit.charts.narrow import is_rows_of_names
 
 OVERALL = pd.DataFrame(
     {
@@ -91,3 +92,7 @@ def test_a_hundred_handbooks_stay_readable_one_row_each():
     figure = coverage_figure(coverage_rows(many, "organ"), CELLS)
     assert figure.layout.height / len(many) >= 17
     assert len(figure.layout.yaxis.ticktext) == 102
+
+
+def test_its_cells_leave_no_room_for_names_above_them_on_a_phone():
+    assert not is_rows_of_names(coverage_figure(coverage_rows(OVERALL, "organ"), CELLS))
