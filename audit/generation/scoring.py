@@ -169,16 +169,16 @@ def _by_meaning(coverage: float, cosine: float | None, settings: ScoringSettings
 def _places(question: AskedQuestion, candidate: Candidate, relevance: Relevance) -> dict[str, tuple[float, bool]]:
     """Stem of the question -> how well the statement speaks of it, and whether only a heading does."""
     heading, headings_above = relevance.headings(candidate.section)
-    found: dict[str, tuple[float, bool]] = {}
+    presences: dict[str, tuple[float, bool]] = {}
     for concept in question.concepts:
         stem = concept.stem
         quoted = max(OWN * presence(stem, candidate.own), LEAD * presence(stem, candidate.lead_stems))
         above = max(HEADING * presence(stem, heading), ABOVE * presence(stem, headings_above))
-        found[stem] = max(quoted, above), above > 0 and not quoted
+        presences[stem] = max(quoted, above), above > 0 and not quoted
     for pair in question.either:
-        best = max((found[stem] for stem in pair if stem in found), default=(0.0, False))
-        found |= {stem: best for stem in pair if stem in found}
-    return found
+        best = max((presences[stem] for stem in pair if stem in presences), default=(0.0, False))
+        presences |= {stem: best for stem in pair if stem in presences}
+    return presences
 
 
 def _coverage(
