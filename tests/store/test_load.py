@@ -106,7 +106,7 @@ def test_a_store_of_another_layout_is_told_apart_and_built_anew_by_loading(relea
         pass
     (why,) = unreadable_stores(run.path.parent).values()
     assert why == "it was written by another version of this software, with other tables"
-    with pytest.raises(UnknownRunError, match=r"cannot be read \(another version"):
+    with pytest.raises(UnknownRunError, match=r"cannot be read \(it was written by another version"):
         find_run(run.path.parent, "tiny")
     again = load(release, tmp_path)
     assert (again.fresh, again.run.key, unreadable_stores(run.path.parent)) == (True, run.key, {})
