@@ -31,7 +31,7 @@ TABLE = TableSpec(
     "How the disagreement rate depends on the way it is counted",
     (
         Column.text("figure", "Counted", words=FIGURES), Column.count("of", "Of", "pairs or {questions}"),
-        Column.share("value", "Disagreement"), Column.text("population", "Interval generalises to", words=POPULATIONS),
+        Column.share("value", "Disagreement"), Column.text("population", "Interval speaks of", words=POPULATIONS),
     ),
     (
         "Unscored pairs have no readable verdict and are in no rate. The two bounds count them as pairs in which both answer: "

@@ -40,8 +40,7 @@ def table(exported: Path, name: str) -> pd.DataFrame:
 def test_every_table_with_intervals_says_in_a_column_what_they_speak_of(exported: Path):
     tables = {path.stem: pd.read_csv(path) for path in (exported / "tables" / "csv").glob("*.csv")}
     with_intervals = {name for name, frame in tables.items() if any(column.endswith(", 95 % low") for column in frame)}
-    headings = ("intervals speak of", "generalises to")
-    silent = {name for name in with_intervals if not any(words in column for column in tables[name] for words in headings)}
+    silent = {name for name in with_intervals if not any("speak" in column for column in tables[name])}
     assert len(with_intervals) > 20
     # Its two columns of intervals are there to be compared, and their headings say of what each speaks.
     assert silent == {"study_clustered_agreement"}
