@@ -97,7 +97,7 @@ def test_importing_the_register_loads_neither_pandas_nor_duckdb():
 @pytest.mark.parametrize("name", sorted(METRICS))
 def test_a_metric_with_intervals_names_their_population_and_one_table_has_only_one(name):
     spec = METRICS[name].table
-    in_a_column = any("generalises to" in column.heading for column in spec.columns)
+    in_a_column = any("speaks of" in column.heading for column in spec.columns)
     assert spec.population or in_a_column or "95 %" not in METRICS[name].docstring, f"{name}: give its table an IntervalNote"
 
 
