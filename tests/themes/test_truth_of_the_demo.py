@@ -55,7 +55,7 @@ def test_words_alone_find_the_themes_of_the_demo(truth: dict[str, str]) -> None:
 
 def test_a_model_finds_them_too(truth: dict[str, str]) -> None:
     if default_model() is None:
-        pytest.skip("the extras themes and minilm are not installed")
+        pytest.skip("the extra models is not installed")
     encoder = sentence_encoder(MINILM)
     taxonomy, _ = build_taxonomy(dict.fromkeys(truth, 1), encoder, ThemeBuildOptions(layout="principal"))
     found = figures(taxonomy, truth)

@@ -59,8 +59,8 @@ def _entities(words: Sequence[str], finders: Sequence[tuple[str, Finder]]) -> It
 
 @cache
 def _finders() -> list[tuple[str, Finder]]:
-    drugs = optional("drug_named_entity_recognition.drugs_finder", "Recognising drugs", "entities")
-    diseases = optional("medical_named_entity_recognition.disease_finder", "Recognising diseases", "entities")
+    drugs = optional("drug_named_entity_recognition.drugs_finder", "Recognising drugs", "pipeline")
+    diseases = optional("medical_named_entity_recognition.disease_finder", "Recognising diseases", "pipeline")
     for module in (drugs, diseases):
         # Tables for names with typing errors, which are not asked for here: 500 MB
         module.ngram_to_variant.clear()
