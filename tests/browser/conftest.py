@@ -58,7 +58,8 @@ def browser() -> Iterator[Browser]:
     It ends with the file: Playwright keeps an event loop running in this thread, which would make `asyncio.run` fail in
     the tests of other files.
     """
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
         (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)("no Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
