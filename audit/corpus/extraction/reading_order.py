@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from statistics import median
 
-from audit.corpus.extraction.layout import Line, TextCell
+from audit.corpus.extraction.layout import Area, Line, TextCell
 from audit.corpus.extraction.side_by_side import lists_beside
 
 MIN_COLUMN_LINES = 3
@@ -24,25 +24,26 @@ MIN_LISTS = 0.6
 MIN_FILLED = 0.55
 # As a share of the text's width
 MIN_COLUMN_WIDTH = 0.2
+# In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
+MIN_PAUSE = 3.0
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
 LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
 
 
-def in_reading_order(lines: list[Line], separators: Sequence[float] = ()) -> list[Line]:
+def in_reading_order(lines: list[Line], separators: Sequence[Area] = ()) -> list[Line]:
     """The lines of a page column by column; pieces side by side within a column become one line of several cells.
 
-    separators  heights of the rules across the page, which end the columns above them
+    separators  rules across most of the page, which end the columns above them
     """
     if not lines:
         return []
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     gutter = _gutter(lines, left, right) if len(lines) >= 2 * MIN_COLUMN_LINES else None
+    ends = [] if gutter is None else _ends_of_columns(lines, gutter, separators)
     ordered: list[Line] = []
     pending: list[Line] = []
     # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
-    for (crosses, _), group in groupby(
-        _rows(lines), key=lambda row: (_crosses(row, gutter), bisect(separators, row[0].baseline))
-    ):
+    for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
         band = [line for row in group for line in row]
         # A row across the gutter belongs to no column
         columns = None if crosses or gutter is None else _columns(band, gutter, right - left)
@@ -53,6 +54,26 @@ def in_reading_order(lines: list[Line], separators: Sequence[float] = ()) -> lis
         pending = []
         ordered += [line for column in columns for line in in_reading_order(column, separators)]
     return [*ordered, *_merge_rows(pending)]
+
+
+def _ends_of_columns(lines: list[Line], gutter: float, separators: Sequence[Area]) -> list[float]:
+    """The heights at which rules end both columns: across the gutter, or in one column where the other pauses as well."""
+    return sorted(
+        rule.top for rule in separators if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top)
+    )
+
+
+def _beside(lines: list[Line], gutter: float, rule: Area) -> list[Line]:
+    return [line for line in lines if (line.x0 >= gutter if rule.x1 <= gutter else line.x1 <= gutter)]
+
+
+def _pauses(column: list[Line], height: float) -> bool:
+    # A title beside the column's own, with a rule below it, is no column of its own
+    above, below = ([line for line in column if (line.baseline <= height) is upper] for upper in (True, False))
+    if len(above) < MIN_COLUMN_LINES or not below:
+        return False
+    last, first = max(above, key=lambda line: line.baseline), min(below, key=lambda line: line.baseline)
+    return first.baseline - last.baseline > MIN_PAUSE * max(first.size, last.size)
 
 
 def _crosses(row: list[Line], gutter: float | None) -> bool:

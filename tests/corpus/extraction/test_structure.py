@@ -99,6 +99,41 @@ def test_two_columns_are_read_one_after_the_other(tmp_path, engine):
     assert section(document, "Showers").text == " ".join([SHORT] * 3 + ["Left ends here."]) + f"\n\n{SHORT} {SHORT}"
 
 
+def test_a_rule_within_a_column_leaves_the_title_above_it_in_that_column(tmp_path, engine):
+    titles_beside = [at("Alder", LEFT - 20, 60, 20), at("From the nurses", 180, 60, 20)]
+    margin = column(["Write to the nurses at any"] * 8, x=LEFT - 20)
+    wide = column([FILLER] * 8, x=180)
+    pdf = write_pdf(tmp_path / "book.pdf", [[*titles_beside, *margin, *wide]], rules=[(175, 560, 75)])
+    document = extract(pdf, IDENTITY, engine)
+    assert titles(document) == ["Alder", "From the nurses"]
+    assert section(document, "Alder").text.count("Write to the nurses") == 8
+    assert section(document, "From the nurses").text.count("Wash your hands") == 8
+
+
+def test_a_box_beside_text_that_pauses_with_it_is_read_before_what_is_below_both(tmp_path, engine):
+    """As in sheets with a box of signs and, beside it, what to do about them."""
+    boxes = [
+        (
+            *column([*[FILLER] * 4, f"{signs} signs end here."], x=30, y=y),
+            *column([f"{call} and ask for us at once"] * 4, x=435, y=y),
+        )
+        for signs, call, y in (("Red", "Dial 999", 100), ("Mild", "Dial 111", 250))
+    ]
+    pdf = write_pdf(tmp_path / "book.pdf", [[text for box in boxes for text in box]], rules=[(20, 420, 95), (20, 420, 200)])
+    text = extract(pdf, IDENTITY, engine).full_text
+    places = [text.index(words) for words in ("Red signs", "Dial 999", "Mild signs", "Dial 111")]
+    assert places == sorted(places)
+
+
+def test_a_rule_across_the_page_ends_both_columns_above_it(tmp_path, engine):
+    columns = [
+        column([f"## {title}", *[SHORT] * 6], x=x, y=y)
+        for title, x, y in (("Showers", LEFT, 110), ("Driving", 320, 110), ("Travel", LEFT, 330), ("Food", 320, 330))
+    ]
+    pdf = write_pdf(tmp_path / "book.pdf", [[text for texts in columns for text in texts]], rules=[(LEFT, 560, 300)])
+    assert titles(extract(pdf, IDENTITY, engine)) == ["Showers", "Driving", "Travel", "Food"]
+
+
 def test_headers_footers_and_page_numbers_are_left_out(tmp_path, engine):
     pages = [
         [
