@@ -161,6 +161,63 @@ def test_close_rows_of_figures_with_space_between_their_groups_stay_apart(tmp_pa
     assert "Some college or university | 803 (39.6) | 0.92" in text
 
 
+HANGING = [
+    [(60, "Sign"), (130, "What it means"), (380, "What to do")],
+    [],
+    [(60, "Fever"), (130, "Your temperature is high, and it stays"), (380, "Call us the same day.")],
+    [(150, "high for an hour.")],
+    [(60, "Cough"), (130, "You cough for more than three days, at"), (380, "Rest, and drink more than you do on")],
+    [(150, "night or when you lie down, and it does"), (400, "other days.")],
+    [(150, "not get better.")],
+    [(60, "Red wound"), (130, "The skin is warm."), (380, "Show it to a nurse.")],
+]
+
+
+def test_rows_whose_cells_go_on_further_in_are_whole_without_space_between_them(tmp_path, engine):
+    cells = [at(text, x, 200 + 12 * number, 10, number == 0) for number, row in enumerate(HANGING) for x, text in row]
+    pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Signs", FILLER, FILLER]), *cells]])
+    assert (
+        extract(pdf, IDENTITY, engine)
+        .sections[0]
+        .text.endswith(
+            "\n\nSign | What it means | What to do\n"
+            "Sign: Fever | What it means: Your temperature is high, and it stays high for an hour. | "
+            "What to do: Call us the same day.\n"
+            "Sign: Cough | What it means: You cough for more than three days, at night or when you lie down, and it does "
+            "not get better. | What to do: Rest, and drink more than you do on other days.\n"
+            "Sign: Red wound | What it means: The skin is warm. | What to do: Show it to a nurse."
+        )
+    )
+
+
+def test_a_label_beside_the_middle_of_indented_lines_begins_no_row(tmp_path, engine):
+    rows = [
+        [(150, "Your temperature is high")],
+        [(60, "Fever"), (150, "for an hour.")],
+        [(160, "Call us the same day,")],
+        [(160, "and do not wait.")],
+        [],
+        [(150, "The skin is warm.")],
+        [(60, "Wound"), (150, "It is red.")],
+        [(160, "Show it to a nurse.")],
+    ]
+    cells = [at(text, x, 200 + 12 * number) for number, row in enumerate(rows) for x, text in row]
+    pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Signs", FILLER, FILLER]), *cells]])
+    assert (
+        extract(pdf, IDENTITY, engine)
+        .sections[0]
+        .text.endswith(
+            "\n\nFever:\n• Your temperature is high for an hour.\n• Call us the same day, and do not wait."
+            "\n\nWound:\n• The skin is warm. It is red.\n• Show it to a nurse."
+        )
+    )
+
+
+def test_the_colon_of_a_head_is_not_doubled(tmp_path, engine):
+    text = text_of(tmp_path, engine, table([bold("Medicine:", "Dose"), ["Tacrol", "2 mg"]]))
+    assert text == "Medicine: | Dose\nMedicine: Tacrol | Dose: 2 mg"
+
+
 def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
     open_sides = [("LINEABOVE", (0, 0), (-1, -1), 0.5, colors.black), ("LINEBELOW", (0, -1), (-1, -1), 0.5, colors.black)]
     inner = [*open_sides, ("LINEAFTER", (0, 0), (0, -1), 0.5, colors.grey)]
