@@ -56,6 +56,25 @@ def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
     )
 
 
+@pytest.mark.parametrize(
+    ("size", "titles", "text"),
+    [
+        (15, ["Advice", "What to eat"], "Food | Portion\nFood: Grapes | Portion: one cup\nFood: Plums | Portion: two"),
+        # In type of the table's own size it leads the rows
+        (10, ["Advice"], "What to eat\nFood: Grapes | Portion: one cup\nFood: Plums | Portion: two"),
+    ],
+)
+def test_a_first_row_in_larger_type_is_a_heading_and_not_a_row(tmp_path, engine, size, titles, text):
+    title = f'<font size="{size}">What to eat</font>'
+    rows = [[title, ""], bold("Food", "Portion"), ["Grapes", "one cup"], ["Plums", "two"]]
+    framed = table(rows, [("SPAN", (0, 0), (1, 0))])
+    story = [Paragraph("Advice", HEADING), Paragraph(FILLER, BODY), Paragraph(FILLER, BODY), framed]
+    SimpleDocTemplate(str(tmp_path / "book.pdf"), invariant=1).build(story)
+    sections = extract(tmp_path / "book.pdf", IDENTITY, engine).sections
+    assert [section.heading for section in sections] == titles
+    assert sections[-1].text.endswith(text)
+
+
 def test_a_cell_divided_in_the_middle_of_its_words_is_one_row(tmp_path, engine):
     rows = [bold("Food", "Portion"), ["Bell pepper, raw,", "half a cup"], ["chopped", ""], ["Grapes", "one cup"], ["Plums", ""]]
     text = text_of(tmp_path, engine, table(rows, [("SPAN", (1, 1), (1, 2)), ("SPAN", (1, 3), (1, 4))]))
