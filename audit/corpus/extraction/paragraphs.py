@@ -111,15 +111,16 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
         return False
     if len(line.cells) > 1 or _overlap(before, line) or _overlap(line, after):
         return True
-    below = before is not None and _pitch(before, line) < MAX_ROW_PITCH * line.size
-    in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns) or (below and _hangs(line.cells[0], before, columns))
-    return (below or _is_above_cells(line, after)) and line.x1 < _next_column(line, columns) and in_column
+    above = before if before and _pitch(before, line) < MAX_ROW_PITCH * line.size else None
+    close = above is not None or _is_above_cells(line, after)
+    in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns) or _hangs(line.cells[0], above, columns)
+    return close and line.x1 < _next_column(line, columns) and in_column
 
 
-def _hangs(cell: TextCell, before: Line, columns: list[float]) -> bool:
+def _hangs(cell: TextCell, before: Line | None, columns: list[float]) -> bool:
     """Whether a cell is further in than the one above it, with which it goes on, in a column other than the first."""
     column = max((start for start in columns[1:] if start < cell.x0), default=None)
-    if column is None or cell.x0 - column > MAX_HANG * before.size:
+    if before is None or column is None or cell.x0 - column > MAX_HANG * before.size:
         return False
     return any(above.x0 > column - SAME_COLUMN and above.x0 < cell.x1 and cell.x0 < above.x1 for above in before.cells)
 
@@ -151,7 +152,7 @@ def table_rows(table: list[Line]) -> list[Row]:
     for before, line in zip([None, *table], table, strict=False):
         for cell in line.cells:
             apart = all(abs(cell.x0 - column) > 3 * SAME_COLUMN for column in columns)
-            if apart and not (before and _hangs(cell, before, columns)):
+            if apart and not _hangs(cell, before, columns):
                 columns = sorted([*columns, cell.x0])
     return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns)]
 
