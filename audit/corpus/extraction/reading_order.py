@@ -11,6 +11,8 @@ from statistics import median
 from audit.corpus.extraction.layout import Area, Line, TextCell
 from audit.corpus.extraction.side_by_side import lists_beside
 
+Band = tuple[list[Line], list[list[Line]] | None]
+"""Lines of a page from top to bottom, and their columns; None where they are no columns."""
 MIN_COLUMN_LINES = 3
 # Of three columns or more: the space between them in points, their width as a share of two columns', and lines at one height
 MIN_STRIP, MIN_SEVERAL, MAX_ALIGNED = 8.0, 0.6, 0.75
@@ -39,14 +41,9 @@ def in_reading_order(lines: list[Line], separators: Sequence[Area] = ()) -> list
         return []
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     gutter = _gutter(lines, left, right) if len(lines) >= 2 * MIN_COLUMN_LINES else None
-    ends = [] if gutter is None else _ends_of_columns(lines, gutter, separators)
     ordered: list[Line] = []
     pending: list[Line] = []
-    # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
-    for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
-        band = [line for row in group for line in row]
-        # A row across the gutter belongs to no column
-        columns = None if crosses or gutter is None else _columns(band, gutter, right - left)
+    for band, columns in _bands(lines, gutter, separators, right - left):
         if columns is None:
             pending += band
             continue
@@ -54,6 +51,27 @@ def in_reading_order(lines: list[Line], separators: Sequence[Area] = ()) -> list
         pending = []
         ordered += [line for column in columns for line in in_reading_order(column, separators)]
     return [*ordered, *_merge_rows(pending)]
+
+
+def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], width: float) -> Iterator[Band]:
+    """The lines between rows and rules that end columns, from top to bottom."""
+    if gutter is None:
+        yield lines, None
+        return
+    ends = _ends_of_columns(lines, gutter, separators)
+    heights = sorted(rule.top for rule in separators)
+    # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
+    for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
+        band = [line for row in group for line in row]
+        # A row across the gutter belongs to no column
+        columns = None if crosses else _columns(band, gutter, width)
+        if crosses or columns is not None:
+            yield band, columns
+            continue
+        # Where a rule within one column leaves no columns around it, it ends them as well
+        for _, part in groupby(band, key=lambda line: bisect(heights, line.baseline)):
+            between = list(part)
+            yield between, _columns(between, gutter, width)
 
 
 def _ends_of_columns(lines: list[Line], gutter: float, separators: Sequence[Area]) -> list[float]:
@@ -76,8 +94,8 @@ def _pauses(column: list[Line], height: float) -> bool:
     return first.baseline - last.baseline > MIN_PAUSE * max(first.size, last.size)
 
 
-def _crosses(row: list[Line], gutter: float | None) -> bool:
-    return gutter is None or any(line.x0 < gutter < line.x1 for line in row)
+def _crosses(row: list[Line], gutter: float) -> bool:
+    return any(line.x0 < gutter < line.x1 for line in row)
 
 
 def _rows(lines: list[Line]) -> Iterator[list[Line]]:

@@ -125,6 +125,21 @@ def test_a_box_beside_text_that_pauses_with_it_is_read_before_what_is_below_both
     assert places == sorted(places)
 
 
+def test_columns_below_a_title_over_two_of_them_are_columns(tmp_path, engine):
+    """A narrow column beside a title with a rule below it, and two columns below that rule, one at heights of its own."""
+    heads = [at("Alder", 40, 60, 20), at("From the nurses of the ward", 200, 60, 20)]
+    columns = [
+        column([f"{name} begins here, and goes", *["on for some lines like this"] * 11, f"{name} ends."], x=x, y=y)
+        for name, x, y in (("Margin", 40, 80), ("Left", 200, 80), ("Right", 400, 86))
+    ]
+    texts = [*heads, *(text for texts in columns for text in texts)]
+    pdf = write_pdf(tmp_path / "book.pdf", [texts], rules=[(190, 560, 75)])
+    text = extract(pdf, IDENTITY, engine).full_text
+    paragraphs = [line for line in text.splitlines() if "begins" in line]
+    assert [line.partition(" ")[0] for line in paragraphs] == ["Margin", "Left", "Right"]
+    assert [line.count("ends") for line in paragraphs] == [1, 1, 1]
+
+
 def test_a_rule_across_the_page_ends_both_columns_above_it(tmp_path, engine):
     columns = [
         column([f"## {title}", *[SHORT] * 6], x=x, y=y)
