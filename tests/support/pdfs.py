@@ -39,8 +39,12 @@ def write_pdf(
     *,
     password: str | None = None,
     outline: Iterable[tuple[str, int, int]] = (),
+    rules: Sequence[tuple[float, float, float]] = (),
 ) -> Path:
-    """Draw the pages. `outline` has title, level (from 0) and page (from 1); `password` is the reader's."""
+    """Draw the pages. `outline` has title, level (from 0) and page (from 1); `password` is the reader's.
+
+    rules  (left end, right end, distance from the top) of horizontal lines on every page
+    """
     locked: Any = {} if password is None else {"encrypt": StandardEncryption(password, ownerPassword="owner", strength=128)}
     canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), invariant=1, **locked)
     marks = list(outline)
@@ -51,6 +55,8 @@ def write_pdf(
         for words, x, y, size, bold in page:
             canvas.setFont("Helvetica-Bold" if bold else "Helvetica", size)
             canvas.drawString(x, HEIGHT - y, words)
+        for x0, x1, y in rules:
+            canvas.line(x0, HEIGHT - y, x1, HEIGHT - y)
         canvas.showPage()
     canvas.save()
     return path

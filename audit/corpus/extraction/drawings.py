@@ -168,9 +168,9 @@ def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Ar
         yield Area(x0, top, x1, bottom)
 
 
-def separators(rulings: Iterable[Area], width: float) -> list[float]:
-    """The heights of the rules across most of a page of this width, from top to bottom."""
-    return sorted({area.top for area in rulings if area.x1 - area.x0 >= MIN_SEPARATOR * width and area.bottom - area.top <= THIN})
+def separators(rulings: Iterable[Area], width: float) -> list[Area]:
+    """The rules across most of a page of this width."""
+    return [area for area in rulings if area.x1 - area.x0 >= MIN_SEPARATOR * width and area.bottom - area.top <= THIN]
 
 
 # -- grids -------------------------------------------------------------------------------------------------------------

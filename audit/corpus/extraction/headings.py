@@ -40,6 +40,10 @@ NOT_A_TITLE = re.compile(
     r"^(?:table|figure|fig\.|tabelle|abbildung|tabla|figura|tableau)\s+\d|^\[[^\]]*\]$|^[^\[]*\]|^(?:and|or|the|of|to)$",
     re.IGNORECASE,
 )
+# An address of the web or of e-mail is what a heading leads to, and no part of it
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.\w+", re.IGNORECASE)
+LEADS_TO_ADDRESS = re.compile(r"\b(?:at|on|via|to|see|visit|e-?mail|contact)$", re.IGNORECASE)
+MIN_ADDRESSES = 2
 MIN_LETTERS = 3
 Feature = TypeVar("Feature", bound=Hashable)
 Style = tuple[float, bool]
@@ -127,7 +131,8 @@ def _same_style(before: Line, line: Line) -> bool:
         line.is_lead or before.is_lead or line.table or before.table
     )
     same_color = before.color == line.color or () in (before.color, line.color)
-    return _style(before) == _style(line) and same_color and single_cells and not NUMBER.match(line.text)
+    begins_anew = NUMBER.match(line.text) or ADDRESS.match(line.text)
+    return _style(before) == _style(line) and same_color and single_cells and not begins_anew
 
 
 def _has_heading_form(heading: Heading, first: Line) -> bool:
@@ -135,7 +140,7 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
     single = len(first.cells) == 1 and not first.table and not first.is_lead
     worded = sum(map(str.isalpha, heading.text)) >= MIN_LETTERS and not NOT_A_TITLE.search(heading.text)
-    return short and single and worded and not BULLET.match(heading.text)
+    return short and single and worded and not BULLET.match(heading.text) and not ADDRESS.search(heading.text)
 
 
 def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:
@@ -196,19 +201,25 @@ def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]
 
 
 def _without_leads(headings: list[Heading], lines: list[Line], body: Body, outlined: Set[str]) -> list[Heading]:
-    """The headings without the bold lines that only lead a list or run on into a paragraph."""
+    """The headings without the lines that only lead a list, run on into a paragraph or name an address."""
     usual = 2 * sum(heading.text.endswith(":") for heading in headings) > len(headings)
-    return [
-        heading
-        for heading in headings
-        if title_key(heading.text) in outlined
-        or heading.style[0] >= LARGER_TYPE * body.size
-        or not ((not usual and _leads_list(heading, lines)) or _runs_on(heading, lines))
-    ]
+
+    def is_lead(heading: Heading) -> bool:
+        larger = heading.style[0] >= LARGER_TYPE * body.size
+        leads = not larger and ((not usual and _leads_list(heading, lines)) or _runs_on(heading, lines))
+        return leads or _leads_to_address(heading, lines)
+
+    return [heading for heading in headings if title_key(heading.text) in outlined or not is_lead(heading)]
 
 
 def _leads_list(heading: Heading, lines: list[Line]) -> bool:
     return heading.text.endswith(":") and heading.end < len(lines) and is_item(lines[heading.end])
+
+
+def _leads_to_address(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line of any size ends with "please visit" or "by e-mail", and the address follows."""
+    following = lines[heading.end : heading.end + 1]
+    return LEADS_TO_ADDRESS.search(heading.text) is not None and any(ADDRESS.match(line.text) for line in following)
 
 
 def _runs_on(heading: Heading, lines: list[Line]) -> bool:
@@ -216,7 +227,14 @@ def _runs_on(heading: Heading, lines: list[Line]) -> bool:
     last, below = lines[heading.end - 1], lines[heading.end] if heading.end < len(lines) else None
     if below is None or below.page != last.page or not 0 < below.baseline - last.baseline < MAX_PITCH * last.size:
         return False
+    if not heading.text.endswith(":") and _are_addresses(lines[heading.end : heading.end + MIN_ADDRESSES]):
+        return False
     return below.text[:1].islower() or OPEN_END.search(heading.text) is not None
+
+
+def _are_addresses(lines: list[Line]) -> bool:
+    # Above one address a bold line is the name of whom it belongs to
+    return len(lines) == MIN_ADDRESSES and all(ADDRESS.match(line.text) for line in lines)
 
 
 def _with_levels(headings: list[Heading], outline: dict[str, int]) -> list[Heading]:

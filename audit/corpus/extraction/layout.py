@@ -261,7 +261,8 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
     colors = {run.color for run in runs if not run.is_raised}
     color = longest.color if len(colors) == 1 else ()
     # Of small capitals the first letters, which are set in the size of the words around
-    size = max(run.size for run in runs if not run.is_raised) if cell.text.isupper() else longest.size
+    capitals = [run.size for run in runs if not run.is_raised] if cell.text.isupper() else []
+    size = max(capitals, default=longest.size)
     # To half points: scaled fonts have sizes such as 11.98 and 12.02, which must count as one style.
     return Line(page, baseline, round(2 * size) / 2, bold, (cell,), color=color)
 

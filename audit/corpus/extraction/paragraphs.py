@@ -18,6 +18,10 @@ WORD = re.compile(r"\w+(?:-\w+)*")
 SAME_COLUMN = 6.0
 # Points: by which the second line of a row's label is indented, at least
 MIN_INDENT = 3.0
+# The lines of a cell below its first are indented by at most this many type sizes
+MAX_HANG = 2.5
+# Lines of which at least this many, and most, are so indented show it of a table
+MIN_HANGING = 2
 # Lines closer than this many type sizes may belong to one row
 MAX_ROW_PITCH = 1.5
 # Lines closer than this many type sizes overlap
@@ -107,9 +111,18 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
         return False
     if len(line.cells) > 1 or _overlap(before, line) or _overlap(line, after):
         return True
-    close = (before and _pitch(before, line) < MAX_ROW_PITCH * line.size) or _is_above_cells(line, after)
-    in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns)
-    return bool(close) and line.x1 < _next_column(line, columns) and in_column
+    above = before if before and _pitch(before, line) < MAX_ROW_PITCH * line.size else None
+    close = above is not None or _is_above_cells(line, after)
+    in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns) or _hangs(line.cells[0], above, columns)
+    return close and line.x1 < _next_column(line, columns) and in_column
+
+
+def _hangs(cell: TextCell, before: Line | None, columns: list[float]) -> bool:
+    """Whether a cell is further in than the one above it, with which it goes on, in a column other than the first."""
+    column = max((start for start in columns[1:] if start < cell.x0), default=None)
+    if before is None or column is None or cell.x0 - column > MAX_HANG * before.size:
+        return False
+    return any(above.x0 > column - SAME_COLUMN and above.x0 < cell.x1 and cell.x0 < above.x1 for above in before.cells)
 
 
 def _overlap(line: Line | None, other: Line | None) -> bool:
@@ -136,18 +149,21 @@ def _pitch(before: Line, line: Line) -> float:
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
     columns = _column_starts(max(table, key=lambda line: len(line.cells)))
-    for start in (start for line in table for start in _column_starts(line)):
-        if all(abs(start - column) > 3 * SAME_COLUMN for column in columns):
-            columns = sorted([*columns, start])
+    for before, line in zip([None, *table], table, strict=False):
+        for cell in line.cells:
+            apart = all(abs(cell.x0 - column) > 3 * SAME_COLUMN for column in columns)
+            if apart and not _hangs(cell, before, columns):
+                columns = sorted([*columns, cell.x0])
     return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns)]
 
 
 def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Line]]]:
     rows: list[list[list[Line]]] = []
-    spaced = _has_spaced_rows(table, columns)
+    spaced, hanging = _has_spaced_rows(table, columns), _has_hanging_cells(table, columns)
     before = None
     for line in table:
-        if before is None or not _continues_row(line, before, columns, spaced):
+        begins = hanging and _begins_hanging_row(line, columns)
+        if before is None or begins or not _continues_row(line, before, columns, spaced):
             rows.append([[] for _ in columns])
         for cell in line.cells:
             column = min(range(len(columns)), key=lambda number: abs(columns[number] - cell.x0))
@@ -163,6 +179,32 @@ def _has_spaced_rows(table: list[Line], columns: list[float]) -> bool:
     rows = [line for line in close if _has_cell_at(line.cells, columns[0]) and any(map(_is_figure, line.cells[1:]))]
     spaced = any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in steps)
     return spaced and (not rows or 2 * len(rows) <= len(close))
+
+
+def _has_hanging_cells(table: list[Line], columns: list[float]) -> bool:
+    """Whether cells go on further in than they begin, so that a line which is not indented begins a row.
+
+    The first line of each row has its label: one beside the middle of its row would seem to begin another.
+    """
+    below_space = (line for before, line in pairwise(table) if _pitch(before, line) >= MAX_ROW_PITCH * line.size)
+    if not all(_has_cell_at(line.cells, columns[0]) for line in below_space):
+        return False
+    if any(indent > MAX_HANG * line.size for line in table for indent in _indents(line, columns)):
+        return False
+    others = [_indents(line, columns) for line in table if not _has_cell_at(line.cells, columns[0])]
+    indented = [indents for indents in others if min(indents) > MIN_INDENT]
+    return len(indented) >= MIN_HANGING and 2 * len(indented) > len(others)
+
+
+def _begins_hanging_row(line: Line, columns: list[float]) -> bool:
+    others = _indents(line, columns)
+    return _has_cell_at(line.cells, columns[0]) and bool(others) and max(others) <= MIN_INDENT
+
+
+def _indents(line: Line, columns: list[float]) -> list[float]:
+    """How far the cells behind the first column begin behind the left end of their column."""
+    cells = (cell.x0 for cell in line.cells if abs(cell.x0 - columns[0]) >= SAME_COLUMN)
+    return [x0 - max((start for start in columns if start <= x0 + MIN_INDENT), default=0.0) for x0 in cells]
 
 
 def _is_figure(cell: TextCell) -> bool:

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from statistics import median
 
-from audit.corpus.extraction.layout import Line, TextCell
+from audit.corpus.extraction.layout import Area, Line, TextCell
 from audit.corpus.extraction.side_by_side import lists_beside
 
+Band = tuple[list[Line], list[list[Line]] | None]
+"""Lines of a page from top to bottom, and their columns; None where they are no columns."""
 MIN_COLUMN_LINES = 3
 # Of three columns or more: the space between them in points, their width as a share of two columns', and lines at one height
 MIN_STRIP, MIN_SEVERAL, MAX_ALIGNED = 8.0, 0.6, 0.75
@@ -24,14 +26,16 @@ MIN_LISTS = 0.6
 MIN_FILLED = 0.55
 # As a share of the text's width
 MIN_COLUMN_WIDTH = 0.2
+# In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
+MIN_PAUSE = 3.0
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
 LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
 
 
-def in_reading_order(lines: list[Line], separators: Sequence[float] = ()) -> list[Line]:
+def in_reading_order(lines: list[Line], separators: Sequence[Area] = ()) -> list[Line]:
     """The lines of a page column by column; pieces side by side within a column become one line of several cells.
 
-    separators  heights of the rules across the page, which end the columns above them
+    separators  rules across most of the page, which end the columns above them
     """
     if not lines:
         return []
@@ -39,13 +43,7 @@ def in_reading_order(lines: list[Line], separators: Sequence[float] = ()) -> lis
     gutter = _gutter(lines, left, right) if len(lines) >= 2 * MIN_COLUMN_LINES else None
     ordered: list[Line] = []
     pending: list[Line] = []
-    # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
-    for (crosses, _), group in groupby(
-        _rows(lines), key=lambda row: (_crosses(row, gutter), bisect(separators, row[0].baseline))
-    ):
-        band = [line for row in group for line in row]
-        # A row across the gutter belongs to no column
-        columns = None if crosses or gutter is None else _columns(band, gutter, right - left)
+    for band, columns in _bands(lines, gutter, separators, right - left):
         if columns is None:
             pending += band
             continue
@@ -55,8 +53,49 @@ def in_reading_order(lines: list[Line], separators: Sequence[float] = ()) -> lis
     return [*ordered, *_merge_rows(pending)]
 
 
-def _crosses(row: list[Line], gutter: float | None) -> bool:
-    return gutter is None or any(line.x0 < gutter < line.x1 for line in row)
+def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], width: float) -> Iterator[Band]:
+    """The lines between rows and rules that end columns, from top to bottom."""
+    if gutter is None:
+        yield lines, None
+        return
+    ends = _ends_of_columns(lines, gutter, separators)
+    heights = sorted(rule.top for rule in separators)
+    # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
+    for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
+        band = [line for row in group for line in row]
+        # A row across the gutter belongs to no column
+        columns = None if crosses else _columns(band, gutter, width)
+        if crosses or columns is not None:
+            yield band, columns
+            continue
+        # Where a rule within one column leaves no columns around it, it ends them as well
+        for _, part in groupby(band, key=lambda line: bisect(heights, line.baseline)):
+            between = list(part)
+            yield between, _columns(between, gutter, width)
+
+
+def _ends_of_columns(lines: list[Line], gutter: float, separators: Sequence[Area]) -> list[float]:
+    """The heights at which rules end both columns: across the gutter, or in one column where the other pauses as well."""
+    return sorted(
+        rule.top for rule in separators if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top)
+    )
+
+
+def _beside(lines: list[Line], gutter: float, rule: Area) -> list[Line]:
+    return [line for line in lines if (line.x0 >= gutter if rule.x1 <= gutter else line.x1 <= gutter)]
+
+
+def _pauses(column: list[Line], height: float) -> bool:
+    # A title beside the column's own, with a rule below it, is no column of its own
+    above, below = ([line for line in column if (line.baseline <= height) is upper] for upper in (True, False))
+    if len(above) < MIN_COLUMN_LINES or not below:
+        return False
+    last, first = max(above, key=lambda line: line.baseline), min(below, key=lambda line: line.baseline)
+    return first.baseline - last.baseline > MIN_PAUSE * max(first.size, last.size)
+
+
+def _crosses(row: list[Line], gutter: float) -> bool:
+    return any(line.x0 < gutter < line.x1 for line in row)
 
 
 def _rows(lines: list[Line]) -> Iterator[list[Line]]:

@@ -11,6 +11,8 @@ from audit.corpus.extraction.reading_order import in_reading_order
 
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
+# Type of a title in the first row of a table, as a factor of the largest type below it
+TITLE_SIZE = 1.2
 # Rows that end in a page number, in a table of contents
 MIN_CONTENTS_ROWS, CONTENTS_SHARE = 4, 0.7
 Cell = tuple[Line, ...]
@@ -23,8 +25,8 @@ def lines_and_tables(page: PdfPage) -> list[Line]:
     for grid in grids(page.rulings):
         inside = [run for run in runs if _is_in(grid.box, run)]
         table = _table(grid, inside, page.number)
-        if table is not None:
-            tables.append(table)
+        if table:
+            tables += table
             runs = [run for run in runs if not _is_in(grid.box, run)]
     return sorted([*lines_of(runs, page.number), *tables], key=lambda line: (line.baseline, line.x0))
 
@@ -34,21 +36,37 @@ def _is_in(box: Box, run: TextRun) -> bool:
     return box.contains((run.x0 + run.x1) / 2, run.baseline - 0.3 * run.size)
 
 
-def _table(grid: Grid, runs: list[TextRun], page: int) -> Line | None:
-    """The table as a line; None where the grid is a frame, a table of contents, or has a column of the page in a cell."""
+def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
+    """The lines of the table's title and the table as a line.
+
+    None where the grid is a frame, a table of contents, or has a column of the page in a cell.
+    """
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
         cell = next((cell for cell in runs_of if _is_in(cell, run)), None)
         if cell is None:
-            return None
+            return []
         runs_of[cell].append(run)
     lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
     rows = tuple(_with_wrapped_cells(_without_repeats(grid, lines_in)))
     if not _is_table(rows):
-        return None
+        return []
+    title = _title(rows)
+    rows = rows[1:] if title else rows
     first = next(line for row in rows for cell in row for line in cell)
-    text = " ".join(line.text for lines in lines_in.values() for line in lines)
-    return Line(page, grid.box.top, first.size, first.bold, (TextCell(text, grid.box.x0, grid.box.x1),), table=rows)
+    text = " ".join(line.text for lines in lines_in.values() for line in lines if line not in title)
+    # Below its title, however low that is
+    top = max((line.baseline + 1 for line in title), default=grid.box.top)
+    return [*title, Line(page, top, first.size, first.bold, (TextCell(text, grid.box.x0, grid.box.x1),), table=rows)]
+
+
+def _title(rows: tuple[Row, ...]) -> Cell:
+    """The lines of a first row that is one cell in much larger type than all below: a heading of the page with a frame."""
+    first, *others = rows
+    below = [line for row in others for cell in row for line in cell]
+    if any(first[1:]) or not first[0] or not below:
+        return ()
+    return first[0] if min(line.size for line in first[0]) >= TITLE_SIZE * max(line.size for line in below) else ()
 
 
 def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from audit.corpus.documents import Section
 from audit.corpus.extraction.contents import remove_contents
 from audit.corpus.extraction.drawings import separators
 from audit.corpus.extraction.headings import Heading, find_headings, of_most_letters
-from audit.corpus.extraction.layout import Block, ExtractedBlocks, Line, OpenPdf, PageProgress, PdfPage, TextCell
+from audit.corpus.extraction.layout import Area, Block, ExtractedBlocks, Line, OpenPdf, PageProgress, PdfPage, TextCell
 from audit.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
 from audit.corpus.extraction.page_quality import better_readings
 from audit.corpus.extraction.paragraphs import body_blocks, wording_of
@@ -70,7 +70,7 @@ def _read_again(pages: list[_Page], other: OtherReader) -> tuple[int, ...]:
 class _Page(NamedTuple):
     lines: list[Line]
     height: float
-    separators: list[float]
+    separators: list[Area]
 
     @property
     def text(self) -> str:

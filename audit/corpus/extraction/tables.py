@@ -225,6 +225,6 @@ def _row_or_lists(row: Row, head: Head, wording: Wording) -> Iterator[Block]:
 
 def _row_block(row: Row, head: Head, wording: Wording) -> Block:
     texts = [(column, joined_text(cell, wording)) for column, cell in enumerate(row) if cell]
-    cells = (f"{head.of(column)}: {text}" if head.of(column) else text for column, text in texts)
+    cells = (f"{head.of(column).removesuffix(':')}: {text}" if head.of(column) else text for column, text in texts)
     lines = [line for cell in row for line in cell]
     return Block("row", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)

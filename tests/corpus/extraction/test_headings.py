@@ -72,3 +72,32 @@ def test_a_small_line_in_the_color_of_the_headings_is_a_heading_above_text_of_it
 def test_a_line_of_a_paragraph_that_comes_out_a_little_larger_is_not_a_heading(tmp_path, engine):
     text = 'You may go back to work when the wound is dry, and to school<br/><font size="11">Monday after your visit</font>'
     assert headings(tmp_path, engine, Paragraph(text, BODY)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nurses@alder.example",
+        "For help before your visit, please see www.alder.example/visits",
+        "You can also reach us at<br/>nurses@alder.example",
+    ],
+)
+def test_an_address_in_large_type_and_the_sentence_that_leads_to_it_are_not_headings(tmp_path, engine, text):
+    assert headings(tmp_path, engine, Paragraph(text, CHAPTER)) == []
+
+
+def test_a_heading_right_above_its_address_ends_before_it(tmp_path, engine):
+    assert headings(tmp_path, engine, Paragraph("See our pages<br/>www.alder.example", CHAPTER)) == ["See our pages"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<b>Useful links</b><br/>www.alder.example<br/>www.dogwood.example", ["Useful links"]),
+        # The name of whom the address belongs to, and a lead
+        ("<b>Alder Heart Centre</b><br/>www.alder.example", []),
+        ("<b>More about exercise:</b><br/>www.alder.example<br/>www.dogwood.example", []),
+    ],
+)
+def test_a_bold_line_above_a_list_of_addresses_is_a_heading(tmp_path, engine, text, expected):
+    assert headings(tmp_path, engine, Paragraph(text, BODY)) == expected

@@ -64,6 +64,14 @@ def test_raised_text_joins_no_word_or_number(raised, behind, text):
     assert line(word, run(raised, word.x1, 96, 6)) == text
 
 
+def test_capitals_that_are_all_raised_are_read():
+    word = run("Alder", 60, 100, 15)
+    first = run("TM", word.x1, 91, 2)
+    # So far behind the first sign that it is a cell of its own
+    lines = lines_of([word, first, run("SM", first.x1 + 4, 91, 2)], 1)
+    assert [line.text for line in lines] == ["AlderTM", "SM"]
+
+
 def test_an_index_stays_in_its_word():
     assert line(run("CO", 50), run("2", 60, 102, 6)) == "CO2"
 

@@ -99,6 +99,56 @@ def test_two_columns_are_read_one_after_the_other(tmp_path, engine):
     assert section(document, "Showers").text == " ".join([SHORT] * 3 + ["Left ends here."]) + f"\n\n{SHORT} {SHORT}"
 
 
+def test_a_rule_within_a_column_leaves_the_title_above_it_in_that_column(tmp_path, engine):
+    titles_beside = [at("Alder", LEFT - 20, 60, 20), at("From the nurses", 180, 60, 20)]
+    margin = column(["Write to the nurses at any"] * 8, x=LEFT - 20)
+    wide = column([FILLER] * 8, x=180)
+    pdf = write_pdf(tmp_path / "book.pdf", [[*titles_beside, *margin, *wide]], rules=[(175, 560, 75)])
+    document = extract(pdf, IDENTITY, engine)
+    assert titles(document) == ["Alder", "From the nurses"]
+    assert section(document, "Alder").text.count("Write to the nurses") == 8
+    assert section(document, "From the nurses").text.count("Wash your hands") == 8
+
+
+def test_a_box_beside_text_that_pauses_with_it_is_read_before_what_is_below_both(tmp_path, engine):
+    """As in sheets with a box of signs and, beside it, what to do about them."""
+    boxes = [
+        (
+            *column([*[FILLER] * 4, f"{signs} signs end here."], x=30, y=y),
+            *column([f"{call} and ask for us at once"] * 4, x=435, y=y),
+        )
+        for signs, call, y in (("Red", "Dial 999", 100), ("Mild", "Dial 111", 250))
+    ]
+    pdf = write_pdf(tmp_path / "book.pdf", [[text for box in boxes for text in box]], rules=[(20, 420, 95), (20, 420, 200)])
+    text = extract(pdf, IDENTITY, engine).full_text
+    places = [text.index(words) for words in ("Red signs", "Dial 999", "Mild signs", "Dial 111")]
+    assert places == sorted(places)
+
+
+def test_columns_below_a_title_over_two_of_them_are_columns(tmp_path, engine):
+    """A narrow column beside a title with a rule below it, and two columns below that rule, one at heights of its own."""
+    heads = [at("Alder", 40, 60, 20), at("From the nurses of the ward", 200, 60, 20)]
+    columns = [
+        column([f"{name} begins here, and goes", *["on for some lines like this"] * 11, f"{name} ends."], x=x, y=y)
+        for name, x, y in (("Margin", 40, 80), ("Left", 200, 80), ("Right", 400, 86))
+    ]
+    texts = [*heads, *(text for texts in columns for text in texts)]
+    pdf = write_pdf(tmp_path / "book.pdf", [texts], rules=[(190, 560, 75)])
+    text = extract(pdf, IDENTITY, engine).full_text
+    paragraphs = [line for line in text.splitlines() if "begins" in line]
+    assert [line.partition(" ")[0] for line in paragraphs] == ["Margin", "Left", "Right"]
+    assert [line.count("ends") for line in paragraphs] == [1, 1, 1]
+
+
+def test_a_rule_across_the_page_ends_both_columns_above_it(tmp_path, engine):
+    columns = [
+        column([f"## {title}", *[SHORT] * 6], x=x, y=y)
+        for title, x, y in (("Showers", LEFT, 110), ("Driving", 320, 110), ("Travel", LEFT, 330), ("Food", 320, 330))
+    ]
+    pdf = write_pdf(tmp_path / "book.pdf", [[text for texts in columns for text in texts]], rules=[(LEFT, 560, 300)])
+    assert titles(extract(pdf, IDENTITY, engine)) == ["Showers", "Driving", "Travel", "Food"]
+
+
 def test_headers_footers_and_page_numbers_are_left_out(tmp_path, engine):
     pages = [
         [

@@ -56,6 +56,25 @@ def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
     )
 
 
+@pytest.mark.parametrize(
+    ("size", "titles", "text"),
+    [
+        (15, ["Advice", "What to eat"], "Food | Portion\nFood: Grapes | Portion: one cup\nFood: Plums | Portion: two"),
+        # In type of the table's own size it leads the rows
+        (10, ["Advice"], "What to eat\nFood: Grapes | Portion: one cup\nFood: Plums | Portion: two"),
+    ],
+)
+def test_a_first_row_in_larger_type_is_a_heading_and_not_a_row(tmp_path, engine, size, titles, text):
+    title = f'<font size="{size}">What to eat</font>'
+    rows = [[title, ""], bold("Food", "Portion"), ["Grapes", "one cup"], ["Plums", "two"]]
+    framed = table(rows, [("SPAN", (0, 0), (1, 0))])
+    story = [Paragraph("Advice", HEADING), Paragraph(FILLER, BODY), Paragraph(FILLER, BODY), framed]
+    SimpleDocTemplate(str(tmp_path / "book.pdf"), invariant=1).build(story)
+    sections = extract(tmp_path / "book.pdf", IDENTITY, engine).sections
+    assert [section.heading for section in sections] == titles
+    assert sections[-1].text.endswith(text)
+
+
 def test_a_cell_divided_in_the_middle_of_its_words_is_one_row(tmp_path, engine):
     rows = [bold("Food", "Portion"), ["Bell pepper, raw,", "half a cup"], ["chopped", ""], ["Grapes", "one cup"], ["Plums", ""]]
     text = text_of(tmp_path, engine, table(rows, [("SPAN", (1, 1), (1, 2)), ("SPAN", (1, 3), (1, 4))]))
@@ -159,6 +178,63 @@ def test_close_rows_of_figures_with_space_between_their_groups_stay_apart(tmp_pa
     expected = ["18-29 | 968 (30.3) | 1.10", "30-39 | 826 (36.4) | 1.31", "At school | 707 (29.3) | 0.66"]
     assert [line for line in text.splitlines() if line in expected] == expected
     assert "Some college or university | 803 (39.6) | 0.92" in text
+
+
+HANGING = [
+    [(60, "Sign"), (130, "What it means"), (380, "What to do")],
+    [],
+    [(60, "Fever"), (130, "Your temperature is high, and it stays"), (380, "Call us the same day.")],
+    [(150, "high for an hour.")],
+    [(60, "Cough"), (130, "You cough for more than three days, at"), (380, "Rest, and drink more than you do on")],
+    [(150, "night or when you lie down, and it does"), (400, "other days.")],
+    [(150, "not get better.")],
+    [(60, "Red wound"), (130, "The skin is warm."), (380, "Show it to a nurse.")],
+]
+
+
+def test_rows_whose_cells_go_on_further_in_are_whole_without_space_between_them(tmp_path, engine):
+    cells = [at(text, x, 200 + 12 * number, 10, number == 0) for number, row in enumerate(HANGING) for x, text in row]
+    pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Signs", FILLER, FILLER]), *cells]])
+    assert (
+        extract(pdf, IDENTITY, engine)
+        .sections[0]
+        .text.endswith(
+            "\n\nSign | What it means | What to do\n"
+            "Sign: Fever | What it means: Your temperature is high, and it stays high for an hour. | "
+            "What to do: Call us the same day.\n"
+            "Sign: Cough | What it means: You cough for more than three days, at night or when you lie down, and it does "
+            "not get better. | What to do: Rest, and drink more than you do on other days.\n"
+            "Sign: Red wound | What it means: The skin is warm. | What to do: Show it to a nurse."
+        )
+    )
+
+
+def test_a_label_beside_the_middle_of_indented_lines_begins_no_row(tmp_path, engine):
+    rows = [
+        [(150, "Your temperature is high")],
+        [(60, "Fever"), (150, "for an hour.")],
+        [(160, "Call us the same day,")],
+        [(160, "and do not wait.")],
+        [],
+        [(150, "The skin is warm.")],
+        [(60, "Wound"), (150, "It is red.")],
+        [(160, "Show it to a nurse.")],
+    ]
+    cells = [at(text, x, 200 + 12 * number) for number, row in enumerate(rows) for x, text in row]
+    pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Signs", FILLER, FILLER]), *cells]])
+    assert (
+        extract(pdf, IDENTITY, engine)
+        .sections[0]
+        .text.endswith(
+            "\n\nFever:\n• Your temperature is high for an hour.\n• Call us the same day, and do not wait."
+            "\n\nWound:\n• The skin is warm. It is red.\n• Show it to a nurse."
+        )
+    )
+
+
+def test_the_colon_of_a_head_is_not_doubled(tmp_path, engine):
+    text = text_of(tmp_path, engine, table([bold("Medicine:", "Dose"), ["Tacrol", "2 mg"]]))
+    assert text == "Medicine: | Dose\nMedicine: Tacrol | Dose: 2 mg"
 
 
 def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
