@@ -223,7 +223,9 @@ def _option_line(option: tuple[str, FieldInfo]) -> str:
     name, details = option
     allowed = [value for value in get_args(details.annotation) if isinstance(value, str)]
     default = details.default
-    nothing = details.is_required() or default in (None, "", (), {}, RetrievalSettings(), CrossSourceSettings())
+    # A default that depends on the machine is said in the description
+    computed = details.default_factory is not None
+    nothing = computed or details.is_required() or default in (None, "", (), {}, RetrievalSettings(), CrossSourceSettings())
     shown = "" if nothing else f" (default: {as_written(default).strip(chr(39))})"
     return f"  {name:<14}{details.description}{': ' * bool(allowed)}{', '.join(allowed)}{shown}"
 

@@ -144,6 +144,8 @@ def test_the_table_of_options_lists_every_option_of_every_section():
     for section, model in SECTIONS.items():
         assert f"[{section}]" in table
         assert all(f"  {name} " in table for name in model.model_fields)
+    assert "(default: 32768)" in table
+    assert "Undefined" not in table  # pydantic's word for a default that depends on the machine
 
 
 def test_the_schema_for_editors_accepts_the_example_and_refuses_a_misspelt_option():

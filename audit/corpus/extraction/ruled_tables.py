@@ -39,7 +39,7 @@ def _is_in(box: Box, run: TextRun) -> bool:
 def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     """The lines of the table's title and the table as a line.
 
-    None where the grid is a frame, a table of contents, or has a column of the page in a cell.
+    Empty where the grid is a frame, a table of contents, or has a column of the page in a cell.
     """
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
