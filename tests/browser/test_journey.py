@@ -28,6 +28,20 @@ def answers(page: Page) -> list[str]:
     return page.locator(".pair .side").all_inner_texts()
 
 
+def sheets_of(page: Page) -> list[str]:
+    """The words on each sheet of the printed page."""
+    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
+        return [sheet.get_textpage().get_text_bounded() for sheet in document]
+
+
+# What is below the last block that is printed begins a sheet of its own where that block is the last of a sheet
+BELOW_LAST_LINE = """() => {
+    const blocks = [...document.querySelectorAll(".stMainBlockContainer > [data-testid=stVerticalBlock] > *")]
+    const seen = blocks.map(block => block.getBoundingClientRect()).filter(box => box.height > 0)
+    return document.body.getBoundingClientRect().bottom - Math.max(...seen.map(box => box.bottom))
+}"""
+
+
 def test_a_clinician_finds_a_disagreement_and_hands_on_the_link(demo: Dashboard) -> None:
     page = demo.open()
     expect(page.get_by_text("Synthetic data").first).to_be_visible()
@@ -185,8 +199,7 @@ def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard
 def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
     page = demo.open("/about")
     expect(page.get_by_role("heading", name="Were all records loaded?")).to_be_visible()
-    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
-        sheets = [sheet.get_textpage().get_text_bounded() for sheet in document]
+    sheets = sheets_of(page)
     words = " ".join("\n".join(sheets).split())
     assert 2 <= len(sheets) <= 4
     # The last row of a table that shows twelve of its 24 rows on the screen, and what follows it
@@ -198,13 +211,18 @@ def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
         assert printed in words
     for left_out in ("Copy link", "Disagreements", "Download CSV", "Glossary"):
         assert left_out not in words
+    for name in ("organs", "topics", "centers", "themes", "glossary"):
+        demo.visit(page, f"/{name}")
+        assert all(sheet.strip() for sheet in sheets_of(page)), name
+        page.emulate_media(media="print")
+        assert page.evaluate(BELOW_LAST_LINE) < 12, name  # a margin, which no sheet begins with
+        page.emulate_media(media="screen")
 
 
 def test_disputed_questions_are_printed_above_their_positions(demo: Dashboard) -> None:
     page = demo.open("/")
     expect(page.get_by_role("link", name="Can I travel to a country with yellow fever?")).to_be_visible()
-    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
-        words = " ".join(document[0].get_textpage().get_text_bounded().split())
+    words = " ".join(sheets_of(page)[0].split())
     assert words.index("Can I travel to a country with yellow fever?") < words.index("Do not travel to regions")
     assert "Ctrl K" not in words
 
@@ -213,6 +231,8 @@ def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -
     page = institutes.open()
     expect(page.get_by_text("In 8.9 % of pairs where both institutes answer")).to_be_visible()
     expect(page.get_by_text(re.compile("Corrected by people's labels of 148 pairs"))).to_be_visible()
+    for name in ("organs", "topics", "centers", "themes"):
+        assert all(sheet.strip() for sheet in sheets_of(institutes.visit(page, f"/{name}"))), name
     page = institutes.open("/disagreements")
     expect(page.get_by_text(re.compile("64 pairs match"))).to_be_visible()
     expect(page.get_by_text("Topic area").first).to_be_visible()
