@@ -100,7 +100,7 @@ def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path,
         assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
-def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None:
+def test_a_click_on_a_cell_of_the_matrix_or_enter_opens_its_pair(demo: Dashboard) -> None:
     page = demo.open("/question")
     before = page.url
     page.locator(".js-plotly-plot .nsewdrag").first.wait_for()
@@ -110,7 +110,29 @@ def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None
     page.wait_for_function("before => location.href !== before", arg=before)
     settled(page)
     assert re.search(r"[?&]a=[^&]+&b=", page.url)
-    assert answers(page)
+    clicked = answers(page)
+
+    page.get_by_role("radio", name="All", exact=True).focus()
+    page.keyboard.press("Tab")  # the matrix is the next that the keyboard reaches
+    grid, cell = page.get_by_role("grid", name="Labels of every two handbooks"), page.get_by_role("gridcell")
+    expect(grid).to_be_focused()
+    expect(cell).to_have_attribute("aria-selected", "true")  # where the mouse was
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Control+Home")
+    expect(cell).to_have_text(re.compile(": the same handbook$"))
+    page.keyboard.press("End")
+    expect(cell).to_have_text(re.compile(r"^\S.* / .*: (absent|consistent|complementary|divergent|contradictory|unscored)$"))
+    expect(grid.locator(".ring")).to_be_in_viewport()
+    assert grid.evaluate("grid => getComputedStyle(grid.querySelector('.ring')).outlineStyle") == "solid"
+    words, before = cell.inner_text(), page.url
+    page.keyboard.press("Enter")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    settled(page)
+    expect(grid).to_be_focused()  # so the next cell is one key away
+    expect(cell).to_have_text(words)
+    expect(cell).to_have_attribute("aria-selected", "true")
+    assert answers(page) != clicked
+    assert axe_violations(page) == []
 
 
 def test_a_cell_clicked_again_after_back_opens_its_pair_again(demo: Dashboard) -> None:
