@@ -34,6 +34,12 @@ def sheets_of(page: Page) -> list[str]:
         return [sheet.get_textpage().get_text_bounded() for sheet in document]
 
 
+# Pixels by which a name begins left of the picture
+CUT = """svg => {
+    const left = svg.getBoundingClientRect().left
+    return Math.max(...[...svg.querySelectorAll("text")].map(name => left - name.getBoundingClientRect().left))
+}"""
+
 # What is below the last block that is printed begins a sheet of its own where that block is the last of a sheet
 BELOW_LAST_LINE = """() => {
     const blocks = [...document.querySelectorAll(".stMainBlockContainer > [data-testid=stVerticalBlock] > *")]
@@ -216,6 +222,9 @@ def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard
     assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth + 1")
     # The name begins where the bars do, which is at the left edge
     assert (name.bounding_box() or {"x": 390})["x"] < 70
+    page.set_viewport_size({"width": 900, "height": 800})
+    legend = page.locator(".st-key-drawn_theme_bars .legendtext", has_text="high significance")
+    expect(legend).to_be_in_viewport(ratio=1)  # its lines are not below the part of the figure that the page cuts off
 
 
 def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
@@ -255,6 +264,11 @@ def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -
     expect(page.get_by_text(re.compile("Corrected by people's labels of 148 pairs"))).to_be_visible()
     for name in ("organs", "topics", "centers", "themes"):
         assert all(sheet.strip() for sheet in sheets_of(institutes.visit(page, f"/{name}"))), name
+    with settled(institutes.visit(page, "/centers")).expect_download() as saving:
+        page.get_by_role("button", name="Download plot").first.dispatch_event("click")
+    # A saved figure brings no font with it, and here the page's is missing
+    page.set_content(saving.value.path().read_text(encoding="utf-8"))
+    assert page.locator("svg").first.evaluate(CUT) <= 0
     page = institutes.open("/disagreements")
     expect(page.get_by_text(re.compile("64 pairs match"))).to_be_visible()
     expect(page.get_by_text("Topic area").first).to_be_visible()
