@@ -120,7 +120,7 @@ def who_agrees(run: Run, asked: Asked, names: dict[str, str]) -> None:
     with right:
         group_cards(run, answering, names)
         counts(run, ABOUT_GROUPS)
-    counts(run, "Click a cell of the matrix to read another pair.")
+    counts(run, "Click a cell of the matrix, or reach it with Tab and the arrow keys and press Enter, to read another pair.")
     st.html(two_answers_html(asked, opened, names))
 
 

@@ -23,7 +23,7 @@ from pages._shared.widgets import counts, footer, say
 from pages._shared.widgets import table as draw_table
 
 LEAD = "Who says what on one question, and who agrees with whom."
-PICK = "Click a cell of the matrix, or choose any two {handbooks} here. With the keyboard, use the pickers instead of the cells."
+PICK = "Click a cell of the matrix, or reach it with Tab and the arrow keys and press Enter; or choose any two {handbooks} here."
 
 
 def label_variety(run: Run) -> None:

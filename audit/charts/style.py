@@ -65,7 +65,9 @@ GENERAL_COLOUR = "#6b7280"
 # alphabetical order, so an organ keeps its colour on every page.
 QUALITATIVE = ("#cc79a7", "#332288", "#117733", "#ddaa33", "#88ccee", "#882255", "#44aa99", "#999933", "#aa4499")
 
-FONT = '"Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
+# The page has the first; a figure saved from it may be opened where only a wider one is, for which
+# `fallback_font.with_room_for_names` makes room. DejaVu Sans, the widest, has a condensed style as wide as Arial.
+FONT = '"Source Sans", "Source Sans Pro", "Source Sans 3", "Helvetica Neue", Arial, "DejaVu Sans Condensed", sans-serif'
 
 
 def html(text: object) -> str:

@@ -34,7 +34,8 @@ def theme_bars(themes: pd.DataFrame) -> go.Figure:
         tickmode="array", tickvals=rows, ticktext=[clipped(name, 52) for name in themes["name"]], ticklabelstandoff=6,
         range=[len(rows) - 0.4, -0.6], showgrid=False,
     )  # fmt: skip
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+    # From the left edge of the figure: beside long names, a window of 900 pixels has no room for its entries in a line
+    legend = {"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}
     return styled(figure, 110 + ROW_HEIGHT * len(rows), barmode="stack", bargap=0.3, legend=legend)
 
 

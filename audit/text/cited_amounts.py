@@ -55,10 +55,10 @@ def cited_amounts(a: str, b: str, reasoning: str, topic: str) -> CitedAmounts:
     cited = _amounts(f"{topic}. {reasoning}")
     own, other = ([amount for amount in _amounts(text) if any(map(amount.agrees, cited))] for text in (a, b))
     first, second = _without(own, other), _without(other, own)
-    kinds = {amount.dimension for amount in first} & {amount.dimension for amount in second}
+    kinds = {amount.kind for amount in first} & {amount.kind for amount in second}
     return CitedAmounts(
-        tuple(amount for amount in first if amount.dimension in kinds),
-        tuple(amount for amount in second if amount.dimension in kinds),
+        tuple(amount for amount in first if amount.kind in kinds),
+        tuple(amount for amount in second if amount.kind in kinds),
         not kinds and any(_states(a, amount) and _states(b, amount) for amount in cited),
         frozenset(stems(topic)),
     )

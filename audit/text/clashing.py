@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+from audit.text.cited_amounts import cited_amounts
 from audit.text.comparison import GENERIC_STEMS, Negation, find_negations
 from audit.text.position_quotes import rarity_of, sentences_of
 from audit.text.quantity import Quantity, find_quantities
@@ -16,7 +17,7 @@ from audit.text.statements import Statement
 from audit.text.tokens import stems, without_citations
 
 # The judge's reasoning is the best evidence; without it, two sentences must conflict by themselves
-REASON_WEIGHT, CITED_AMOUNT_WEIGHT, TOPIC_WEIGHT, QUESTION_WEIGHT = 2.0, 1.2, 1.0, 0.3
+REASON_WEIGHT, CITED_AMOUNT_WEIGHT, DIFFERING_WEIGHT, TOPIC_WEIGHT, QUESTION_WEIGHT = 2.0, 1.2, 2.4, 1.0, 0.3
 SHARED_WEIGHT, AMOUNT_WEIGHT, DENIAL_WEIGHT = 1.0, 0.8, 0.6
 # Two sentences that share a smaller part of their words are about different things, whatever their amounts
 MIN_SHARED = 0.08
@@ -58,10 +59,13 @@ def clashing_sentences(
     """
     rarity = rarity_of([a, b])
     own_names = [frozenset(stem for name in of_side for stem in stems(name.replace("_", " "))) for of_side in names]
-    cited = find_quantities(f"{topic}. {reasoning}")
+    cited, differing = find_quantities(f"{topic}. {reasoning}"), cited_amounts(a, b, reasoning, topic)
+    # An amount that both answers state, or that is only a stage of the other's, explains no disagreement if another one does
+    amounts = (differing.first or cited, differing.second or cited)
+    weight = DIFFERING_WEIGHT if differing.first else CITED_AMOUNT_WEIGHT
     left, right = (
-        [_read(sentence, wanted, rarity, cited) for sentence in sentences_of(text)[:MAX_SENTENCES]]
-        for text, wanted in zip((a, b), _wanted(question, reasoning, topic, own_names), strict=True)
+        [_read(sentence, wanted, rarity, of_side, weight) for sentence in sentences_of(text)[:MAX_SENTENCES]]
+        for text, wanted, of_side in zip((a, b), _wanted(question, reasoning, topic, own_names), amounts, strict=True)
     )
     if not left or not right:
         return None
@@ -102,12 +106,16 @@ def _stems_by_answer(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[f
 
 
 def _read(
-    statement: Statement, wanted: Sequence[tuple[float, frozenset[str]]], rarity: Counter[str], cited: Sequence[Quantity]
+    statement: Statement,
+    wanted: Sequence[tuple[float, frozenset[str]]],
+    rarity: Counter[str],
+    cited: Sequence[Quantity],
+    weight: float,
 ) -> _ReadSentence:
     text = without_citations(statement.quoted)
     words, quantities = frozenset(stems(text)), find_quantities(text)
     pull = sum(weight * _coverage(words, words_wanted, rarity) for weight, words_wanted in wanted)
-    pull += CITED_AMOUNT_WEIGHT * sum(any(map(own.agrees, cited)) for own in quantities[:MAX_CITED_AMOUNTS])
+    pull += weight * sum(any(map(own.agrees, cited)) for own in quantities[:MAX_CITED_AMOUNTS])
     return _ReadSentence(statement, words, quantities, find_negations(text), pull)
 
 
@@ -142,7 +150,7 @@ def _conflict(first: _ReadSentence, second: _ReadSentence) -> float:
 def _amounts_differ(first: _ReadSentence, second: _ReadSentence) -> bool:
     """Whether one states an amount for which the other only has amounts of the same kind that do not agree."""
     for own in first.quantities:
-        same_kind = [other for other in second.quantities if other.dimension == own.dimension]
+        same_kind = [other for other in second.quantities if other.kind == own.kind]
         if same_kind and not any(map(own.agrees, same_kind)):
             return True
     return False

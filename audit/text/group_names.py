@@ -9,13 +9,14 @@ from string import ascii_uppercase
 
 from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import content_words
-from audit.text.units import COUNT
+from audit.text.units import COUNT, DURATION
 
 # A group is named by what at least this share of its answers say
 SHARED = 0.5
 # ... and that is rarer by this share among the other groups' answers.
 MARGIN = 0.5
 WORDS_IN_NAME = 3
+STAGE, WHOLE = (DURATION, True), (DURATION, False)
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,12 @@ class GroupName:
 
 @dataclass(frozen=True)
 class NameCandidate:
-    """A quantity that members of a group state, how well it distinguishes them, and whether the judge cites it."""
+    """A quantity that members of a group state, its `Quantity.kind`, how well it distinguishes them, and whether the judge
+    cites it.
+    """
 
     text: str
-    kind: str
+    kind: tuple[str, bool]
     margin: float
     cited: bool
 
@@ -69,7 +72,7 @@ def _candidates(group: int, groups: Sequence[Sequence[str]], cited: Sequence[Qua
         margin = held - _share_stating(quantity, outside)
         if held >= SHARED and margin >= MARGIN:
             mentioned = any(quantity.agrees(other) for other in cited)
-            yield NameCandidate(_as_written(quantity, groups[group]), quantity.dimension, margin, mentioned)
+            yield NameCandidate(_as_written(quantity, groups[group]), quantity.kind, margin, mentioned)
 
 
 def _distinct(answers: Sequence[Sequence[Quantity]]) -> list[Quantity]:
@@ -94,9 +97,9 @@ def _in_words(text: str, quantity: Quantity) -> str:
     return " ".join([*text[: quantity.start].split()[-2:], quantity.text])
 
 
-def _weights(candidates: list[list[NameCandidate]], groups: Sequence[Sequence[str]]) -> dict[str, float]:
+def _weights(candidates: list[list[NameCandidate]], groups: Sequence[Sequence[str]]) -> dict[tuple[str, bool], float]:
     """How well each kind of quantity distinguishes the groups, over all of them."""
-    weight: dict[str, float] = defaultdict(float)
+    weight: dict[tuple[str, bool], float] = defaultdict(float)
     for stated, texts in zip(candidates, groups, strict=True):
         for kind in {c.kind for c in stated}:
             weight[kind] += max(c.margin for c in stated if c.kind == kind) * len(texts)
@@ -104,11 +107,13 @@ def _weights(candidates: list[list[NameCandidate]], groups: Sequence[Sequence[st
 
 
 def _quantity_name(
-    stated: list[NameCandidate], weight: dict[str, float], candidates: list[list[NameCandidate]]
+    stated: list[NameCandidate], weight: dict[tuple[str, bool], float], candidates: list[list[NameCandidate]]
 ) -> GroupName | None:
     groups_with = Counter(kind for others in candidates for kind in {c.kind for c in others})
     # A quantity that the judge does not mention, and no other group has, may have nothing to do with the dispute
     relevant = [c for c in stated if c.cited or groups_with[c.kind] > 1 or len(candidates) == 1]
+    # Beside "up to two years" the name "2 weeks", a stage, would read as a contradiction
+    relevant = [c for c in relevant if not (c.kind == STAGE and groups_with[WHOLE])]
     if not relevant:
         return None
     # Rounded: sums differ in their last digits with the order of the groups, and the name must not

@@ -123,7 +123,7 @@ def _is_at_issue(index: int, groups: Sequence[AnswerGroup], amounts: Sequence[Qu
     """Whether the judge cites a group's quantity, and another group has one of its kind: one alone may be an aside."""
     own = groups[index].quantity
     others = [group.quantity for number, group in enumerate(groups) if number != index and group.quantity]
-    return own is not None and any(map(own.agrees, amounts)) and any(own.dimension == other.dimension for other in others)
+    return own is not None and any(map(own.agrees, amounts)) and any(own.kind == other.kind for other in others)
 
 
 def most_typical(quotes: Sequence[str], scores: Sequence[float]) -> int:
@@ -148,7 +148,7 @@ def own_quantities(statements_of_groups: Sequence[str]) -> list[Quantity | None]
 
 
 def _sets_apart(quantity: Quantity, others: Sequence[Sequence[Quantity]]) -> bool:
-    same_kind = [other for stated in others for other in stated if other.dimension == quantity.dimension]
+    same_kind = [other for stated in others for other in stated if other.kind == quantity.kind and other.comparable(quantity)]
     return bool(same_kind) and not any(quantity.agrees(other) for other in same_kind)
 
 
@@ -230,7 +230,7 @@ def _statedness(own: Quantity | None, stated: Sequence[Quantity]) -> float:
     """1 where a sentence states the group's quantity, a half where another of its kind: a member that was grouped by mistake."""
     if own is None:
         return 0.0
-    return 1.0 if any(map(own.agrees, stated)) else 0.5 * any(other.dimension == own.dimension for other in stated)
+    return 1.0 if any(map(own.agrees, stated)) else 0.5 * any(other.kind == own.kind for other in stated)
 
 
 def similarity(first: frozenset[str], second: frozenset[str]) -> float:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 from math import isclose
 
+from audit.text.stages import stages
 from audit.text.tokens import STOP_WORDS, plain_text, stems
 from audit.text.units import (
     ADVERBS,
@@ -55,6 +56,7 @@ class Quantity:
     bound        "at least", "at most", or "" for neither
     vague        "few" if the text gives no figure ("every few months"); low and high then measure one unit
     noun         what a bare count counts: "main types" in "two main types of disease"
+    stage        whether a duration is only a stage of a course: "the first 2 weeks of treatment"
     """
 
     start: int
@@ -67,6 +69,12 @@ class Quantity:
     bound: str = ""
     vague: str = ""
     noun: str = ""
+    stage: bool = False
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """Only two quantities of one kind can contradict each other: a stage of a treatment does not contradict all of it."""
+        return self.dimension, self.stage
 
     def comparable(self, other: Quantity) -> bool:
         """Whether both measure the same kind of thing, so their values can agree or differ."""
@@ -104,7 +112,10 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     the pronoun "one" are not quantities. A bare year such as 1997 is a date, so "2000 people" is missed.
     """
     plain = plain_text(text)
-    return tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)
+    quantities = tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)
+    spans = [(quantity.start, quantity.end) for quantity in quantities if quantity.dimension == DURATION]
+    starts = stages(plain, spans) if spans else set()
+    return tuple(replace(one, stage=True) if one.start in starts else one for one in quantities) if starts else quantities
 
 
 def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:

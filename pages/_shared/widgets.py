@@ -12,6 +12,7 @@ import streamlit as st
 
 from audit.charts.captions import SAVED_WIDTH, with_caption
 from audit.charts.dark_mode import to_dark_mode
+from audit.charts.fallback_font import with_room_for_names
 from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
@@ -115,7 +116,7 @@ def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
 
 def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
     fits = is_phone() and is_rows_of_names(figure)
-    shown = for_a_phone(figure) if fits else figure
+    shown = for_a_phone(figure) if fits else with_room_for_names(figure)
     noticed = with_caption(with_notice(shown, current_notice()), alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}

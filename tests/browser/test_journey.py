@@ -28,6 +28,26 @@ def answers(page: Page) -> list[str]:
     return page.locator(".pair .side").all_inner_texts()
 
 
+def sheets_of(page: Page) -> list[str]:
+    """The words on each sheet of the printed page."""
+    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
+        return [sheet.get_textpage().get_text_bounded() for sheet in document]
+
+
+# Pixels by which a name begins left of the picture
+CUT = """svg => {
+    const left = svg.getBoundingClientRect().left
+    return Math.max(...[...svg.querySelectorAll("text")].map(name => left - name.getBoundingClientRect().left))
+}"""
+
+# What is below the last block that is printed begins a sheet of its own where that block is the last of a sheet
+BELOW_LAST_LINE = """() => {
+    const blocks = [...document.querySelectorAll(".stMainBlockContainer > [data-testid=stVerticalBlock] > *")]
+    const seen = blocks.map(block => block.getBoundingClientRect()).filter(box => box.height > 0)
+    return document.body.getBoundingClientRect().bottom - Math.max(...seen.map(box => box.bottom))
+}"""
+
+
 def test_a_clinician_finds_a_disagreement_and_hands_on_the_link(demo: Dashboard) -> None:
     page = demo.open()
     expect(page.get_by_text("Synthetic data").first).to_be_visible()
@@ -86,7 +106,7 @@ def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path,
         assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
-def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None:
+def test_a_click_on_a_cell_of_the_matrix_or_enter_opens_its_pair(demo: Dashboard) -> None:
     page = demo.open("/question")
     before = page.url
     page.locator(".js-plotly-plot .nsewdrag").first.wait_for()
@@ -96,7 +116,29 @@ def test_a_click_on_a_cell_of_the_matrix_opens_its_pair(demo: Dashboard) -> None
     page.wait_for_function("before => location.href !== before", arg=before)
     settled(page)
     assert re.search(r"[?&]a=[^&]+&b=", page.url)
-    assert answers(page)
+    clicked = answers(page)
+
+    page.get_by_role("radio", name="All", exact=True).focus()
+    page.keyboard.press("Tab")  # the matrix is the next that the keyboard reaches
+    grid, cell = page.get_by_role("grid", name="Labels of every two handbooks"), page.get_by_role("gridcell")
+    expect(grid).to_be_focused()
+    expect(cell).to_have_attribute("aria-selected", "true")  # where the mouse was
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Control+Home")
+    expect(cell).to_have_text(re.compile(": the same handbook$"))
+    page.keyboard.press("End")
+    expect(cell).to_have_text(re.compile(r"^\S.* / .*: (absent|consistent|complementary|divergent|contradictory|unscored)$"))
+    expect(grid.locator(".ring")).to_be_in_viewport()
+    assert grid.evaluate("grid => getComputedStyle(grid.querySelector('.ring')).outlineStyle") == "solid"
+    words, before = cell.inner_text(), page.url
+    page.keyboard.press("Enter")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    settled(page)
+    expect(grid).to_be_focused()  # so the next cell is one key away
+    expect(cell).to_have_text(words)
+    expect(cell).to_have_attribute("aria-selected", "true")
+    assert answers(page) != clicked
+    assert axe_violations(page) == []
 
 
 def test_a_cell_clicked_again_after_back_opens_its_pair_again(demo: Dashboard) -> None:
@@ -180,13 +222,15 @@ def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard
     assert chart.evaluate("chart => chart.scrollWidth <= chart.clientWidth + 1")
     # The name begins where the bars do, which is at the left edge
     assert (name.bounding_box() or {"x": 390})["x"] < 70
+    page.set_viewport_size({"width": 900, "height": 800})
+    legend = page.locator(".st-key-drawn_theme_bars .legendtext", has_text="high significance")
+    expect(legend).to_be_in_viewport(ratio=1)  # its lines are not below the part of the figure that the page cuts off
 
 
 def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
     page = demo.open("/about")
     expect(page.get_by_role("heading", name="Were all records loaded?")).to_be_visible()
-    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
-        sheets = [sheet.get_textpage().get_text_bounded() for sheet in document]
+    sheets = sheets_of(page)
     words = " ".join("\n".join(sheets).split())
     assert 2 <= len(sheets) <= 4
     # The last row of a table that shows twelve of its 24 rows on the screen, and what follows it
@@ -198,13 +242,18 @@ def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
         assert printed in words
     for left_out in ("Copy link", "Disagreements", "Download CSV", "Glossary"):
         assert left_out not in words
+    for name in ("organs", "topics", "centers", "themes", "glossary"):
+        demo.visit(page, f"/{name}")
+        assert all(sheet.strip() for sheet in sheets_of(page)), name
+        page.emulate_media(media="print")
+        assert page.evaluate(BELOW_LAST_LINE) < 12, name  # a margin, which no sheet begins with
+        page.emulate_media(media="screen")
 
 
 def test_disputed_questions_are_printed_above_their_positions(demo: Dashboard) -> None:
     page = demo.open("/")
     expect(page.get_by_role("link", name="Can I travel to a country with yellow fever?")).to_be_visible()
-    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
-        words = " ".join(document[0].get_textpage().get_text_bounded().split())
+    words = " ".join(sheets_of(page)[0].split())
     assert words.index("Can I travel to a country with yellow fever?") < words.index("Do not travel to regions")
     assert "Ctrl K" not in words
 
@@ -213,6 +262,13 @@ def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -
     page = institutes.open()
     expect(page.get_by_text("In 8.9 % of pairs where both institutes answer")).to_be_visible()
     expect(page.get_by_text(re.compile("Corrected by people's labels of 148 pairs"))).to_be_visible()
+    for name in ("organs", "topics", "centers", "themes"):
+        assert all(sheet.strip() for sheet in sheets_of(institutes.visit(page, f"/{name}"))), name
+    with settled(institutes.visit(page, "/centers")).expect_download() as saving:
+        page.get_by_role("button", name="Download plot").first.dispatch_event("click")
+    # A saved figure brings no font with it, and here the page's is missing
+    page.set_content(saving.value.path().read_text(encoding="utf-8"))
+    assert page.locator("svg").first.evaluate(CUT) <= 0
     page = institutes.open("/disagreements")
     expect(page.get_by_text(re.compile("64 pairs match"))).to_be_visible()
     expect(page.get_by_text("Topic area").first).to_be_visible()

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from audit.errors import NotInRunError
+from audit.metrics._disputes import Dispute
 from audit.metrics.question_positions import positions_by_rules, question_positions
 from audit.settings import Settings
 from audit.store.connection import open_store
@@ -29,6 +30,24 @@ def test_a_position_is_named_by_a_sentence_of_its_holders_and_each_holder_keeps_
     assert taken[1].statement == "You may drive after 6 weeks."
     assert [holder.quote for holder in taken[0].holders] == ["Drive only after 3 months.", "Wait 3 months to drive."]
     assert {position.aspect for position in taken} == {"weeks until driving"}
+
+
+def test_a_stage_of_a_treatment_is_not_set_against_all_of_it():
+    reasoning = "One gives drops for 4 days, then tablets for 5 to 6 months; the other up to 2 years of drops or tablets."
+    taken = positions_by_rules(
+        "How is it treated?",
+        answers(
+            ["You get drops for the first 4 days of treatment. Tablets follow, for 5 to 6 months in all."],
+            ["The treatment, drops or tablets, takes up to 2 years."],
+        ),
+        [reasoning],
+        "drops and tablets, and for how long",
+        [Dispute("h10", "h20", reasoning, "drops and tablets, and for how long")],
+    )
+    assert [(position.value, position.statement) for position in taken] == [
+        ("5 to 6 months", "Tablets follow, for 5 to 6 months in all."),
+        ("up to 2 years", "The treatment, drops or tablets, takes up to 2 years."),
+    ]
 
 
 def test_a_quote_is_the_text_between_its_ends():

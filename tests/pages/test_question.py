@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from audit.metrics.question_positions import Holder, Position
+from pages._shared.matrix_keys import KEY, _picked
 from pages._shared.position_cards import different_positions, most_differing, quoted_from_html
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
@@ -126,3 +129,19 @@ def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones
     )
     # A statement that a model worded is nobody's quote
     assert told(a="After 12 months.", b="In a year.") == ""
+
+
+def test_a_cell_opened_by_key_is_one_of_two_handbooks_of_the_matrix(monkeypatch):
+    opened = []
+    for cell in (5, 1.0, 4, 9, -1, "5", None):  # 4 is on the diagonal of three handbooks, 9 beyond them
+        monkeypatch.setattr("pages._shared.matrix_keys.st.session_state", {KEY: type("State", (), {"picked": cell})})
+        _picked(lambda row, column: opened.append((row, column)), 3)
+    assert opened == [(1, 2), (0, 1)]
+
+
+def test_the_matrix_reaches_the_keyboard_with_its_names_and_labels(run, open_page):
+    drawn = [part.proto for part in open_page("question", question="q1").get("bidi_component")]
+    (data,) = [json.loads(part.json) for part in drawn if part.component_name.endswith(KEY)]
+    assert len(data["names"]) == 3
+    assert [data["words"][int(row[row_number])] for row_number, row in enumerate(data["rows"])] == ["the same handbook"] * 3
+    assert "divergent" in {data["words"][int(value)] for row in data["rows"] for value in row}

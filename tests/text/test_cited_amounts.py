@@ -24,3 +24,21 @@ def test_an_amount_that_both_state_tells_nothing_apart():
 def test_a_verdict_without_amounts_or_with_one_side_s_amount_does_not_tell():
     assert cited("One says that the cause is unknown.")[:3] == ((), (), False)
     assert cited("Alder says 3 months.")[:3] == ((), (), False)
+
+
+STAGED = "Take the drops for 4 days, then the tablets for 3 months. Most feel well within 4 weeks."
+WHOLE = "Treatment lasts a year."
+
+
+def test_a_stage_of_a_treatment_does_not_differ_from_all_of_it():
+    reasoning = "One gives 4 days of drops and then 3 months of tablets, the other a year."
+    found = cited_amounts(STAGED, WHOLE, reasoning, "length of treatment")
+    assert found.amounts == "3 months / a year"
+    assert cited_amounts("Drops for the first 4 days of treatment.", WHOLE, reasoning, "length of treatment").amounts == " / "
+
+
+def test_two_stages_differ_and_so_do_times_after_an_operation():
+    first, second = "Drops for the first 4 days of treatment.", "Drops in the first two weeks of your treatment."
+    assert cited_amounts(first, second, "4 days or 2 weeks.", "drops").amounts == "4 days / two weeks"
+    first, second = "No lifting in the first 6 weeks of recovery.", "Do not lift for 3 months, then ask us."
+    assert cited_amounts(first, second, "6 weeks or 3 months.", "lifting").amounts == "6 weeks / 3 months"

@@ -44,6 +44,15 @@ def test_the_judge_s_reasoning_decides_which_of_several_differences_counts():
     )  # fmt: skip
 
 
+def test_amounts_in_which_answers_differ_outweigh_amounts_that_both_state_and_words():
+    a = "In the first stage, the wound is dressed twice a week. Once it has closed, you may do so every 20 days."
+    b = "Expect to have the wound dressed twice a week until it is dry. Later it is dressed every few days."
+    reasoning = "Both start twice a week; a closed wound is dressed every 20 days in one, every few days in the other."
+    assert marked("How is it treated?", a, b, reasoning, "how often a closed wound is dressed") == (
+        "Once it has closed, you may do so every 20 days.", "Later it is dressed every few days."
+    )  # fmt: skip
+
+
 def test_what_the_judge_says_of_one_answer_is_sought_in_that_answer_alone():
     a = "The disease is rare. Symptoms usually worsen over a period of weeks."
     b = "Some symptoms follow a cold by days or weeks. The disease can develop within hours."

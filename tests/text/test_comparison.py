@@ -18,6 +18,8 @@ SAME = [
     ("90 days", "3 months"),
     ("4 weeks", "1 month"),
     ("48 hours", "two days"),
+    # PDF files lose dashes
+    ("at least 1 to 2 years", "1 to 2 yearsto cure it"),
     ("one and a half years", "18 months"),
     ("12 to 24 hours", "12–24 hours"),
     ("12 to 24 hours", "between 12 and 24 hours"),
