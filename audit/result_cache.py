@@ -96,11 +96,11 @@ def cached_or_computed(
     known  further arguments that follow from the others, such as a result that is there already
     """
     file = _file(store, metric, arguments, other)
-    kept = None if file is None else _read(file)
-    if kept is None and isinstance(metric, Metric) and metric.name in BY_QUESTION:
-        kept = _read_question(_question_results_file(store, metric.name), str(arguments["question_id"]))
-    if kept is not None:
-        return kept
+    stored = None if file is None else _read(file)
+    if stored is None and isinstance(metric, Metric) and metric.name in BY_QUESTION:
+        stored = _read_question(_question_results_file(store, metric.name), str(arguments["question_id"]))
+    if stored is not None:
+        return stored
     before = time.process_time()
     result = metric(con, **arguments, **known)
     if file is not None and time.process_time() - before > SLOW_S:
@@ -131,11 +131,11 @@ def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[
             return []
         # The store is already in place; a page opened in the meantime computes its own figures
         progress("Preparing the pages; the run can already be viewed")
-        kept = [
+        files = [
             _compute_and_store(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices
         ]
-        kept += _store_question_results(con, run.path, progress)
-    return [file for file in kept if file is not None]
+        files += _store_question_results(con, run.path, progress)
+    return [file for file in files if file is not None]
 
 
 def _store_question_results(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
@@ -192,8 +192,8 @@ def precompute_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) 
         if _pairs(con) < min_pairs:
             return []
         levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
-        kept = [_compute_and_store(con, run.path, METRICS["themes"], arguments) for arguments in levels]
-    return [file for file in kept if file is not None]
+        files = [_compute_and_store(con, run.path, METRICS["themes"], arguments) for arguments in levels]
+    return [file for file in files if file is not None]
 
 
 def precompute_loaded_themes(run: Run, themes_dir: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""About these data: what this run is, who answered what, how its pairs were labelled, and whether all of it is here."""
+"""About these data: what this run is, who answered what, how its pairs were labelled, and whether it is complete."""
 
 import pandas as pd
 import streamlit as st
@@ -30,7 +30,7 @@ WHERE_TO_READ = "The load report, file by file and record by record, is on *Runs
 
 
 def what_it_is(run: Run, size: RunCounts) -> None:
-    """What was asked of whom, in sentences."""
+    """Which questions were put to which handbooks, in sentences."""
     counted = {"question": size.questions, "handbook": size.handbooks, "center": size.centers, "organ": size.organs}
     numbers = {f"n_{word}": f"{n:,} {display_name(run.term(word, n))}" for word, n in counted.items()}
     template = "**{run}**: {n_question}"
@@ -48,15 +48,15 @@ def what_it_is(run: Run, size: RunCounts) -> None:
 
 
 def answers_sentence(size: RunCounts) -> str:
-    """What is known of the answers; a template of `say`."""
+    """How many answers there are and how many are absences; a template of `say`."""
     if not size.answers:
-        return "The release brings no answers, only their comparison, so what each {handbook} says is not known here."
-    unread = " {unread} could not be read, which is neither an answer nor its absence." if size.unread else ""
+        return "The release has no answers, only their comparison, so what each {handbook} says is not known here."
+    unread = " {unread} could not be read; these count neither as answers nor as absences." if size.unread else ""
     return "It has {n} answers; in {absent} of them ({share}) the {handbook} does not address the {question}." + unread
 
 
 def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the label metric, named so that pre-screened, judged absent and unscored stay three things."""
+    """The rows of the label metric, named so that pre-screened, judged absent and unscored pairs remain distinct."""
     judged = outcomes["label"].map(lambda label: f"{LABEL_WORDS.get(label, label)}, by the judge")
     return outcomes.assign(outcome=outcomes["how"].map(OUTCOMES).fillna(judged))
 
@@ -88,7 +88,7 @@ def labelled_pairs(run: Run) -> None:
 
 
 def sources_section(run: Run) -> None:
-    """Every handbook with what is known of it."""
+    """The table of handbooks."""
     words = terms(run)
     st.header(say(run, "The {handbooks}"), anchor=False)
     listed = load(described_handbooks, run)
@@ -114,7 +114,7 @@ def composition_section(run: Run) -> None:
 
 
 def answering_systems(run: Run) -> None:
-    """How many systems answered, and what there is to tell their answers apart."""
+    """How many systems answered, and how their answers were evaluated."""
     loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
     st.header("Answering systems", anchor=False)
     counts(
@@ -130,7 +130,7 @@ def answering_systems(run: Run) -> None:
 
 
 def completeness(run: Run) -> None:
-    """What the load report concludes, in sentences."""
+    """The conclusions of the load report, in sentences."""
     st.header("Were all records loaded?", anchor=False)
     report = run.report
     st.markdown(say(run, "{verdict}", verdict=report.get("verdict", "This run has no load report.")))

@@ -39,7 +39,7 @@ def pick_answers(run: Run, names: dict[str, str]) -> tuple[str, str, str | None]
 
 def first_answering(run: Run, question_id: str, names: dict[str, str]) -> str:
     """The first handbook that answers the question."""
-    # Without a choice, an empty answer is not what the reader came for.
+    # By default, the page does not open with an empty answer.
     table = load(position_groups, run, question_id=question_id)
     answering = set(table.loc[table["state"] == "answers", "handbook_id"])
     return next((handbook_id for handbook_id in names if handbook_id in answering), next(iter(names)))

@@ -1,4 +1,4 @@
-"""Ask: what the handbooks say to a question that the run does not have."""
+"""Ask: the handbooks' answers to a question that is not in the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pages._shared.previews import banner_of_rules
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.widgets import counts, footer, say
 
-LEAD = "What do the {handbooks} say to a {question} of your own?"
+LEAD = "How do the {handbooks} answer a {question} of your own?"
 NO_TEXTS = (
     "This run does not have the texts of its {handbooks}, so they cannot be asked. A run that `audit run` makes has them; a "
     "release brings them in sections.jsonl."
@@ -42,17 +42,17 @@ SUMMARY = (
 )
 ABOUT_SILENCE = (
     "Where no answer is found, the {handbook} may still have one: the rules need most words of the {question} in one "
-    "place. Try other words too, and look into the {handbook} where it matters."
+    "place. Try other words too, and check the {handbook} itself where it matters."
 )
 ABOUT_MARKS = (
     "The marks are set by rules, which compare words and amounts and do not understand meaning. *Said by 2 sources*: the rules "
     "find the same advice in both. *Says otherwise*: they find another amount or the opposite advice. A source that is not "
     "named may still say the same in other words."
 )
-NOTHING_SAID = "No source has a sentence that covers enough of what is asked. Try other words."
+NOTHING_SAID = "No source has a sentence that covers enough of the question. Try other words."
 SAID_ELSEWHERE = (
-    "The few passages that all sources together were searched for have no sentence that covers enough of what is asked. In "
-    "the whole text of {n} an answer was found: see below."
+    "The few passages that were selected from all sources have no sentence that covers enough of the question. In the full "
+    "text of {n}, an answer was found: see below."
 )
 ABOUT_GROUPS = "Position groups follow from the labels, and the labels from rules. A group is named after what its answers state."
 TOO_FEW = "An answer was found in fewer than two {handbooks}, so there is nothing to compare."
@@ -60,7 +60,7 @@ WITHOUT_ANSWER = {"not addressed": "No answer found ({n}): {who}.", "unread": "C
 
 
 def summary(run: Run, asked: Asked) -> None:
-    """How many were asked, answer, do not, and could not be read; where nobody answers, why that may be."""
+    """How many were asked, answer, do not answer, and could not be read; if none answers, possible reasons."""
     states = asked.handbooks["state"].value_counts().reindex(["answers", "not addressed", "unread"], fill_value=0)
     answering, silent, unread = states
     total = int(states.sum())
@@ -78,13 +78,13 @@ def summary(run: Run, asked: Asked) -> None:
 
 
 def notes(run: Run, asked: Asked) -> None:
-    """What the reader has to know about how it was found."""
+    """Notes for the reader on how the answer was found."""
     for note in asked.notes:
         counts(run, "{note}", note=note)
 
 
 def one_answer(run: Run, asked: Asked, names: dict[str, str], citations: Citations) -> None:
-    """The answer of all sources."""
+    """The answer from all sources."""
     st.header("One answer from all sources", anchor=False)
     if asked.sourced.refused:
         answering = int((asked.handbooks["state"] == "answers").sum())
@@ -96,7 +96,7 @@ def one_answer(run: Run, asked: Asked, names: dict[str, str], citations: Citatio
 
 
 def every_answer(run: Run, asked: Asked, names: dict[str, str], citations: Citations) -> None:
-    """What each handbook says, by position group; those without an answer apart."""
+    """Each handbook's answer, by position group, followed by those without an answer."""
     st.header(say(run, "What each {handbook} says"), anchor=False)
     table = asked.handbooks
     st.html(groups_html(run, table[table["state"] == "answers"], names, citations))
@@ -125,7 +125,7 @@ def who_agrees(run: Run, asked: Asked, names: dict[str, str]) -> None:
 
 
 def results(run: Run, asked: Asked) -> None:
-    """Everything that came back."""
+    """The complete reply."""
     names = handbook_names(load(handbook_list, run))
     st.html(CSS)
     st.html(PAIR_CSS)

@@ -24,7 +24,7 @@ FEW = ("r_div_between", "disagreeing", "present", "handbooks")
 """Columns that fit beside the name."""
 COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
 """Columns after the rates."""
-# The alphabet first: figures that differ in their questions are no ranking.
+# Alphabetical by default: rates on different questions are not a ranking.
 ORDERS = {
     "center": "name", "absence": "not addressed", "r_div_between": "disagreement with others",
     "r_div_within": "disagreement within",
@@ -35,8 +35,8 @@ NO_RANKING = (
 )
 
 ONE_EACH = (
-    "Each {center} of this run has one {handbook}, so this page says of {centers} what *Coverage* says of {handbooks}. "
-    "Nothing can be said about disagreement within {a_center}."
+    "Each {center} of this run has one {handbook}, so the figures of this page are those of *Coverage*. "
+    "Disagreement within {a_center} cannot be measured."
 )
 
 with page("By {center}", "Do the {handbooks} of {a_center} agree with each other, and with those of other {centers}?") as run:

@@ -1,4 +1,4 @@
-"""Disagreements: the clinician's workbench. A list of disputed questions or pairs, and beside it the one that is open."""
+"""Disagreements: the clinician's workbench. A list of disputed questions or pairs, and next to it the open one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NO_MATCH = "No pair matches these filters. Remove a filter, or choose more label
 
 
 def pick_rows(run: Run) -> tuple[str, str]:
-    """What the rows are, and what comes first."""
+    """Pickers for the kind of rows and their order."""
     with st.container(horizontal=True, vertical_alignment="center", key="rows"):
         listed = choose("Rows", tuple(LISTS), "list", named_by(LISTS), show_label=False)
         words = {name: f"{say(run, title)} first" for name, title in SORTS.items()}
@@ -53,8 +53,8 @@ def questions_workbench(run: Run, left: Pane, right: Pane, filters: Filters, ord
     start = (pair_list.page_number() - 1) * pair_list.PER_PAGE
     table = load(disputed_questions, run, filters=filters, limit=pair_list.PER_PAGE, offset=start, order=order)
     stop_if_empty(run, left, table)
-    found = load(places_in_questions, run, filters=filters, question_ids=tuple(table["question_id"]))
-    rows = pair_list.question_rows(run, table, found, names)
+    occurrences = load(places_in_questions, run, filters=filters, question_ids=tuple(table["question_id"]))
+    rows = pair_list.question_rows(run, table, occurrences, names)
     opened = st.query_params.get("question") or rows[0].key
     with left:
         total, pairs = int(table["total"].iloc[0]), int(table["total_pairs"].iloc[0])
@@ -73,9 +73,9 @@ def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: 
     start = (pair_list.page_number() - 1) * pair_list.PER_PAGE
     table = load(disagreements, run, filters=filters, limit=pair_list.PER_PAGE, offset=start, order=order)
     stop_if_empty(run, left, table)
-    found = load(places_in_pairs, run, filters=filters, pairs=tuple(pair_list.pairs_of(table)))
+    occurrences = load(places_in_pairs, run, filters=filters, pairs=tuple(pair_list.pairs_of(table)))
     weak = load(weak_answers, run, question_ids=tuple(table["question_id"].unique()))
-    rows, opened = pair_list.pair_rows(table, names, found, weak), pair_list.opened_pair(table)
+    rows, opened = pair_list.pair_rows(table, names, occurrences, weak), pair_list.opened_pair(table)
     with left:
         total = int(table["total"].iloc[0])
         counts(
@@ -94,7 +94,7 @@ def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: 
 
 
 def stop_if_empty(run: Run, left: Pane, table: pd.DataFrame) -> None:
-    """Say so where nothing matches."""
+    """Stop with a message where nothing matches."""
     if table.empty:
         left.info(say(run, NO_MATCH))
         st.stop()

@@ -92,7 +92,7 @@ def download_button(
     themes = [hash((themes.themes, themes.no_theme)) if themes else None for themes in (taxonomy, against)]
     edits = curation.facts["acts_sha256"] if curation else None
     compared = (other.digest, other.loaded_at) if other else None
-    # Everything that the file depends on: whatever is missing here could bring back an outdated package.
+    # Everything that the file depends on: with an omission here, an outdated package could be offered.
     key = (run.digest, run.loaded_at, compared, study_id, ledgers, paper, contents, *themes, edits, today())
 
     def order() -> ExportRequest:

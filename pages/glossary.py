@@ -89,14 +89,14 @@ CORE_MEANINGS = {
     "advice. Rules can be wrong: read both sentences.",
     "head-to-head": "A study in which people read two systems' answers to one {question} and choose the better one, without "
     "knowing which system gave which. Each person sees each system's answer on a side that was drawn at random.",
-    "reference answer": "An answer to {a_question} that is taken as right. In a study it is shown on request, which is recorded.",
+    "reference answer": "An answer to {a_question} that counts as right. In a study it is shown on request, which is recorded.",
     "both bad": "A choice between two answers: neither can be given to {a_patient}. It is not a tie, which says equally good.",
     "token": "A word or part of a word as a language model reads and writes it. The cost of a model is counted in tokens.",
     "95 % interval": "The range in which the share would probably lie for other {questions} of the same kind (and, "
     "where pairs are pooled, for other {handbooks}). A wide interval means few data.",
     "Wilson's interval": "A 95 % interval of a share that is computed from two counts alone: the events and the trials.",
-    "related pairs": "Two pairs that share {a_question} or {a_handbook}. They tell partly the same, so intervals of pooled pairs "
-    "are wider than if each pair told something new.",
+    "related pairs": "Two pairs that share {a_question} or {a_handbook}. Their information overlaps, so intervals of pooled "
+    "pairs are wider than those of as many unrelated pairs.",
     "release": "The files of one comparison, as they were published or produced.",
     "run": "A release that was loaded here. Its digest is a fingerprint: equal digests mean identical data.",
     "package": "All tables and figures of a run as files, with a report and a manifest that lists what they were made from.",
@@ -139,10 +139,10 @@ def define_labels(run: Run, wanted: str) -> None:
 with page("Glossary", LEAD, without_pairs=LEAD, without_run=True) as run:
     wanted = type_words("Search the glossary", "word", "A word, or part of its meaning")
     define_labels(run, wanted)
-    found = {heading: matching(run, definitions, wanted) for heading, definitions in sections().items()}
-    for heading, definitions in found.items():
+    matches = {heading: matching(run, definitions, wanted) for heading, definitions in sections().items()}
+    for heading, definitions in matches.items():
         if definitions:
             st.header(heading, anchor=False)
             define(run, definitions)
-    if not any(found.values()):
+    if not any(matches.values()):
         st.markdown(say(run, "No other word contains {wanted}. Search for a shorter part of it.", wanted=f"“{wanted}”"))

@@ -47,7 +47,7 @@ def summary(run: Run, row: pd.Series) -> None:
 
 
 def text_section(run: Run, handbook_id: str) -> None:
-    """What of the handbook's text could not be read: it would otherwise seem not to be addressed."""
+    """Parts of the handbook that could not be read, which would otherwise appear as not addressed."""
     text = load(handbook_text, run, handbook_id=handbook_id)
     if text.silent_pages:
         st.warning(
@@ -126,7 +126,7 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
 
 
 def self_section(run: Run, handbook_id: str) -> None:
-    """What it states in several ways, each with every place; not compared is not the same as no disagreement."""
+    """Its contradictions with itself, each with all places; a handbook that was not compared may have some."""
     st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
     row = load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id]
     if pd.isna(row["findings"]):
@@ -139,7 +139,7 @@ def self_section(run: Run, handbook_id: str) -> None:
 
 
 def self_counts(row: pd.Series) -> str:
-    """What was compared, in a line: a template of `say`."""
+    """The counts of compared statements in one line: a template of `say`."""
     words = {
         "compared": "compared ({disagreeing} of them disagree)", "agreeing": "that state the same value",
         "unscored": "without a verdict", "not_asked": "not asked about",

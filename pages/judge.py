@@ -1,4 +1,4 @@
-"""Judge: what judged this run, how consistent its labels are when it is asked again, and which replies were unreadable."""
+"""Judge: which judge labelled this run, how consistent its labels are in a repeat, and which replies were unreadable."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
 
 
 def rules_section(run: Run, reading: pd.DataFrame) -> None:
-    """For a run that rules judged: on how many pairs they abstained, and how often their disagreements were right."""
+    """For a run judged by rules: on how many pairs they abstained, and how often their disagreements were right."""
     abstained = reading[(reading["part"] == "unscored") & reading["name"].str.startswith(ABSTAINED)]["count"].sum()
-    template = "Rules compare figures and plain advice, and abstain where they cannot tell: on {n} pairs of this run."
+    template = "Rules compare amounts and plain advice, and abstain where they cannot decide: on {n} pairs of this run."
     st.markdown(say(run, template, n=f"{abstained:,}"))
     st.markdown("**How often their disagreements are right**, as measured on real texts:")
     for sentence in precision_sentences(run.manifest):
@@ -138,7 +138,7 @@ def consistency_section(run: Run) -> None:
         if chosen := chosen_pairs_note(run.manifest):
             counts(run, "{chosen}", chosen=chosen)
         footer(frame, "judge-checks", run, "judge_checks")
-    # What planted instructions need is said in their own section
+    # The section on planted instructions has its own command
     missing = [kind for kind, words in kinds.items() if kind in OPTIONS and not checks.loc[checks["kind"] == words, "made"].any()]
     if missing:
         not_measured = "; ".join(kinds[kind] for kind in missing)

@@ -36,7 +36,7 @@ TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {wor
 UNKNOWN = "; {unknown} more without a known section are excluded."
 MAX_LISTED = 300
 DECIMALS = 3
-"""Of a change of a mean that is not a share."""
+"""Decimals of the change of a mean that is not a share."""
 
 
 def compared(run: Run, everything: pd.DataFrame) -> None:

@@ -91,7 +91,7 @@ def manifest_text(value: object) -> str:
 
 
 def manifest_section(run: Run) -> None:
-    """What the release says about itself, entry by entry."""
+    """The manifest of the release, entry by entry."""
     st.header("Manifest: what the release says about itself", anchor=False)
     entries = pd.DataFrame({"name": list(run.manifest), "value": [manifest_text(value) for value in run.manifest.values()]})
     table(entries, "manifest", {"name": "Entry", "value": "Value"}, rows=20)
@@ -99,7 +99,7 @@ def manifest_section(run: Run) -> None:
 
 
 def datasheet_section(run: Run) -> None:
-    """What is known of the release in seven parts, what its makers say, and what they have not answered yet."""
+    """The datasheet: what is known of the release in seven parts, its makers' answers, and the open questions."""
     st.header("Datasheet", anchor=False)
     parts = load(datasheet, run)
     for part in parts:

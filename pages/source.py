@@ -28,7 +28,7 @@ LEAD = "The page of the {handbook} that an answer cites, with the cited sentence
 PLACE = ("section", "start", "end", "pdf_page", "question")
 NO_PICTURE = {
     "digest": "The release does not record which file this {handbook} was taken from, so its pages cannot be shown as pictures.",
-    "file": "The PDF of this {handbook} is not on this server, so its pages cannot be shown. Whoever runs the server can put it "
+    "file": "The PDF of this {handbook} is not on this server, so its pages cannot be shown. An administrator can put it "
     "into the folder for sources (AUDIT_SOURCES); it is recognised by its content.",
     "pages": "This section has no page numbers: its text does not come from a PDF.",
     "mark": "The sentence was not found on the picture of this page. The text below has it.",
@@ -40,7 +40,7 @@ NO_TEXT = (
 
 
 def number_in_address(name: str) -> int | None:
-    """A whole number of the address."""
+    """An integer parameter of the address."""
     value = st.query_params.get(name)
     if value and not value.isdecimal():
         warn_unknown_value(name, value)
@@ -70,7 +70,7 @@ def chosen_statement(section: Section | None) -> Marked | None:
 
 
 def other_statements(run: Run, handbook_id: str, chosen: Marked | None) -> list[Marked]:
-    """What else the same answer cites."""
+    """The other statements that the same answer cites."""
     question_id = param_value("question", None, None)
     if question_id is None:
         return []
@@ -85,7 +85,7 @@ def other_statements(run: Run, handbook_id: str, chosen: Marked | None) -> list[
 
 
 def page_of(section: Section | None, chosen: Marked | None) -> int | None:
-    """The page to open: that of the address, else that of the statement, else the first of the section or the handbook."""
+    """The page to open: from the address, else of the statement, else the first of the section or the handbook."""
     if asked := number_in_address("pdf_page"):
         return asked
     if section is None:
@@ -123,7 +123,7 @@ def step_buttons(number: int, pages: int) -> None:
 
 
 def file_offer(run: Run, file: SourceFile, pdf: Path | None) -> None:
-    """The PDF itself where its licence allows that, and else a sentence."""
+    """A link to the PDF where its licence allows that, else a sentence."""
     licence = f"Licence: {file.licence}. " if file.licence else ""
     if pdf and file.digest and file.may_be_downloaded:
         digest = file.digest
@@ -137,7 +137,7 @@ def file_offer(run: Run, file: SourceFile, pdf: Path | None) -> None:
 
 
 def card(run: Run, file: SourceFile, section: Section | None, chosen: Marked | None, number: int | None) -> None:
-    """What is cited, what else the answer cites, and the way back to it."""
+    """The cited statement, the other citations of the answer, and a link back to it."""
     address = public_link_html((section.url if section else None) or file.url or "", number)
     question_id = st.query_params.get("question")
     cited = load(citations, run, question_id=question_id).get(file.handbook_id, ()) if question_id else ()
@@ -148,23 +148,23 @@ def card(run: Run, file: SourceFile, section: Section | None, chosen: Marked | N
 
 
 def continued_note(run: Run, number: int, chosen: Marked) -> None:
-    """Where the rest of a sentence is that a page break divides."""
+    """The page with the rest of a sentence that a page break divides."""
     for neighbour, words in ((number - 1, "begins on page {page}"), (number + 1, "continues on page {page}")):
         if chosen.section.page_starts and chosen.on_page(neighbour):
             counts(run, f"The sentence {words}.", page=neighbour)
 
 
 def draw_page(run: Run, shown: SourcePage, name: str, chosen: Marked | None, others: list[Marked]) -> bool:
-    """The picture with its marks; whether it shows the chosen statement, or does not have to."""
-    html, found = picture_html(shown, name, [*others, *([chosen] if chosen else [])])
+    """Draw the picture with its marks; returns False if the chosen statement is on this page but could not be marked."""
+    html, is_marked = picture_html(shown, name, [*others, *([chosen] if chosen else [])])
     expected = chosen is not None and chosen.on_page(shown.number) is not None
-    if expected and not found:
+    if expected and not is_marked:
         st.info(say(run, NO_PICTURE["mark"]))
     if chosen and expected:
         continued_note(run, shown.number, chosen)
     st.html(html)
     scroll_to_mark(str(st.query_params.to_dict()))
-    return found or not expected
+    return is_marked or not expected
 
 
 with page("Source", LEAD) as run:

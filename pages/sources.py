@@ -38,7 +38,7 @@ LEAD = "Several sources can answer {a_question}. Which of them are asked, and ho
 CSS = Path(__file__).with_name("_shared") / "routed_question.css"
 NO_ROUTES = (
     "In this run no system chose between sources, so there is nothing to show here (not measured, which is not the same as "
-    "zero). A release has it in sources.jsonl and routes.jsonl, beside systems.jsonl."
+    "zero). A release has it in sources.jsonl and routes.jsonl, next to systems.jsonl."
 )
 VIEWS = {"all": "All {questions}", "details": "By kind, and differences", "one": "One {question}"}
 QUALITY_COLUMNS = ("name", "measure", "measured", "mean")
@@ -93,7 +93,7 @@ def differences(run: Run, organ: str | None) -> None:
 
 
 def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
-    """Each source's share of the evidence next to its share of all text, and what it gets."""
+    """Each source's share of the evidence next to its share of all text."""
     st.header("Does one source dominate the evidence?", anchor=False)
     frame = load(source_shares, run, organ=organ)
     alt = "The share of the evidence that is from each source, per system with 95 % intervals, over its share of all text."
@@ -101,7 +101,7 @@ def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
     words = " The release has no texts, so that shares of text are not known." if frame["text"].isna().all() else ""
     counts(
         run,
-        "Where a dot is to the right of the grey bar, the source gives more evidence than it has text: it is dense, or preferred."
+        "Where a dot is to the right of the grey bar, the source's share of evidence is the larger one: it is dense or preferred."
         + words,
     )
     ordered = frame.sort_values("source_id", key=lambda names: names.map(sources.index), kind="stable", ignore_index=True)

@@ -72,8 +72,8 @@ def people_and_judge(run: Run) -> None:
     """How far people agree with the judge, in a sentence."""
     source = next(iter(rating_sources(run)), None)
     sentences = [_in_words(run, label) for label in confirmations(source.ratings)] if source else []
-    said = ", and ".join(sentences)
-    st.markdown(f"{said[0].upper()}{said[1:]}." if said else NOT_CHECKED)
+    sentence = ", and ".join(sentences)
+    st.markdown(f"{sentence[0].upper()}{sentence[1:]}." if sentence else NOT_CHECKED)
     link("trust", "How far to trust the judge", run, icon=":material/balance:")
 
 

@@ -1,4 +1,4 @@
-"""Stress: how systems do when evidence is missing, noisy or wrong, by the share of signal; and every instance to read."""
+"""Stress: how systems perform when evidence is missing, noisy or wrong, by the share of signal; and every instance to read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.stress_item import documents_html, question_html, replies_html
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, table, title_of
 
-LEAD = "What does a system do when the documents it is given are missing, beside the point, or wrong?"
+LEAD = "What does a system do when the documents it is given are missing, irrelevant or wrong?"
 CSS = Path(__file__).with_name("_shared") / "stress_item.css"
 NO_STRESS = (
     "This run has no stress tests, so there is nothing to show here (not measured, which is not the same as zero). These "
@@ -67,24 +67,24 @@ MAX_LISTED = 500
 
 @dataclass(frozen=True)
 class ChosenTest:
-    """A test, and the size of its contexts as asked for; None: of all sizes, which are drawn along the axis."""
+    """A test and the requested size of its contexts; None: all sizes, which are then on the axis."""
 
     test: str
     size: int | None
 
     @property
     def options(self) -> dict[str, str | int | None]:
-        """As the options of a metric."""
+        """As arguments of a metric."""
         return {"test": self.test, "size": self.size}
 
     @property
     def along(self) -> str:
-        """What the curves go along."""
+        """The column on the axis of the curves."""
         return along(self.test)[0]
 
     @property
     def across(self) -> str:
-        """What that counts, in words."""
+        """The title of that axis."""
         return along(self.test)[1]
 
 
@@ -120,7 +120,7 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
     if len(behind):
         counts(run, "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts.")
     unread = int(shown["unread"].sum())
-    unreadable = "{n} replies, documents or sub-questions could not be read; they count in no share."
+    unreadable = "{n} replies, documents or sub-questions could not be read; they are not counted in any share."
     counts(run, unreadable if unread else "Everything that was asked for could be read.", n=f"{unread:,}")
     table(shown, "curves_table", stress_curves.table.pick(run, *CURVE_COLUMNS), rows=16)
     with st.expander("How each measure is counted"):
@@ -130,7 +130,7 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
 
 
 def selective(run: Run, chosen: ChosenTest) -> None:
-    """Accuracy among what is answered, against how much is answered; left out where nobody declined."""
+    """Accuracy among the answered instances, against coverage; left out where no system declined."""
     frame = load(stress_selective, run, **chosen.options)
     if frame.empty or frame["coverage"].min() == 1:
         return
@@ -138,7 +138,7 @@ def selective(run: Run, chosen: ChosenTest) -> None:
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."
     chart(selective_curves(frame, chosen.across), "selective", alt)
     counts(
-        run, "Beside each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
+        run, "Next to each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
         "answers nothing has no accuracy and no mark.", across=chosen.across[0].lower() + chosen.across[1:],
     )  # fmt: skip
     table(frame, "selective_table", stress_selective.table.pick(run, *SELECTIVE_COLUMNS))
@@ -177,7 +177,7 @@ def instances(run: Run, chosen: ChosenTest) -> None:
 
 
 def one_instance(run: Run, scope: pd.DataFrame) -> None:
-    """One instance: the question, what each system replied, and the documents with what is true of them."""
+    """One instance: the question, each system's reply, and the documents with the truth about them."""
     item = load(stress_item, run, instance_id=pick_instance(run, scope))
     st.html(question_html(item))
     counts(run, _facts(item), **_values(item))

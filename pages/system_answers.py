@@ -39,7 +39,7 @@ def pick_system_question(run: Run, questions: pd.DataFrame) -> str:
 
 
 def pick_marks(texts: dict[str, str], names: dict[str, str]) -> tuple[str | None, str]:
-    """The text that the others are compared with, and what is marked."""
+    """Pickers for the baseline answer and for what is marked."""
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
         first = next(iter(texts), None)
@@ -84,18 +84,20 @@ def scores(run: Run, question: SystemQuestionView) -> None:
 
 
 def preferences(run: Run, question: SystemQuestionView) -> None:
-    """What people or judges preferred on this question."""
+    """The preferences of people or judges on this question."""
     if not question.preferences:
         return
     st.header("Which answer was preferred", anchor=False)
     rows = [
         {
-            "systems": f"{given.first} : {given.second}",
-            "preferred": PREFERRED.get(given.preference, given.preference).format(first=given.first, second=given.second),
-            "rater": given.rater, "kind": given.rater_kind, "comment": given.comment,
-            "first": {"A": given.first, "B": given.second}.get(given.shown_first or "", "not stated"),
+            "systems": f"{comparison.first} : {comparison.second}",
+            "preferred": PREFERRED.get(comparison.preference, comparison.preference).format(
+                first=comparison.first, second=comparison.second
+            ),
+            "rater": comparison.rater, "kind": comparison.rater_kind, "comment": comparison.comment,
+            "first": {"A": comparison.first, "B": comparison.second}.get(comparison.shown_first or "", "not stated"),
         }
-        for given in question.preferences
+        for comparison in question.preferences
     ]  # fmt: skip
     table(pd.DataFrame(rows), "preferences", PREFERENCE_COLUMNS)
 

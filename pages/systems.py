@@ -56,7 +56,7 @@ def replies(run: Run, chosen: QuestionFilter) -> None:
     frame = load(systems, run, **chosen.options)
     used = [name for name in REPLY_COLUMNS if frame[name].notna().any()]
     table(frame, "replies", systems.table.pick(run, *used))
-    counts(run, "Refusals and unreadable replies are counted apart: they have no length, and no measure counts them as 0.")
+    counts(run, "Refusals and unreadable replies are counted separately: they have no length, and no measure counts them as 0.")
     footer(frame, "systems", run, "systems")
 
 
@@ -118,8 +118,8 @@ def against_references(run: Run, chosen: QuestionFilter) -> None:
 
 
 def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows measure by measure, so that systems are read off below each other."""
-    order = {name: place for place, name in enumerate(titles_of(frame))}
+    """The rows grouped by measure, so that systems can be compared line by line."""
+    order = {name: rank for rank, name in enumerate(titles_of(frame))}
     return frame.sort_values("measure", key=lambda names: names.map(order), kind="stable", ignore_index=True)
 
 
@@ -140,7 +140,7 @@ def differences(run: Run, chosen: QuestionFilter, baseline: str | None, incomple
     """Paired differences to the baseline, on the same questions."""
     if baseline is None:
         return
-    # The first system is the baseline by default, and that result is kept with a large run
+    # The first system is the default baseline, and for a large run that result is cached
     named = {} if baseline == load(systems, run)["system_id"].iloc[0] else {"baseline": baseline}
     frame = load(system_differences, run, incomplete=incomplete, **named, **chosen.options)
     if frame.empty:

@@ -47,7 +47,7 @@ FEW = ("disagreeing", "high", "medium", "low", "questions")
 HEADINGS = {"disagreeing": "Disagreements", "high": "High", "medium": "Medium", "low": "Low"}
 MORE = ("rank", "parent", "share", "contradictory", "unstated", "burden", "handbooks", "centers", "organs")
 NOT_ALL_DISAGREE = ("pairs", "r_div", "severity")
-"""Columns that say something only where a theme has pairs that do not disagree; built themes have none."""
+"""Columns that differ only where a theme has pairs that do not disagree; built themes have none."""
 FOUND = {
     "found": Column.count("found", "Found in", "divergence topics"),
     "similarity": Column.decimal("similarity", "Similarity"),
@@ -68,7 +68,7 @@ ORDER_NOTE = (
 
 
 def summary(run: Run, frame: pd.DataFrame) -> None:
-    """How much is grouped, and how much is like no other disagreement."""
+    """How many disagreements belong to a theme, and how many to none."""
     rest = frame[frame["theme_id"] == NO_THEME]
     alone, disagreeing = int(rest["disagreeing"].sum()), int(frame["disagreeing"].sum())
     counts(
@@ -153,12 +153,12 @@ def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str
 
 def theme_list(run: Run, matches: pd.DataFrame) -> None:
     """The few columns that fit, with all of them one click away; and the way to the page of one theme."""
-    found = [column for column in FOUND.values() if column.name in matches]
+    found_columns = [column for column in FOUND.values() if column.name in matches]
     name, *columns = themes.table.pick(run, "name", *FEW)
     few = [replace(column, heading=HEADINGS.get(column.name, column.heading), unit="") for column in columns]
     some_agree = bool((matches["pairs"] > matches["disagreeing"]).any())
     every = themes.table.pick(run, *FEW, *MORE, *(NOT_ALL_DISAGREE if some_agree else ()))
-    clickable_table(run, matches, "theme", ROWS, (name, *found, *few), (name, *found, *every))
+    clickable_table(run, matches, "theme", ROWS, (name, *found_columns, *few), (name, *found_columns, *every))
     counts(run, ORDER_NOTE)
 
 

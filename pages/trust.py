@@ -1,4 +1,4 @@
-"""Trust in the judge: how far its labels can be believed, in sentences, and what that does to the figures of the run."""
+"""Trust in the judge: how reliable its labels are, in sentences, and how that affects the figures of the run."""
 
 import math
 
@@ -31,8 +31,8 @@ from pages._shared.widgets import csv_button, footer, link, listed, say, table
 
 LEAD = "Do people agree with each other, and with the judge? How does that affect the figures of this run?"
 STILL_RATING = (
-    "You rate pairs of this run in a study that is not closed. This page shows how the judge labels them, so it opens for you "
-    "when the study is closed."
+    "You are rating pairs of this run in a study that is not closed. This page shows how the judge labels them, so you can "
+    "open it once the study is closed."
 )
 NOBODY = (
     "Nobody has rated pairs of this run. So it is not known how far people agree with each other or with the judge, nor "
@@ -43,7 +43,9 @@ NOT_ASKED = (
     "Not measured: whether labels stay the same with {kinds}. The judge was not asked again in this way, which is not the same "
     "as labels that stay."
 )
-NOT_PLANTED = "Not measured: whether the judge sees small changes with a known effect. None were planted in answers of this run."
+NOT_PLANTED = (
+    "Not measured: whether the judge notices small changes with a known effect. None were planted in answers of this run."
+)
 
 
 def pick_source(sources: list[RatingSource]) -> RatingSource:
@@ -101,7 +103,7 @@ def corrected_table(run: Run, source: RatingSource) -> None:
     st.header("How common is each label, corrected?", anchor=False)
     shares = by_label(prevalence(source.ratings))
     table(shares, "corrected", CORRECTED_TABLE.named("label", "judge", "value", "n"), digits=2)
-    for note in filter(None, shares["note"].unique()):  # one note is about all labels alike
+    for note in filter(None, shares["note"].unique()):  # one note applies to all labels
         st.caption(escaped(f"{note[:1].upper()}{note[1:].rstrip('.')}."))
     with st.container(horizontal=True):
         csv_button(with_population_column(shares, CORRECTED_TABLE.population), "corrected", f"{run.run_id}_corrected.csv")
@@ -113,9 +115,9 @@ def corrected_table(run: Run, source: RatingSource) -> None:
 def counted_otherwise(run: Run) -> None:
     """The disagreement rate with every unscored pair on either side, and as a mean over questions."""
     st.header(disagreement_bounds.table.for_run(run).title, anchor=False)
-    found = load(disagreement_bounds, run)
-    table(found, "bounds", disagreement_bounds.table.pick(run))
-    footer(found, "disagreement-bounds", run, "disagreement_bounds")
+    bounds = load(disagreement_bounds, run)
+    table(bounds, "bounds", disagreement_bounds.table.pick(run))
+    footer(bounds, "disagreement-bounds", run, "disagreement_bounds")
 
 
 def asked_again(run: Run) -> None:

@@ -44,8 +44,8 @@ def restore_backup_options(parser: argparse.ArgumentParser) -> None:
 def restore_backup(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study restore FILE`"""
     url, now = settings.studies_url, datetime.now(UTC)
-    checked, kept = restore(url, arguments.file, now, accept_faults=arguments.accept_faults, actor=terminal_user())
-    previous = f"The database that it replaced is kept as {kept}." if kept else "It replaced no database."
+    checked, replaced_copy = restore(url, arguments.file, now, accept_faults=arguments.accept_faults, actor=terminal_user())
+    previous = f"The database that it replaced is kept as {replaced_copy}." if replaced_copy else "It replaced no database."
     return _print_checked(arguments, f"Restored {arguments.file}. {previous}", checked)
 
 

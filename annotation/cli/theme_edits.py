@@ -179,9 +179,9 @@ def _record_as_own(
         except StudyError as error:
             left_out.append(f"Edit {edit.seq} ({describe_change(edit.change)}): {error}")
             note(left_out[-1])
-    kept = len(effective_edits(edits)) - len(left_out)
-    text = f"{kept:,} edits were added to those of the themes of {run.key}; {len(left_out):,} were left out."
-    print_result(arguments, text, {"run": run.key, "kept": kept, "left_out": left_out})
+    added = len(effective_edits(edits)) - len(left_out)
+    text = f"{added:,} edits were added to those of the themes of {run.key}; {len(left_out):,} were left out."
+    print_result(arguments, text, {"run": run.key, "kept": added, "left_out": left_out})
     return FINDINGS if left_out else OK
 
 

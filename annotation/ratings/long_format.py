@@ -72,23 +72,23 @@ def wide_labels(frame: pd.DataFrame, where: str) -> LabelsFile:
     """
     rows = _with_standard_columns(frame, where)
     _check_cells(rows, where)
-    kept, repeats, left_out = _by_kind(rows)
-    rater = "seat" if "seat" in kept else RATER
+    ratings, repeats, left_out = _by_kind(rows)
+    rater = "seat" if "seat" in ratings else RATER
     for column in dict.fromkeys((RATER, rater)):
-        _check_duplicates(kept, column, where)
-    raters = sorted(set(kept.loc[kept[LABEL] != "", rater]))
+        _check_duplicates(ratings, column, where)
+    raters = sorted(set(ratings.loc[ratings[LABEL] != "", rater]))
     if len(raters) < 2:
         only = f"only '{raters[0]}' gave labels" if raters else "no row has a label"
         raise AuditError(f"{where}, column {rater}: {only}; agreement needs two annotators. {NOTHING} Add the other's rows.")
-    wide = _item_rows(kept, where)
+    wide = _item_rows(ratings, where)
     letters = dict(zip(raters, _letters(), strict=False))
     for name, letter in letters.items():
-        own = kept[kept[rater] == name].set_index(ITEM)
+        own = ratings[ratings[rater] == name].set_index(ITEM)
         for column, shown in OF_RATER.items():
             if column in own:
                 wide[f"{shown}_{letter}"] = own[column].reindex(wide.index).fillna("")
-    people = "; ".join(f"{letter.upper()}: {_people(kept, rater, name)}" for name, letter in letters.items())
-    read = f"{where} has one row per rating: {len(kept):,} rows about {len(wide):,} items. Annotators: {people}."
+    people = "; ".join(f"{letter.upper()}: {_people(ratings, rater, name)}" for name, letter in letters.items())
+    read = f"{where} has one row per rating: {len(ratings):,} rows about {len(wide):,} items. Annotators: {people}."
     return LabelsFile(wide.reset_index(), (read, *left_out), repeats)
 
 

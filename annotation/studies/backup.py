@@ -118,8 +118,8 @@ def _set_aside(path: Path, now: datetime) -> Path | None:
     """Keep a copy of the database in place, if there is one, and remove its write-ahead log, which belongs to no other."""
     if not path.exists():
         return None
-    kept = path.with_name(f"{path.name}.replaced-{now:%Y%m%d-%H%M%S-%f}")
-    copies = {Path(f"{path}{ending}"): Path(f"{kept}{ending}") for ending in ("", "-wal") if Path(f"{path}{ending}").exists()}
+    aside = path.with_name(f"{path.name}.replaced-{now:%Y%m%d-%H%M%S-%f}")
+    copies = {Path(f"{path}{ending}"): Path(f"{aside}{ending}") for ending in ("", "-wal") if Path(f"{path}{ending}").exists()}
     for part, copy in copies.items():
         shutil.copy2(part, copy)
     # Asked after copying, because SQLite removes the log of a database that it finds damaged.
@@ -129,7 +129,7 @@ def _set_aside(path: Path, now: datetime) -> Path | None:
         raise StudyError(_in_use_sentence(path))
     for ending in ("-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)
-    return kept
+    return aside
 
 
 def _in_use_sentence(path: Path) -> str:

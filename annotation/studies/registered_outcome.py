@@ -12,14 +12,14 @@ from audit.formatting import fixed
 
 def outcome_sentence(registration: Registration, report: AgreementReport, ratings: Ratings) -> str:
     """The observed primary figure, and whether it reaches the threshold."""
-    row = _found(registration, report, ratings)
+    row = _primary_row(registration, report, ratings)
     name = PRIMARY_FIGURES[registration.primary]
     if reason := undefined(row):
         return f"The primary figure, the {name}, is not known ({reason})."
     return f"The primary figure, the {name}, is {coefficient_words(row)}, {row['n']:,} items: {_verdict(registration, row)}."
 
 
-def _found(registration: Registration, report: AgreementReport, ratings: Ratings) -> Row:
+def _primary_row(registration: Registration, report: AgreementReport, ratings: Ratings) -> Row:
     people = registration.primary.startswith("annotator")
     first, second = ratings.annotators[:2] if people else (reference_standard(ratings), JUDGE)
     plain = "agreement" if people else "accuracy"

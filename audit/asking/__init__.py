@@ -1,1 +1,1 @@
-"""A new question that is not in any run: each handbook's answer, how the answers relate, and one answer from all of them."""
+"""New questions, which are in no run: each handbook's answer, labels for all pairs, and one answer from all sources."""

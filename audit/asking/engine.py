@@ -1,7 +1,7 @@
-"""Asks the handbooks of a run: their own words, how these relate by rules, and one answer of all sources.
+"""Answers a question from the handbooks of a run: extractive answers, labels by rules, and one answer from all sources.
 
-Texts come from the run, indexes from a folder where they are kept by content: an index that exists is read, and a process that
-was killed while indexing goes on with the next handbook.
+Texts come from the run, indexes from a folder that is addressed by content. Existing indexes are read, so a process that was
+killed while indexing continues with the next handbook.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from audit.text.language import language_of
 from audit.vocabulary import GENERAL
 
 SETTINGS = RetrievalSettings()
-KEPT_PARTS = 4
+MAX_LIBRARIES = 4
 
 
 class RunLibrary:
-    """The handbooks of one run, ready to be asked. Made once for a run; what it needs of a handbook it reads at its first use."""
+    """The handbooks of one run, ready for questions. Create it once per run; it reads a handbook at first use."""
 
     def __init__(self, documents: Iterable[Document], folder: Path | None, step: Step = no_step) -> None:
         # Detected once from part of the text: detecting it from the full text for every question would take most of the time
@@ -59,7 +59,7 @@ class RunLibrary:
             # One by one, so finished indexes are kept if the process is killed
             build_library([document], sources_by([document], "center"), SETTINGS, folder=folder)
         self.library = build_library(documents, sources_by(documents, "center"), SETTINGS, folder=folder)
-        self._parts: dict[AskScope, Library] = {}
+        self._libraries_by_scope: dict[AskScope, Library] = {}
         self.reader = SourceReader({document.handbook_id: document for document in documents}, self.library.sources)
 
     @classmethod
@@ -92,22 +92,22 @@ class RunLibrary:
         return Asked(question, scope, grouped, citations, labels, verdicts, sourced, sourced.notes, seconds, tuple(answers))
 
     def _in_scope(self, scope: AskScope) -> Library:
-        """The library with the sources and handbooks of the scope; kept, as it counts words and links passages at first use."""
-        if scope not in self._parts:
-            if len(self._parts) >= KEPT_PARTS:
-                self._parts.clear()
-            self._parts[scope] = self._part(scope)
-        return self._parts[scope]
+        """The library with the sources and handbooks of the scope; cached, because first use counts words and links passages."""
+        if scope not in self._libraries_by_scope:
+            if len(self._libraries_by_scope) >= MAX_LIBRARIES:
+                self._libraries_by_scope.clear()
+            self._libraries_by_scope[scope] = self._narrowed_library(scope)
+        return self._libraries_by_scope[scope]
 
-    def _part(self, scope: AskScope) -> Library:
+    def _narrowed_library(self, scope: AskScope) -> Library:
         if unknown := sorted(set(scope.sources) - self.library.source_by_id.keys()):
             raise AuditError(f"There is no source '{unknown[0]}'. {NOTHING} Sources: {', '.join(self.library.source_by_id)}.")
-        kept = {document.handbook_id for document in self.documents if _concerns(scope, document)}
+        in_scope = {document.handbook_id for document in self.documents if _concerns(scope, document)}
         sources = [
             replace(source, handbook_ids=members)
             for source in self.library.sources
             if (not scope.sources or source.source_id in scope.sources)
-            and (members := tuple(handbook_id for handbook_id in source.handbook_ids if handbook_id in kept))
+            and (members := tuple(handbook_id for handbook_id in source.handbook_ids if handbook_id in in_scope))
         ]
         if not sources:
             raise AuditError(f"No handbook is in this scope. {NOTHING} Choose more organs or more sources.")
@@ -121,7 +121,7 @@ class RunLibrary:
         for number, (handbook_id, index) in enumerate(library.indexes.items()):
             step("Reading", number / len(library.indexes))
             retrieval = make_strategy(HERO, index).retrieve(query).record()
-            # The record leaves out most sections of a handbook that is used in full: it is read from the document then
+            # The record omits most sections of a handbook that is used in full; these are read from the document
             grounded = GroundedQuestion(query, index.document, retrieval)
             reason = other_language(index.document, language)
             yield unread_record(grounded, reason) if reason else extractive_answer(grounded, self.reader.relevance(handbook_id))
@@ -142,7 +142,7 @@ def _state(answer: dict[str, Any]) -> str:
 
 
 def _verdicts(question: str, answers: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """One record for every two handbooks that answer."""
+    """One record per pair of answering handbooks."""
     answering = [answer for answer in answers if _state(answer) == ANSWERS]
     return tuple(
         _verdict_record(one["handbook_id"], other["handbook_id"], judge(question, one["answer"], other["answer"]))

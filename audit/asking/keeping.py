@@ -1,4 +1,4 @@
-"""Keeps a question that was asked: writes it as a release of its own, which loads as a run like any other."""
+"""Saves an asked question as a release of its own, which loads as a run like any other."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ MAX_ID = 60
 
 
 def release_name(run: Run, asked: Asked) -> str:
-    """The id of the new run: that of the old one, and the question's words."""
+    """The id of the new run: the id of the original run and the words of the question."""
     words = NOT_IN_ID.sub("-", asked.question.casefold()).strip("-")[:MAX_ID].strip("-")
     return f"{run.run_id}-asked-{words}"
 
 
 def add_as_run(settings: Settings, run: Run, asked: Asked) -> Run:
-    """Write the question as a release among the others, and load it; the new run. Adding it again replaces that release."""
+    """Write the question as a release, load it and return the new run. Adding the same question again replaces the release."""
     return load_release(write_asked(settings.releases_dir, run, asked), settings).run
 
 
 def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
     """Write the question with all answers, pairs labelled by rules, and the answer of all sources; returns the release's folder.
 
-    It has the handbooks of the scope with their texts, one question, and one answering system. The run itself is not changed. The
-    same question kept again replaces its earlier folder.
+    The release has the handbooks of the scope with their texts, one question, and one answering system. The original run does
+    not change. Saving the same question again replaces the earlier folder.
     """
     name = release_name(run, asked)
     members = set(asked.handbooks["handbook_id"])
@@ -52,17 +52,17 @@ def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
             return (record for record in sections() if record["handbook_id"] in members) if sections else iter(())
 
         names = {"run_id": name, "title": f"{run.title}: {asked.question}", "generator": EXTRACTIVE, "digest": ""}
-        kept = replace(
-            corpus, run={**corpus.run, **names}, handbooks=handbooks, items=lambda: iter([_item(name, asked)]),
+        narrowed = replace(
+            corpus, run={**corpus.run, **names}, handbooks=handbooks, items=lambda: iter([_question_to_judge(name, asked)]),
             sections=texts, trials=None,
         )  # fmt: skip
-        judge_by_rules(folder / name, kept, Progress())
+        judge_by_rules(folder / name, narrowed, Progress())
     for table, records in _system_tables(name, asked).items():
         write_jsonl(folder / name / f"{table}.jsonl", records)
     return folder / name
 
 
-def _item(question_id: str, asked: Asked) -> QuestionToJudge:
+def _question_to_judge(question_id: str, asked: Asked) -> QuestionToJudge:
     answers = {
         record["handbook_id"]: AnswerToJudge(
             record["answer"], record["absent"], record["absence_method"], record["retrieval"], record["unread_reason"],
@@ -78,7 +78,7 @@ def _item(question_id: str, asked: Asked) -> QuestionToJudge:
 
 
 def _system_tables(question_id: str, asked: Asked) -> dict[str, list[dict[str, Any]]]:
-    """The answer of all sources as an answering system, with its sources and its way to the evidence."""
+    """The tables of the answer from all sources: the answering system, its answer and its routing."""
     by_source = asked.handbooks.groupby("source_id", sort=True)["handbook_id"].apply(list)
     evidence = asked.sourced.evidence.record()
     authority = {route["source_id"]: route["authority"] for route in evidence["routes"]}

@@ -1,7 +1,7 @@
 """The process that reads handbooks: `python -m audit.asking.process`, requests on standard input, replies on standard output.
 
-Texts of strangers are indexed and compared here, so the dashboard neither loads the libraries nor waits. Requests and
-replies are pickles: both ends are this program, and what comes out of the texts is text.
+Untrusted texts are indexed and compared in this process, so the dashboard neither loads the libraries nor waits. Requests and
+replies are pickles, which is safe because this program writes both and the content of handbooks stays text.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ KEPT_LIBRARIES = 2
 
 
 class Libraries:
-    """The runs that were asked last, ready to be asked again."""
+    """The most recently used runs, ready for further questions."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, RunLibrary] = OrderedDict()
+        self._libraries: OrderedDict[str, RunLibrary] = OrderedDict()
 
     def ask(self, request: AskRequest, replies: BinaryIO) -> Asked | None:
-        """Answer a request, and report each step; None where nothing was asked."""
+        """Answer a request and report each step; None for a request without a question."""
 
         def step(doing: str, share: float) -> None:
             send(replies, STEP, (doing, share))
 
-        if request.digest not in self._kept:
-            while len(self._kept) >= KEPT_LIBRARIES:
-                self._kept.popitem(last=False)
-            self._kept[request.digest] = RunLibrary.of_store(request.store, request.folder, step)
-        self._kept.move_to_end(request.digest)
-        library = self._kept[request.digest]
+        if request.digest not in self._libraries:
+            while len(self._libraries) >= KEPT_LIBRARIES:
+                self._libraries.popitem(last=False)
+            self._libraries[request.digest] = RunLibrary.of_store(request.store, request.folder, step)
+        self._libraries.move_to_end(request.digest)
+        library = self._libraries[request.digest]
         return None if request.question is None else library.ask(request.question, request.scope, step)
 
 
@@ -50,7 +50,7 @@ def main() -> None:
     """Answer requests until the dashboard closes the input."""
     logging.disable(logging.INFO)
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
-    # Output printed by libraries must not corrupt the replies
+    # Text that libraries print must not corrupt the replies
     sys.stdout = sys.stderr
     libraries = Libraries()
     while True:

@@ -12,7 +12,7 @@ import pandas as pd
 from audit.errors import AuditError
 from audit.formatting import printable
 
-if TYPE_CHECKING:  # the dashboard, which only asks, need not load what answers
+if TYPE_CHECKING:  # so that the dashboard does not load the libraries that answer
     from audit.generation.sourced_answers import SourcedAnswer
 
 MAX_CHARACTERS = 500
@@ -22,14 +22,14 @@ QUESTION_ID, SYSTEM_ID = "asked", "all-sources"
 
 @dataclass(frozen=True)
 class AskScope:
-    """Whom to ask. `organ` None: all handbooks, else those that questions about that organ concern; `sources` (): all."""
+    """The handbooks to ask. `organ`: those that concern it (None: all); `sources`: those of these sources ((): all)."""
 
     organ: str | None = None
     sources: tuple[str, ...] = ()
 
 
 class AskRequest(NamedTuple):
-    """A question for one run: its store file, its digest, and the folder of indexes. No question: only prepare the run."""
+    """A question for one run (store file and digest), with the folder of indexes. Without a question: only prepare the run."""
 
     store: Path
     digest: str
@@ -55,11 +55,11 @@ class Asked:
     handbooks  a row per handbook in the scope, with the columns of audit.metrics.position_groups, source_id and unread_reason;
                `answer` is missing where the handbook does not address the question
     citations  handbook id -> the citations of its answer, as answers.jsonl has them
-    labels     handbooks x handbooks by handbook id: a label, `unscored` where the rules cannot tell, `self` on the diagonal
+    labels     handbooks x handbooks by handbook id: a label, `unscored` where the rules cannot decide, `self` on the diagonal
     verdicts   one record per pair of answering handbooks: handbook_a, handbook_b, label, significance, topic, reasoning
-    sourced    one answer of all sources
+    sourced    one answer from all sources
     notes      messages for the reader
-    seconds    that it took, with the library ready
+    seconds    duration, once the library was ready
     answers    the records of answers.jsonl
     """
 
@@ -76,7 +76,7 @@ class Asked:
 
 
 def clean_question(text: str) -> str:
-    """The question on one line, without control characters. Raises AuditError where nothing is left or it is too long."""
+    """The question on one line, without control characters. Raises AuditError for one that is empty or too long."""
     question = " ".join(printable(text).split())
     if not question:
         raise AuditError(f"The question is empty. {NOTHING} Write it in full words, such as: When may I drive again?")

@@ -1,4 +1,4 @@
-"""Processes that read handbooks for the dashboard: started when somebody asks, few, bounded in time, and ended when idle."""
+"""Processes that read handbooks for the dashboard: started on demand, limited in number and time, and ended when idle."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 class Worker:
-    """One process, which is asked one question at a time and starts again where it has ended."""
+    """One process, which answers one question at a time and is restarted after it has ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -69,7 +69,7 @@ class Worker:
         return self._process
 
     def close(self) -> None:
-        """End the process; the next question starts another."""
+        """End the process; the next question starts a new one."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -99,9 +99,9 @@ def _reply(process: subprocess.Popen[bytes], request: AskRequest, step: Step) ->
             return reply
 
 
-# -- whoever asks --------------------------------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------------------------
 
-# The worker that was used last comes first: it has the run ready
+# The worker that was used last comes first, because it has the run ready
 _FREE: LifoQueue[Worker] = LifoQueue()
 _ALL = tuple(Worker() for _ in range(PROCESSES))
 for _worker in _ALL:
@@ -141,8 +141,8 @@ def prepare(run: Run, data_dir: Path) -> None:
 def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:
     """The answers of a run's handbooks, computed in another process; concurrent requests wait for one of PROCESSES.
 
-    step  is called in the caller's thread. Where it raises, because somebody has left the page, the process goes on by itself
-          to the end of its answer, so the next question does not get the answer to this one
+    step  is called in the caller's thread. If it raises because the user has left the page, the process still finishes its
+          answer, so that the next question does not receive it
 
     Raises AuditError for an empty or too long question, a run without texts, a scope without handbooks, or a process that ends.
     """

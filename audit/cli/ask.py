@@ -146,13 +146,13 @@ def _across(arguments: argparse.Namespace) -> CrossSourceSettings:
     assert settings.graph  # the default settings always have a graph
     return replace(
         settings,
-        daks=replace(settings.daks, **_given(daks)),
-        graph=replace(settings.graph, **_given({"base_share": arguments.alpha})),
-        packing=replace(settings.packing, **_given(packing)),
+        daks=replace(settings.daks, **_without_missing(daks)),
+        graph=replace(settings.graph, **_without_missing({"base_share": arguments.alpha})),
+        packing=replace(settings.packing, **_without_missing(packing)),
     )
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _without_missing(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 

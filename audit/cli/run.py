@@ -166,7 +166,7 @@ class Bars:
         """Close the bar, and print a line."""
         self.bar.close()
         failed = f", {count.failed:,} failed" if count.failed else ""
-        note(f"{count.stage:<10}{count.done:>6,} done, {count.kept:,} unchanged{failed} ({count.seconds:.1f} s)")
+        note(f"{count.stage:<10}{count.done:>6,} done, {count.unchanged:,} unchanged{failed} ({count.seconds:.1f} s)")
 
 
 def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSummary) -> int:

@@ -1,1 +1,1 @@
-"""The corpus as texts on disk: handbooks extracted from PDF files, and questions imported, screened and tagged."""
+"""The corpus as files of text: handbooks extracted from PDF files, and questions imported, screened and tagged."""

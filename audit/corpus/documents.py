@@ -27,10 +27,10 @@ class Section:
     """One section, without the sections below it.
 
     heading  "" where the text has none
-    text     passages are positions in it, in characters from 0; its structure is that of `audit.text.statements`
-    above    the headings over it, outermost first
+    text     passages are spans of it, in characters from 0; `audit.text.statements` describes its structure
+    above    the headings above it, outermost first
     pages    first and last page, counted from 1; () where the source has no pages
-    page_starts  (page, first character of its text) for each page that the section has text of; () where unknown
+    page_starts  (page, first character on it) for each page with text of the section; () where unknown
     """
 
     section_id: str
@@ -42,14 +42,14 @@ class Section:
     page_starts: tuple[tuple[int, int], ...] = ()
 
     def page_at(self, position: int) -> int | None:
-        """The page of a character of the text, counted from 1; None where the document does not tell."""
+        """The page of a character of the text, counted from 1; None where unknown."""
         if not self.page_starts:
-            # A section on one page needs no positions
+            # A section on one page has no page starts
             return self.pages[0] if self.pages and self.pages[0] == self.pages[-1] else None
         return max((page for page, start in self.page_starts if start <= position), default=self.page_starts[0][0])
 
     def on_page(self, page: int, start: int, end: int) -> tuple[int, int] | None:
-        """The part of characters `start` to `end` that is on a page, all of them where that is unknown; None where none is."""
+        """The part of characters `start` to `end` that is on a page; all of them where unknown, None where none is."""
         if not self.page_starts:
             return (start, end) if self.page_at(start) in (None, page) else None
         own = [first for number, first in self.page_starts if number == page]
@@ -73,9 +73,9 @@ class Document:
     engine  the program that extracted it, with its version
     licence licence of that file; may_be_downloaded: whether it allows offering the file itself to readers
     language    ISO 639 code, such as en; None: unknown
-    unreadable  share in [0, 1] of its words that are not text: unknown glyphs, fonts without a table of their characters
+    unreadable  share in [0, 1] of its words that are not text: unknown glyphs, fonts without a character table
     silent_pages, ocr_pages  numbers of the pages that are pictures without text, and of those whose text was recognised
-    pages_read_again  numbers of the pages that the other PDF library reads better than the engine, and read
+    pages_read_again  numbers of the pages that were read with the other PDF library, which reads them better
     aliases other names and abbreviations of the center, which blinded texts mask
 
     Raises ValueError where two sections have the same id.
@@ -125,7 +125,7 @@ def write_document(document: Document, path: Path) -> Path:
     The file also has the full text, for readers that want only that; `read_document` ignores it.
     """
     text = json.dumps(_document_record(document), ensure_ascii=False, indent=1) + "\n"
-    # mtime=0, so that the same document gives the same bytes on another day.
+    # mtime=0, so that the same document always gives the same bytes.
     write_atomic(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
     return path
 
@@ -175,7 +175,7 @@ def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked_file_name(handbook_id: str) -> str:
-    # Files of later stages are named after the id, and a document may come from a stranger: it must not leave its folder.
+    # Files of later stages are named after the id, so an untrusted id must not lead out of their folder.
     if handbook_id.startswith(".") or not handbook_id or PureWindowsPath(handbook_id).name != handbook_id:
         raise ValueError(f"handbook id '{handbook_id}' cannot be used as a file name")
     return handbook_id
@@ -208,7 +208,7 @@ def documents_and_paths(folder: Path) -> list[tuple[Document, Path]]:
     documents = {document.handbook_id: (document, path) for path in paths for document in [read_document(path)]}
     if not paths:
         raise DocumentError(f"{folder}: there are no documents (*.json, *.json.gz). Make them from PDF files with: audit extract")
-    # Two files of one handbook: nothing tells which is right
+    # Of two files of one handbook, the right one is not known
     if len(documents) < len(paths):
         raise DocumentError(
             f"{folder}: {len(paths)} files have only {len(documents)} different handbook ids. Nothing was read. "

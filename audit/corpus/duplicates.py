@@ -1,4 +1,4 @@
-"""Documents with the same content under two names: exactly the same words, or nearly all of them."""
+"""Finds documents with the same content under two names: exactly the same words, or nearly all of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import NamedTuple
 from audit.corpus.documents import Document
 from audit.text.folding import fold
 
-# Numbers too: two editions may differ in their doses only
+# Numbers too: two editions may differ only in doses
 WORD = re.compile(r"\w+")
 SHINGLE_WORDS = 5
-# The smallest hash values of a document stand for all of them (Broder 1997): the error of the share is about 1 / sqrt(SKETCH)
+# The smallest hash values of a document represent all of them (Broder 1997); the error of the share is about 1 / sqrt(SKETCH)
 SKETCH = 512
 NEAR = 0.8
 
@@ -37,13 +37,13 @@ class Duplicate(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was found, and what to do."""
+        """The finding, and what to do."""
         same = "the same text" if self.overlap == 1 else f"nearly the same text ({self.overlap:.0%} of it)"
         return f"{self.first} and {self.second} have {same}: if they are one handbook, leave one of them out."
 
 
 def sketch_of(document: Document) -> Sketch:
-    """The sketch of a document's words, whatever their case, accents and punctuation."""
+    """The sketch of a document's words, without case, accents and punctuation."""
     words = WORD.findall(fold(document.full_text).text.casefold())
     shingles = {" ".join(words[start : start + SHINGLE_WORDS]) for start in range(max(1, len(words) - SHINGLE_WORDS + 1))}
     values = heapq.nsmallest(SKETCH, {zlib.crc32(text.encode()) for text in shingles})
@@ -51,9 +51,9 @@ def sketch_of(document: Document) -> Sketch:
 
 
 def duplicates(sketches: Iterable[Sketch]) -> Iterator[Duplicate]:
-    """Every two handbooks with the same content, or nearly."""
+    """Each pair of handbooks with the same or nearly the same content."""
     for first, second in combinations(sketches, 2):
-        # A sketch may miss a word: only the same words are exactly the same
+        # A sketch may miss a word, so overlap 1 requires equal hash values of all words
         overlap = 1.0 if first.words == second.words else min(_overlap(first.values, second.values), 0.99)
         if overlap >= NEAR:
             yield Duplicate(first.handbook_id, second.handbook_id, overlap)

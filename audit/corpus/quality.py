@@ -1,6 +1,6 @@
-"""The quality of a document's text: what was read, and what was lost, in figures and in sentences.
+"""The quality of a document's text: what was read and what was lost, in numbers and in sentences.
 
-Everything is counted in the document itself, so that one extracted earlier, or by another program, has a report too.
+Everything is computed from the document, so documents that were extracted earlier or by another program also have a report.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from audit.corpus.documents import Document
 from audit.text.language import is_gibberish, language_of
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
 
-# Replacement and private-use characters, and how PDF programs write a glyph that has no character
+# Replacement and private-use characters, and the form in which PDF programs write a glyph without a character
 UNKNOWN_GLYPH = re.compile(r"[\ufffd\ue000-\uf8ff]|\(cid:\d+\)")
 # "thepatientshould", or "handsBefore": longer than nearly all real words, or a capital in the middle
 GLUED_WORD = re.compile(r"\b(?:[^\W\d_]{24,}|[^\W\d_]+[a-z]{2}[A-Z][a-z]{2,}[^\W\d_]*)\b")
 WORD = re.compile(r"\S*[^\W\d_]\S*")
-# Text is judged in pieces of about this many characters: a page of gibberish must not hide among good ones
+# Text is checked in pieces of about this many characters, so that good pages do not hide a page of gibberish
 PIECE = 400
-# Below these shares, single glyphs and product names would flag every document
+# With lower thresholds, single glyphs and product names would flag every document
 MAX_UNREADABLE, MAX_GLUED = 0.01, 0.01
-# A larger share of words of one letter is text whose letters are set apart
+# With a larger share of one-letter words, the letters are spaced out
 MAX_SINGLE_LETTERS = 0.6
 # Page numbers in a message
 MAX_PAGES = 8
@@ -38,12 +38,12 @@ QUALITY_FILE = "quality.jsonl"
 
 @dataclass(frozen=True)
 class Quality:
-    """What was read of one handbook, and what was lost.
+    """What was read and what was lost in one handbook.
 
     pages         number of pages; None: a source without pages
     silent_pages  numbers of the pages that are pictures without text
-    ocr_pages     numbers of the pages whose text was recognised in a picture
-    unreadable, glued  shares in [0, 1] of the words: not text at all; several words without the spaces between them
+    ocr_pages     numbers of the pages whose text is from OCR
+    unreadable, glued  shares in [0, 1] of the words: not text at all; several words without spaces between them
     language      ISO 639 code; None: unknown
     """
 
@@ -63,11 +63,11 @@ class Quality:
 
     @cached_property
     def losses(self) -> list[str]:
-        """A sentence on each thing that was lost; none where everything was read."""
+        """A sentence on each loss; none where everything was read."""
         return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces) if sentence]
 
     def as_record(self) -> dict[str, Any]:
-        """The figures as JSON, with the sentences."""
+        """The numbers as JSON, with the sentences."""
         return {**asdict(self), "losses": self.losses}
 
     @property
@@ -105,7 +105,7 @@ def page_list(pages: Sequence[int]) -> str:
 def quality_of(document: Document) -> Quality:
     """The quality of a document's text."""
     words = Counter[str]()
-    # Telling gibberish takes a second for a long handbook, so what was told before is taken over
+    # Detecting gibberish in a long handbook takes a second, so an earlier result is reused
     known = document.unreadable is not None
     for piece in _pieces(document):
         words.update(_counts(piece, known))
@@ -121,7 +121,7 @@ def quality_of(document: Document) -> Quality:
 
 
 def with_quality(document: Document) -> Document:
-    """The document with its language and the share of its words that cannot be read, for readers of the document alone."""
+    """The document with its language and the share of its words that cannot be read, for programs that read only the document."""
     quality = quality_of(document)
     return replace(document, language=quality.language, unreadable=quality.unreadable)
 
@@ -144,7 +144,7 @@ def _counts(piece: str, known: bool) -> dict[str, int]:
 
 
 def _unreadable(piece: str, words: Sequence[str]) -> int:
-    # "H o l i d a y": letters set apart, which some PDFs have in headings and some throughout
+    # "H o l i d a y": spaced letters, which some PDFs have in headings and some throughout
     spaced = sum(len(word) == 1 for word in words) > MAX_SINGLE_LETTERS * len(words)
     if spaced or is_gibberish(piece):
         return len(words)
@@ -157,7 +157,7 @@ def _tables(text: str) -> int:
 
 
 def quality_table(qualities: Sequence[Quality]) -> str:
-    """The figures as a table in plain text, one handbook a line."""
+    """The numbers as a table in plain text, one handbook per line."""
     rows: list[tuple[str, ...]] = [
         ("handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables")
     ]
@@ -181,12 +181,12 @@ def _aligned(cell: str, width: int) -> str:
 
 
 def write_qualities(folder: Path, qualities: Iterable[Quality]) -> Path:
-    """Write `quality.jsonl` beside the documents, one handbook a line; those of other documents in the folder are kept."""
+    """Write `quality.jsonl` next to the documents, one handbook per line; lines of other documents in the folder are kept."""
     path = folder / QUALITY_FILE
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     earlier = {record["handbook_id"]: record for record in map(json.loads, before.splitlines())}
-    kept = {name: record for name, record in earlier.items() if (folder / f"{name}.json").is_file()}
-    records = kept | {quality.handbook_id: quality.as_record() for quality in qualities}
+    with_document = {name: record for name, record in earlier.items() if (folder / f"{name}.json").is_file()}
+    records = with_document | {quality.handbook_id: quality.as_record() for quality in qualities}
     text = "".join(json.dumps(records[name], ensure_ascii=False) + "\n" for name in sorted(records))
     if text != before:
         write_atomic(path, text)

@@ -184,7 +184,7 @@ def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, 
     short = library.size(handbook) <= SHORT
     is_found = int(searches.rank["hero"][question, handbook]) < GIVEN
     mode = "full_document" if short else "passages" if is_found or cited is None else "full_document_fallback"
-    passages = _given(searches, question, handbook, mode, known=cited is not None)
+    passages = _sections_read(searches, question, handbook, mode, known=cited is not None)
     record: Record = {"strategy": "hero", "mode": mode, **({"reason": FALLBACK} if mode.endswith("fallback") else {})}
     record["passages"] = [_passage(library, handbook, number, name, mode) for number, name in enumerate(passages, 1)]
     if cited is not None:
@@ -198,7 +198,7 @@ def retrieval_record(searches: SimulatedSearches, question: int, handbook: int, 
     return record
 
 
-def _given(searches: SimulatedSearches, question: int, handbook: int, mode: str, *, known: bool) -> list[str]:
+def _sections_read(searches: SimulatedSearches, question: int, handbook: int, mode: str, *, known: bool) -> list[str]:
     """The sections whose passages the generator was given, best first."""
     if mode == "passages":
         rank = int(searches.rank["hero"][question, handbook])

@@ -48,17 +48,18 @@ SHARES: Mapping[StressTest, tuple[int, ...]] = {
 class StressRates:
     """The rates at which the simulated model replies.
 
-    insufficient   percent of signal -> share of replies that say that the documents do not suffice
-    right          percent of signal -> share of right options among the others
-    kept, found    share of sound documents, and of others (noise or wrong), that it calls what they are
-    true_answers   share of sub-questions that it answers rightly from a sound document
-    resists        share of sub-questions that it answers rightly although the document is wrong
+    insufficient         percent of signal -> share of replies that say that the documents do not suffice
+    right                percent of signal -> share of right options among the others
+    sound_recognised     share of sound documents (signal or factual) that it calls sound
+    unsound_recognised   share of other documents (noise or wrong) that it calls so
+    true_answers         share of sub-questions that it answers rightly from a sound document
+    resists              share of sub-questions that it answers rightly although the document is wrong
     """
 
     right: Mapping[int, float]
     insufficient: Mapping[int, float] | None = None
-    kept: float = 1.0
-    found: float = 1.0
+    sound_recognised: float = 1.0
+    unsound_recognised: float = 1.0
     true_answers: float = 1.0
     resists: float = 0.0
 
@@ -66,11 +67,14 @@ class StressRates:
 RATES: Mapping[StressTest, StressRates] = {
     StressTest.STANDARD: StressRates({0: 0.55, 100: 0.82}),
     StressTest.SUFFICIENCY: StressRates(
-        {0: 0.35, 20: 0.62, 60: 0.76, 100: 0.84}, {0: 0.9, 20: 0.35, 60: 0.12, 100: 0.06}, kept=0.75, found=0.93
+        {0: 0.35, 20: 0.62, 60: 0.76, 100: 0.84},
+        {0: 0.9, 20: 0.35, 60: 0.12, 100: 0.06},
+        sound_recognised=0.75,
+        unsound_recognised=0.93,
     ),
     StressTest.INTEGRATION: StressRates({20: 0.64, 60: 0.78, 100: 0.86}, true_answers=0.85),
     StressTest.ROBUSTNESS: StressRates(
-        {0: 0.3, 20: 0.38, 60: 0.62, 100: 0.82}, kept=0.96, found=0.28, true_answers=0.85, resists=0.1
+        {0: 0.3, 20: 0.38, 60: 0.62, 100: 0.82}, sound_recognised=0.96, unsound_recognised=0.28, true_answers=0.85, resists=0.1
     ),
 }
 
@@ -81,11 +85,11 @@ def expected_measure(measure: StressMeasure, test: StressTest, share: int) -> fl
     declined = rates.insufficient[share] if rates.insufficient else 0.0
     # A sub-question is put to each signal document, and in robustness to wrong ones too
     sub = p * rates.true_answers + (1 - p) * rates.resists if test == StressTest.ROBUSTNESS else rates.true_answers
-    detected = p * rates.kept + (1 - p) * rates.found
+    detected = p * rates.sound_recognised + (1 - p) * rates.unsound_recognised
     values = {M.ACCURACY: (1 - declined) * rates.right[share], M.INSUFFICIENT: declined, M.SUB_EXACT: sub, M.UNREAD: UNREAD_SHARE}
     values |= dict.fromkeys((M.NOISE_DETECTION, M.ERROR_DETECTION), detected)
-    values |= dict.fromkeys((M.NOISE_FOUND, M.ERRORS_FOUND), rates.found)
-    return (values | dict.fromkeys((M.SIGNAL_KEPT, M.FACTS_KEPT), rates.kept))[measure]
+    values |= dict.fromkeys((M.NOISE_FOUND, M.ERRORS_FOUND), rates.unsound_recognised)
+    return (values | dict.fromkeys((M.SIGNAL_KEPT, M.FACTS_KEPT), rates.sound_recognised))[measure]
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,7 @@ def model_reply(instance: StressInstance, rng: np.random.Generator) -> StressRep
     if instance.test in (StressTest.SUFFICIENCY, StressTest.ROBUSTNESS):
         for number, document in enumerate(instance.documents, 1):
             sound = document.is_factual if robust else document.is_signal
-            believed = sound == (rng.random() < (rates.kept if sound else rates.found))
+            believed = sound == (rng.random() < (rates.sound_recognised if sound else rates.unsound_recognised))
             calls[number] = BELIEVED[robust, believed]
     asked = sub_questions_of(instance) if instance.test in (StressTest.INTEGRATION, StressTest.ROBUSTNESS) else ()
     answers = {number: _sub_answer(document, rates, instance, rng) for number, document in enumerate(asked, 1)}

@@ -127,15 +127,15 @@ def _write_parquet(run: Run, batches: Iterator[pd.DataFrame], path: Path) -> int
 
 
 def _write_xlsx(run: Run, batches: Iterator[pd.DataFrame], path: Path) -> int:
-    kept: list[pd.DataFrame] = []
+    frames: list[pd.DataFrame] = []
     for batch in batches:
-        kept.append(batch)
-        if sum(map(len, kept)) > MAX_SHEET_ROWS:
+        frames.append(batch)
+        if sum(map(len, frames)) > MAX_SHEET_ROWS:
             raise AuditError(
                 f"More than {MAX_SHEET_ROWS:,} pairs match, which is too much for a workbook with both answers. Nothing was "
                 "written. Add filters, or name a file that ends in .csv or .parquet."
             )
-    pairs = pd.concat(kept)
+    pairs = pd.concat(frames)
     table = table_of("pairs", TABLE, pairs, run, f"{len(pairs):,} pairs of {run.title} ({run.key})")
     path.write_bytes(xlsx_bytes([table.as_preview(preview_notice(run.manifest), preliminary=False)]))
     return len(pairs)

@@ -129,11 +129,11 @@ def metric_frame(name: str, frame: pd.DataFrame, run: Run) -> pd.DataFrame:
     An interval with another population (`Column.alone`) is in another metric's file.
     """
     spec = METRICS[name].table
-    kept = frame.drop(
+    exported = frame.drop(
         columns=[column.name + end for column in spec.columns if column.alone for end in (LOW, HIGH)], errors="ignore"
     )
-    has_intervals = any(column.endswith(LOW) for column in map(str, kept.columns))
-    return with_population_column(kept, fill(run, spec.population) if has_intervals else "")
+    has_intervals = any(column.endswith(LOW) for column in map(str, exported.columns))
+    return with_population_column(exported, fill(run, spec.population) if has_intervals else "")
 
 
 def with_notice_column(frame: pd.DataFrame, notice: str) -> pd.DataFrame:

@@ -1,1 +1,1 @@
-"""Answers from handbooks: what one handbook answers to one question, from retrieved passages. Never opens the store."""
+"""Writes the answers of handbooks to questions, from retrieved passages. Never opens the store."""

@@ -1,6 +1,6 @@
 """The kinds of fact that a question asks for, and how a statement shows that it has one: a time, an amount, a permission.
 
-A statement about the right thing that lacks what is asked ("Arrange a ride home" for "How soon may I drive?") is no answer.
+A statement on the right subject without that fact ("Arrange a ride home" for "How soon may I drive?") is not an answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNITS = (
 )
 NEGATION = r"(?:not|never|no|none|neither|nor|cannot|without|avoid\w*|don'?ts?)"
 LIMITS = r"(?:limit\w*|until|unless|only|except|stop|quit|instead|unsafe|forbidden|prohibited|refrain|stay away|keep away)"
-# "May cause" and "can be" tell what happens, not what one may do
+# "May cause" and "can be" describe what happens, not what is permitted
 DESCRIBES = (
     r"(?!\s+(?:also\s+|still\s+|sometimes\s+|not\s+)?(?:cause|become(?! pregnant)|"
     r"feel|see|notice|make|lead|occur|happen|affect|increase|damage|"
@@ -43,7 +43,7 @@ refrigerate refrain rely remember remind remove replace report rest resume retur
 separate set shower show sit sleep speak start stay stop store take talk tell test throw touch treat trim try turn use
 visit wait walk warm wash watch wear weigh wipe write
 """
-# "Triggers include: exercise" tells nobody to exercise
+# "Triggers include: exercise" is not advice to exercise
 AFTER_LEAD = r"(?<!include)(?<!includes)(?<!including)(?<! are)(?<!such as):\s*"
 IMPERATIVE = rf"(?:^|{AFTER_LEAD}|[;.,•]\s*|\b(?:then|and|or|also)\s)(?:{'|'.join(_VERBS.split())})\b"
 PEOPLE = (
@@ -111,9 +111,9 @@ DEGREES = r"\d{2,3}(?:\.\d)?\s?(?:°|º|⁰|˚|o\b|degrees|f\b|c\b)"
 CALLS = r"(?:call|contact|phone|page|tell|notify|report|seek)(?:ing|s)?|see (?:your|a|the)"
 CASES = r"if|when|whenever|any of|these|following|immediately|right away|at once"
 STATES = r"\b(?:is|are|was|refers? to|means?|called|known as|occurs?|happens?|includ\w+)\b"
-# The first that a question asks for counts
+# The first aspect that matches the question is used
 ASPECTS = (
-    # "Diabetes is a cause of kidney disease" does not tell who gets diabetes
+    # "Diabetes is a cause of kidney disease" does not say who gets diabetes
     _aspect(
         "who gets it",
         r"^\W*who\b.{0,30}\b(?:risk|gets?|likely)\b",
@@ -248,7 +248,7 @@ ASPECTS = (
         r"\b(?:do|does|will) \w+ (?:have|need) to\b|\b(?:must|may|can) ",
         rf"{PERMITS}|{IMPERATIVE}",
         by_heading=True,
-        # "Smoking: Be physically active" is no permission
+        # "Smoking: Be physically active" is not a permission
         below_heading=PERMITS,
     ),
 )  # fmt: skip

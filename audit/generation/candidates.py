@@ -1,7 +1,6 @@
-"""What can be quoted from a handbook: its statements with their leads and headings, and headings that state a fact.
+"""Candidate statements for a quotation: a handbook's statements with their leads, and headings that state a fact.
 
-They are read from the sections, never from a passage cut out of one: a passage that begins in the middle of a list still belongs
-under the lead of that list.
+They are read from whole sections and not from passages: a passage may begin in the middle of a list, without the list's lead.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from audit.generation.questions import stated_stems
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR, Statement, statements
 from audit.text.tokens import plain_text
 
-# What is longer is a table or a list without full stops
+# Longer statements are tables, or lists without full stops
 MAX_WORDS = 80
-# A longer item without a lead is a paragraph with a mark in front
+# A longer item without a lead is a paragraph with a bullet
 MAX_ITEM_WORDS = 40
 # A heading without which the text below would say the opposite ("Foods to avoid"), or nothing ("When to call", "6 months after")
 POLARITY = re.compile(
@@ -27,7 +26,7 @@ POLARITY = re.compile(
     rf"{LIMITS})\b|n't\b)|^{LIST_HEADS}$|^when (?:not )?to (?:call|contact)\b|{SPAN}|\bsafe\b|\ballowed\b"
 )
 LIST_HEAD = re.compile(rf"(?:please )?{LIST_HEADS}\W*")
-# A heading that can stand alone: it tells somebody to do something, or that something is so
+# A heading that is a sentence: an instruction or an assertion
 TELLS = re.compile(
     rf"^(?:{NEGATION}|do|always|only|call|wear|wash|take|keep|use|stay|"
     rf"limit|stop|ask|tell|drink|eat|get|start|check|talk|protect)\b"
@@ -36,7 +35,7 @@ TELLS = re.compile(
 HEADED_CELL = re.compile(r"\s*[^:]{1,80}: \S")
 TORN_START = re.compile(r"[a-z]")
 COMPLETE = re.compile(r"[.!?:;][\"')\]”’]*$")
-# A statement that begins so says something about the one before it
+# A statement that begins like this refers to the one before it
 LEANS = re.compile(r"(?:this|these|those|they|it|he|she|such|that|then|also|doing so|otherwise|if so|in (?:this|that) case)\b")
 POINTS_FORWARD = re.compile(r"\b(?:below|the following|as follows)\b[^.]{0,80}[.:]?$")
 QUALIFIES = re.compile(r"(?:but|however|except|unless|although|though|only if|until then)\b")
@@ -46,19 +45,18 @@ QUALIFIES = re.compile(r"(?:but|however|except|unless|although|though|only if|un
 class Candidate:
     """A statement that can be quoted.
 
-    section, number   its place: the section's number in the handbook, and its own in the section; 0 is the heading
-    leads             its list's leads
-    block             statements of one list or paragraph have the same
+    section_number   index of its section in the handbook, from 0
+    number           its number in the section, from 1; 0: the heading
     """
 
     section: Section
-    place: int
+    section_number: int
     number: int
     statement: Statement
 
     @property
     def text(self) -> str:
-        """Its words, without leads and headings."""
+        """The text of the statement, without leads and headings."""
         return self.statement.text
 
     @property
@@ -72,7 +70,7 @@ class Candidate:
         return self.number == 0
 
     @cached_property
-    def own(self) -> frozenset[str]:
+    def own_stems(self) -> frozenset[str]:
         """The stems of its own words."""
         return stated_stems(self.text)
 
@@ -83,12 +81,12 @@ class Candidate:
 
     @cached_property
     def quoted(self) -> str:
-        """Its words behind its leads, lower case: what tells whether it has what is asked."""
+        """The leads and the text in lower case, in which the requested fact is looked for."""
         return plain_text(self.statement.quoted)
 
     @cached_property
     def leans(self) -> bool:
-        """Whether it begins with a word for something in the statement before it."""
+        """Whether it begins with a word that refers to the statement before it."""
         return not self.leads and LEANS.match(plain_text(self.text)) is not None
 
     @cached_property
@@ -98,26 +96,26 @@ class Candidate:
 
     @cached_property
     def announces_what_follows(self) -> bool:
-        """Whether it only announces the list or table after it, and says nothing by itself."""
+        """Whether it only announces the list or table after it."""
         return not self.leads and POINTS_FORWARD.search(plain_text(self.text)) is not None
 
     @cached_property
     def is_question(self) -> bool:
-        """Whether it asks something itself."""
+        """Whether it is a question."""
         return self.text.rstrip().endswith("?")
 
 
-def candidates_of(section: Section, place: int) -> tuple[Candidate, ...]:
-    """What can be quoted from a section, in reading order: its heading, if that states a fact, then its statements."""
-    return tuple(_candidates(section, place))
+def candidates_of(section: Section, section_number: int) -> tuple[Candidate, ...]:
+    """The candidates of a section in reading order: its heading, if that states a fact, then its statements."""
+    return tuple(_candidates(section, section_number))
 
 
-def _candidates(section: Section, place: int) -> Iterator[Candidate]:
+def _candidates(section: Section, section_number: int) -> Iterator[Candidate]:
     if states_fact(section.heading):
-        yield Candidate(section, place, 0, Statement(section.heading, 0, 0))
-    for number, statement in enumerate(_whole(section.text), 1):
+        yield Candidate(section, section_number, 0, Statement(section.heading, 0, 0))
+    for number, statement in enumerate(_complete_statements(section.text), 1):
         if len(statement.text.split()) <= MAX_WORDS and not _is_torn(statement, section.heading):
-            yield Candidate(section, place, number, statement)
+            yield Candidate(section, section_number, number, statement)
 
 
 def states_fact(heading: str) -> bool:
@@ -126,16 +124,16 @@ def states_fact(heading: str) -> bool:
     return len(plain.split()) >= 3 and not plain.endswith("?") and TELLS.search(plain) is not None
 
 
-def _whole(text: str) -> Iterator[Statement]:
-    """The statements of a text: torn halves joined, and under a lead that stands apart from its list."""
+def _complete_statements(text: str) -> Iterator[Statement]:
+    """The statements of a text: split sentences joined, and items under a lead that a blank line separates from its list."""
     lead: Statement | None = None
-    for statement in _joined(text):
+    for statement in _rejoined_statements(text):
         if statement.kind == "sentence" and not statement.leads and statement.text.endswith(":"):
             lead = statement
         elif lead is None or statement.leads or statement.kind == "row":
             yield statement
         elif LIST_HEAD.fullmatch(plain_text(lead.text)):
-            # Nobody knows which column this was in
+            # The column that this item was in is not known
             continue
         elif BLOCK_GAP.search(text, lead.end, statement.start) and _belongs(text, lead, statement):
             yield statement._replace(leads=(lead.text,))
@@ -145,15 +143,15 @@ def _whole(text: str) -> Iterator[Statement]:
 
 
 def _belongs(text: str, lead: Statement, statement: Statement) -> bool:
-    """Whether a lead that stands apart introduces a statement: in the next block, or in a list after it."""
+    """Whether a separate lead introduces a statement: one in the next block, or an item of a list after it."""
     gaps = len(BLOCK_GAP.findall(text, lead.end, statement.start))
     return gaps <= 1 or statement.kind != "sentence"
 
 
-def _joined(text: str) -> Iterator[Statement]:
-    """The statements of a text, with those that a line or page break tore apart joined again, and the sentences of one item.
+def _rejoined_statements(text: str) -> Iterator[Statement]:
+    """The statements of a text. Sentences that a line or page break splits are joined, and so are the sentences of one item.
 
-    The torn half of "Do not drink / alcohol with it" would say the opposite.
+    Either half of "Do not drink / alcohol with it" would be misleading.
     """
     held: Statement | None = None
     for statement in statements(text):
@@ -168,18 +166,18 @@ def _joined(text: str) -> Iterator[Statement]:
 
 
 def _same_item(before: Statement, after: Statement, text: str) -> bool:
-    """Whether both are sentences of one item: under "Avoid:", "Sushi. You may eat cooked fish." must not be quoted in part."""
+    """Whether both are sentences of one item: below "Avoid:", half of "Sushi. You may eat cooked fish." would be misleading."""
     if before.kind != "item" or after.kind != "item" or "\n" in text[before.start : after.start]:
         return False
     return bool(before.leads) or len(text[before.start : after.end].split()) <= MAX_ITEM_WORDS
 
 
 def _is_torn(statement: Statement, heading: str) -> bool:
-    """Whether a part of it is missing: a sentence without its beginning, or cells without the heads of their columns."""
+    """Whether it is incomplete: a sentence without its beginning, or cells without their column headings."""
     cells = statement.text.split(CELL_SEPARATOR.strip())
     if statement.kind == "row":
         return not all(HEADED_CELL.match(cell) for cell in cells[1:])
-    # "• raw fish" without a lead may be the rest of a list of anything, but not below "Foods to avoid"
+    # "• raw fish" without a lead may end a list of any kind, unless the heading is "Foods to avoid"
     has_front = bool(statement.leads) or (statement.kind == "item" and has_polarity(heading))
     return len(cells) > 1 or (not has_front and TORN_START.match(statement.text) is not None)
 

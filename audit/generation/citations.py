@@ -1,4 +1,4 @@
-"""The citations of an answer: which passage each rests on, which statement of it, and on which page that statement is printed."""
+"""The citations of an answer: the passage, the statement in it, and the page on which that statement is printed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMBER = re.compile(r"\d+")
 
 
 class Quote(NamedTuple):
-    """A statement that an answer rests on: characters `start` to `end` of the text of its passage's section.
+    """A statement that supports an answer: characters `start` to `end` of the text of its passage's section.
 
     passage  the passage's number
     Where start and end are equal, the section's heading is quoted.
@@ -32,10 +32,10 @@ def citation_records(
 ) -> list[CitationRecord]:
     """The citations of an answer as records, one per passage and statement that it cites.
 
-    quotes  what the generator quoted; None where only the answer's words can tell, as with a model
+    quotes  what the generator quoted; None: unknown (a model wrote the answer), so they are inferred from its words
 
     `known` is False for a passage that was not given. Where the statement is known, `quote` is its text, `quote_start` and
-    `quote_end` its position in the section's text (None for a heading), and `page` its page (None: the document does not tell).
+    `quote_end` its position in the section's text (None for a heading), and `page` its page (None: unknown).
     """
     chosen = list(_most_similar_statements(text, evidence, document)) if quotes is None else quotes
     return [
@@ -66,9 +66,9 @@ def _quote_record(section: Section, quote: Quote) -> CitationRecord:
 
 
 def _most_similar_statements(text: str, evidence: Evidence, document: Document) -> Iterator[Quote]:
-    """For each sentence with a mark, the statement of each cited passage that shares most words with it, if one does."""
+    """For each sentence with citations, the statement of each cited passage that shares most words with it, if any."""
     for cited in cited_spans(text):
-        words = _words(without_citations(text[cited.start : cited.end]))
+        words = _comparable_words(without_citations(text[cited.start : cited.end]))
         for number in cited.numbers:
             passage = evidence.passage(number)
             candidates = _statements_of(passage, document) if passage else []
@@ -79,16 +79,16 @@ def _most_similar_statements(text: str, evidence: Evidence, document: Document) 
 
 def _statements_of(passage: NumberedPassage, document: Document) -> list[Statement]:
     section = document.by_id.get(passage.section_id)
-    found = statements(section.text) if section else ()
-    return [statement for statement in found if statement.end > passage.start and statement.start < passage.end]
+    of_section = statements(section.text) if section else ()
+    return [statement for statement in of_section if statement.end > passage.start and statement.start < passage.end]
 
 
 def _similarity(words: frozenset[str], statement: Statement) -> float:
     """Dice coefficient in [0, 1] of the words of a sentence and of a statement with its leads."""
-    own = _words(statement.quoted)
+    own = _comparable_words(statement.quoted)
     return 2 * len(words & own) / (len(words) + len(own)) if own else 0.0
 
 
-def _words(text: str) -> frozenset[str]:
-    # "Wait 3 months" and "wait 6 months" differ in the number alone
+def _comparable_words(text: str) -> frozenset[str]:
+    # "Wait 3 months" and "wait 6 months" differ only in the number
     return frozenset((*stems(text), *NUMBER.findall(text)))

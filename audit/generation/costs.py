@@ -1,4 +1,4 @@
-"""What answers by a model would cost: the open calls, and what passages alone would cost where handbooks are given in full."""
+"""The estimated cost of answers by a model, also with passages only where prompts contain full handbooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.retrieval.settings import RetrievalSettings
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 120
 CHARACTERS_PER_WORD = 6.0
-# Punctuation marks count as tokens there
+# A tokenizer counts punctuation marks too
 CHARACTERS_PER_TOKEN = 5.2
 
 
@@ -27,9 +27,9 @@ def answer_cost(task: AnswerTask, replies: Replies) -> StageCost:
 
 @dataclass(frozen=True)
 class FullDocumentCost:
-    """How many of the prompts contain their handbook in full, and what that costs.
+    """How many of the prompts contain their handbook in full, and how much evidence that is.
 
-    characters  of evidence in all prompts; `alone`: if every prompt had passages only
+    characters  of evidence in all prompts; `alone`: if every prompt had only passages
     """
 
     prompts: int = 0
@@ -38,13 +38,13 @@ class FullDocumentCost:
     alone: float = 0.0
 
     def __add__(self, other: FullDocumentCost) -> FullDocumentCost:
-        """The sum of two parts of a run."""
+        """The sum over two parts of a run."""
         return FullDocumentCost(
             self.prompts + other.prompts, self.full + other.full, self.characters + other.characters, self.alone + other.alone
         )
 
     def text(self, characters_per_token: float) -> str:
-        """A sentence for a plan; empty where no handbook is given in full."""
+        """A sentence for the plan of a run; empty where no prompt contains a full handbook."""
         if not self.full:
             return ""
         return (

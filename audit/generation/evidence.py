@@ -1,4 +1,4 @@
-"""What an answer may be based on: numbered passages, or the full handbook, as far as there is room in the prompt."""
+"""The evidence in a prompt: numbered passages, or the full handbook, up to a maximum length."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from audit.text.statements import leads_at
 from audit.vocabulary import concerns
 
 FULL_DOCUMENT = "full_document"
-"""How the retrieval modes begin that give the full handbook: full_document, full_document_fallback."""
+"""Prefix of the retrieval modes that use the full handbook: full_document, full_document_fallback."""
 BRACKETED_NUMBER = re.compile(r"\[(\s*\d[^\[\]]*)\]")
 
 
 class HasOrgan(Protocol):
-    """A question or a handbook: anything that concerns one organ, or all of them."""
+    """A question or a handbook: it concerns one organ or all of them."""
 
     @property
     def organ(self) -> str:
@@ -39,19 +39,19 @@ Handbook = TypeVar("Handbook", bound=HasOrgan)
 
 
 def meets(question: HasOrgan, handbook: HasOrgan) -> bool:
-    """Whether the question is asked of the handbook: both have the same organ, or one of the two is general."""
+    """Whether the question is put to the handbook: both have the same organ, or one of them is general."""
     return concerns(question.organ, handbook.organ)
 
 
 def question_handbook_pairs(questions: Iterable[Question], handbooks: Iterable[Handbook]) -> Iterator[tuple[Question, Handbook]]:
-    """Every question with every handbook that it is asked of, handbook by handbook, questions in their order."""
+    """Every question with every handbook that it is put to: handbook by handbook, questions in their order."""
     all_questions = list(questions)
     for handbook in handbooks:
         yield from ((question, handbook) for question in all_questions if meets(question, handbook))
 
 
 class GroundedQuestion(NamedTuple):
-    """A question, the handbook that it is asked of, and the record of its retrieval (mode, passages with their text, ...)."""
+    """A question, the handbook that it is put to, and the record of its retrieval (mode, passages with their text, ...)."""
 
     query: Query
     document: Document
@@ -64,7 +64,7 @@ def stem_set(text: str) -> frozenset[str]:
 
 
 class Relevance:
-    """The words of one handbook, and how rare each is there. Create it once for a handbook: it reads all of its text."""
+    """The words of one handbook and their rarity in it. Create one per handbook, because it reads all of the text."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -82,7 +82,7 @@ class Relevance:
 
     def weight(self, stem: str) -> float:
         """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2))."""
-        # A stem that the handbook lacks weighs as much as one in a single section.
+        # A stem that the handbook lacks has the weight of one in a single section.
         return math.log((len(self._stems) + 1) / (max(1, self._section_counts[stem]) + 0.5))
 
     def headings(self, section: Section) -> tuple[frozenset[str], frozenset[str]]:
@@ -92,13 +92,13 @@ class Relevance:
         return self._headings[section.section_id]
 
     def section_candidates(self, section: Section) -> tuple[Candidate, ...]:
-        """Everything that can be quoted from a section."""
+        """The candidate statements of a section."""
         if section.section_id not in self._candidates:
             self._candidates[section.section_id] = candidates_of(section, self.order.get(section.section_id, len(self.order)))
         return self._candidates[section.section_id]
 
     def candidates(self, passage: NumberedPassage) -> list[Candidate]:
-        """What can be quoted from a passage: the statements of its section that it touches, whole."""
+        """The candidate statements of a passage: every statement of its section that overlaps it."""
         section = self.document.by_id.get(passage.section_id) or Section(passage.section_id, "", passage.text)
         start, end = (passage.start, passage.end) if section.section_id in self.order else (0, len(passage.text))
         return [
@@ -108,7 +108,7 @@ class Relevance:
         ]
 
     def vectors(self, candidates: Sequence[Candidate], encoder: Encoder) -> Vectors:
-        """One row per candidate, which is encoded the first time that it is asked for.
+        """One row per candidate, encoded at first use.
 
         Raises EmbeddingError and MissingLibraryError from the encoder.
         """
@@ -118,7 +118,7 @@ class Relevance:
             self._vectors |= dict(zip(new, encoder.encode(new, no_progress), strict=True))
         return np.stack([self._vectors[text] for text in texts])
 
-    # Weighted: "travel" tells more about a section than "patient", which nearly every section has
+    # Weighted: "travel" is more specific than "patient", which nearly every section has
     def coverage(self, question: Set[str], text: Set[str]) -> float:
         """The share in [0, 1] of a question's weight that a text covers; 0 for a question without content words."""
         total = sum(map(self.weight, question))
@@ -130,17 +130,17 @@ class Relevance:
         return 2 * sum(map(self.weight, a & b)) / total if total else 0.0
 
     def ranked_sections(self, question: str) -> list[Section]:
-        """The handbook's sections by how much of the question they cover, in reading order among equals."""
+        """The handbook's sections, those that cover most of the question first; ties in reading order."""
         stems = read_question(question).stems
         return sorted(self.document.sections, key=lambda section: -self.coverage(stems, self.stems(section)))
 
 
 FEW_WORDS = 6
-"""A statement of no more words says what it is about in the heading only: "For six weeks", "You can also: Exercise"."""
+"""The subject of a statement this short is only in its heading: "For six weeks", "You can also: Exercise"."""
 
 
 def _encoded_text(candidate: Candidate) -> str:
-    # To longer statements headings add noise
+    # For longer statements, headings add noise
     quoted = candidate.statement.quoted
     return f"{candidate.section.heading}: {quoted}" if len(quoted.split()) <= FEW_WORDS else quoted
 
@@ -170,7 +170,7 @@ class NumberedPassage:
 
     @property
     def in_prompt(self) -> str:
-        """As a prompt shows it: `[1] Medicines > When you travel (page 35)`, and the text below."""
+        """The passage as the prompt shows it: `[1] Medicines > When you travel (page 35)`, and the text below."""
         head = f"[{self.number}] {without_numbers(self.title)}{_page_words(self.pages)}"
         return "\n".join([head, *map(without_numbers, self.leads), without_numbers(self.text)]).strip()
 
@@ -188,7 +188,7 @@ def _pages_between(section: Section, start: int, end: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The passages that are given, numbered from 1. `full`: the full handbook; `cut`: a sentence on what was left out."""
+    """The passages in the prompt, numbered from 1. `full`: the full handbook; `cut`: a sentence on what was left out."""
 
     passages: tuple[NumberedPassage, ...]
     full: bool = False
@@ -242,13 +242,13 @@ def _full_document(question: GroundedQuestion, relevance: Relevance, max_charact
 
 
 def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: list[Section], max_characters: int) -> Evidence:
-    """As many sections as there is room for: first those that retrieval ranked, then those that cover most of the question."""
+    """The sections that fit: first those that retrieval ranked, then those that cover most of the question."""
     by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
     ranked = [str(record.get("section_id")) for record in by_rank if record.get("rank")]
     ranked += [section.section_id for section in relevance.ranked_sections(question.query.text)]
     with_text = {section.section_id for section in sections}
     chosen, room = set[str](), max_characters
-    # A section that does not fit is skipped, because a later, shorter one still may
+    # A section that does not fit is skipped; a later, shorter one may still fit
     for section_id in dict.fromkeys(section_id for section_id in ranked if section_id in with_text):
         length = _prompt_length(relevance.document.by_id[section_id])
         if length <= room:
@@ -266,12 +266,12 @@ def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
 
 
 def fitting_passages(passages: list[NumberedPassage], max_characters: int | None) -> list[NumberedPassage]:
-    """The first passages, as many as have room (None: all)."""
+    """The first passages, up to the maximum length (None: all)."""
     fitting, room = list[NumberedPassage](), max_characters
     for passage in passages:
         if room is not None:
             room -= len(passage.in_prompt)
-            # Later passages rank lower, so a shorter one must not take the room of one that did not fit
+            # Passages are in rank order, so none is used after the first that does not fit
             if room < 0:
                 break
         fitting.append(passage)

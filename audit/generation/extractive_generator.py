@@ -1,4 +1,4 @@
-"""The generator without a model: the statements of the evidence that answer the question, or NOT ADDRESSED if none does.
+"""The generator without a model: quotes the statements that answer the question; NOT ADDRESSED if none does.
 
 It shares no parser with the baseline judge: an audit in which the same code writes the answers and judges them would overrate
 both (`.ci/contracts.py` forbids that import).
@@ -34,9 +34,9 @@ from audit.vocabulary import NOT_ADDRESSED
 
 EXTRACTIVE = "extractive: sentences of the source, no model"
 """The name of this generator wherever its answers are shown or written."""
-NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage speaks of enough of what is asked."
-# If there are more passages and no sentence model, only this many are read statement by statement: those that cover most of the
-# question. A sentence model finds statements that have none of its words, which may stand in any passage.
+NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage covers enough of the question."
+# Without a sentence model, at most this many passages are read statement by statement: those that cover most of the question.
+# A sentence model also finds statements that share no word with the question, which may be in any passage.
 MAX_PASSAGES = 12
 MAX_ITEMS = 12
 
@@ -48,7 +48,7 @@ class ExtractiveSettings:
     threshold  share in [0, 1] of the question's weight (its words, rarer ones in the handbook weigh more) that one statement with
                its leads and headings must cover; if none does, the answer is NOT ADDRESSED. Chosen with benchmarks/generate.py
     sentences, words   the maximum length of an answer, in statements and in words
-    near       statements below this share of the best score are left out
+    near       statements with less than this share of the best score are left out
     scoring    how a statement is scored
     """
 
@@ -65,9 +65,9 @@ DEFAULTS = ExtractiveSettings()
 def extractive_answers(
     questions: Iterable[GroundedQuestion], settings: ExtractiveSettings = DEFAULTS, encoder: Encoder | None = None
 ) -> Iterator[Record]:
-    """The records of answers.jsonl for `questions`, in their order; fastest if a handbook's questions follow one another.
+    """The records of answers.jsonl for `questions`, in their order; fastest if the questions are grouped by handbook.
 
-    encoder  a sentence model, by which statements are compared with the question in meaning; None: by words alone
+    encoder  a sentence model, which compares statements and question in meaning; None: only words are compared
 
     `usage` of an answer has `generator`, `score` (how much of the question its best statement covers), `threshold` and `seconds`.
     """
@@ -108,20 +108,20 @@ def chosen_statements(
     settings: ExtractiveSettings = DEFAULTS,
     encoder: Encoder | None = None,
 ) -> tuple[float, list[Scored]]:
-    """How much of the question the best statement covers, and the statements of the answer; none below the threshold."""
+    """The share of the question that the best statement covers, and the statements of the answer (none below the threshold)."""
     candidates = [(passage.number, relevance.candidates(passage)) for passage in passages]
     scored = sorted(scored_candidates(asked, candidates, relevance, settings.scoring, encoder), key=_by_score)
     confidence = scored[0].confidence if scored else 0.0
-    # Better no answer than one about something else: the judge would compare it all the same
-    return confidence, _chosen(scored, relevance, settings) if confidence >= settings.threshold else []
+    # No answer is better than one on another subject, which the judge would compare nonetheless
+    return confidence, _best_statements(scored, relevance, settings) if confidence >= settings.threshold else []
 
 
 def _by_score(scored: Scored) -> tuple[float, int, int]:
-    return -scored.score, scored.candidate.place, scored.candidate.number
+    return -scored.score, scored.candidate.section_number, scored.candidate.number
 
 
 def _passages_to_read(asked: AskedQuestion, evidence: Evidence, relevance: Relevance) -> Sequence[NumberedPassage]:
-    """The passages to read, those that cover most of the question first if there are too many."""
+    """The passages to read; if there are too many, those that cover most of the question."""
     if len(evidence.passages) <= MAX_PASSAGES:
         return evidence.passages
     return sorted(evidence.passages, key=lambda passage: -relevance.coverage(asked.stems, _passage_stems(passage, relevance)))[
@@ -136,8 +136,8 @@ def _passage_stems(passage: NumberedPassage, relevance: Relevance) -> frozenset[
     return stem_set(f"{passage.title}\n{passage.text}")
 
 
-def _chosen(ranked: Sequence[Scored], relevance: Relevance, settings: ExtractiveSettings) -> list[Scored]:
-    """The best statements that there is room for, in reading order, each with those that it cannot do without."""
+def _best_statements(ranked: Sequence[Scored], relevance: Relevance, settings: ExtractiveSettings) -> list[Scored]:
+    """The best statements up to the maximum length, in reading order, each with the statements that it needs."""
     selected: dict[tuple[int, int], Scored] = {}
     texts, room = set[str](), settings.words
     for scored in ranked:
@@ -145,7 +145,7 @@ def _chosen(ranked: Sequence[Scored], relevance: Relevance, settings: Extractive
             break
         group = [part for part in _with_neighbours(scored, relevance) if _key(part) not in selected]
         length = sum(len(part.candidate.text.split()) for part in group)
-        # The best statement is taken however long it is: an answer needs one
+        # The best statement is used whatever its length, because an answer needs one
         if (length <= room or not selected) and scored.candidate.text not in texts:
             selected |= {_key(part): part for part in group}
             texts |= {part.candidate.text for part in group}
@@ -154,7 +154,7 @@ def _chosen(ranked: Sequence[Scored], relevance: Relevance, settings: Extractive
 
 
 def _with_full_lists(selected: dict[tuple[int, int], Scored], relevance: Relevance) -> dict[tuple[int, int], Scored]:
-    """The statements, with all items of a list of which several were selected: part of a list reads as if it were all of it."""
+    """The statements; where several items of a list were selected, all of its items, because part of a list looks complete."""
     items = [part for part in selected.values() if part.candidate.statement.kind == "item" and part.candidate.leads]
     full = dict(selected)
     for first, *others in _by_list(items):
@@ -168,16 +168,16 @@ def _with_full_lists(selected: dict[tuple[int, int], Scored], relevance: Relevan
 def _by_list(items: Sequence[Scored]) -> Iterable[list[Scored]]:
     lists: dict[tuple[int, tuple[str, ...]], list[Scored]] = {}
     for part in items:
-        lists.setdefault((part.candidate.place, part.candidate.leads), []).append(part)
+        lists.setdefault((part.candidate.section_number, part.candidate.leads), []).append(part)
     return lists.values()
 
 
 def _key(scored: Scored) -> tuple[int, int]:
-    return scored.candidate.place, scored.candidate.number
+    return scored.candidate.section_number, scored.candidate.number
 
 
 def _with_neighbours(scored: Scored, relevance: Relevance) -> list[Scored]:
-    """A statement with the one before that it points back to ("They may ..."), and those after that limit it ("But ...")."""
+    """A statement with the one that it refers to ("They may ...") and those after it that limit it ("But ...")."""
     candidate = scored.candidate
     siblings = relevance.section_candidates(candidate.section)
     at = siblings.index(candidate)
@@ -200,32 +200,32 @@ def _with_neighbours(scored: Scored, relevance: Relevance) -> list[Scored]:
 
 
 def printed(chosen: Sequence[Scored]) -> str:
-    """The statements as an answer: those under the same heading and leads together, behind these, with their passage's number."""
+    """The text of the answer: statements grouped by heading and leads, which precede them, with their passage's number."""
     return " ".join(f"{printed_group(group)} [{group[0].passage}]" for group in grouped(chosen))
 
 
 def grouped(chosen: Sequence[Scored]) -> list[list[Scored]]:
-    """The statements that stand under the same heading and leads together."""
+    """The statements, grouped by heading and leads."""
     return [list(group) for _, group in groupby(chosen, key=_group_key)]
 
 
 def _group_key(scored: Scored) -> tuple[int, tuple[str, ...], bool]:
-    return scored.candidate.place, scored.candidate.leads, scored.candidate.is_heading
+    return scored.candidate.section_number, scored.candidate.leads, scored.candidate.is_heading
 
 
 def printed_group(group: Sequence[Scored]) -> str:
-    """Statements under one heading as a sentence or more, behind the heading and leads without which they would mislead."""
+    """Statements under one heading as text, after the heading and leads without which they would be misleading."""
     first = group[0].candidate
     front = [] if first.is_heading else [*_headings_in_front(group), *first.leads]
     parts = [_one_line(scored.candidate.text) for scored in group]
-    # Items of one list share its lead; sentences stand alone
+    # Items of one list share its lead; sentences are printed one by one
     body = "; ".join(part.rstrip(".;,") for part in parts) if first.leads else " ".join(map(_as_sentence, parts))
     text = " ".join([*(_as_lead(_one_line(lead)) for lead in front), body])
     return _as_sentence(text)
 
 
 def _headings_in_front(group: Sequence[Scored]) -> list[str]:
-    """The headings without which the statements would mean something else, or nothing."""
+    """The headings that the statements need to be understood correctly."""
     section = group[0].candidate.section
     is_bare_item = group[0].candidate.statement.kind == "item" and not group[0].candidate.leads
     needed = is_bare_item or any(scored.by_heading for scored in group)

@@ -1,4 +1,4 @@
-"""The files of answer generation: reads questions, handbooks and retrieved passages; builds, counts and writes the answers."""
+"""Files of answer generation: reads questions, handbooks and retrieved passages; writes answers with their counts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NOTHING = "Nothing was asked."
 Record = dict[str, Any]
 MARKUP = " \t\r\n*_#>`\"'"
 PREFIX, THRESHOLD = "prefix", "threshold"
-"""How an absence was found: the model wrote the canonical prefix; the evidence covers too little of the question."""
+"""How an absence was determined: the model wrote the canonical prefix, or the evidence covers too little of the question."""
 
 
 @dataclass(frozen=True)
 class GenerationInputs:
     """The questions, the handbooks, and the folder with one file of retrieved passages for each handbook.
 
-    `missing` counts, by handbook, the questions for which the last reading found no retrieval.
+    `missing` counts, by handbook, the questions without retrieved passages in the last reading.
     """
 
     questions: tuple[Query, ...]
@@ -41,7 +41,7 @@ class GenerationInputs:
     missing: Counter[str] = field(default_factory=Counter)
 
     def grounded_questions(self) -> Iterator[GroundedQuestion]:
-        """Every question with every handbook that it is asked of, handbook by handbook; may be called repeatedly."""
+        """Every question with every handbook that it is put to, handbook by handbook; may be called repeatedly."""
         self.missing.clear()
         for document in self.documents:
             retrievals = _read_retrievals(self.retrieval, document.handbook_id)
@@ -118,7 +118,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def check_output_folder(folder: Path) -> None:
-    """Raise AuditError if `folder` contains anything but earlier answers."""
+    """Raise AuditError if `folder` contains files other than earlier answers."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / SUMMARY).is_file())):
         raise AuditError(f"{folder} exists and does not contain earlier answers. {NOTHING} Choose another folder with --out.")
 
@@ -128,14 +128,14 @@ def write_answers(
 ) -> None:
     """Write answers.jsonl, and summary.json with `about` and the counts; each appears complete or stays unchanged.
 
-    `missing` is read after the records, because drawing them fills it.
+    `missing` is read after the records, because iterating over them fills it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_file(folder / ANSWERS) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             summary.count(record)
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    # Only after the records: drawing them counts the answers and fills `missing`
+    # Only after the records: iterating over them counts the answers and fills `missing`
     content = {**about, **summary.as_record(), "not_retrieved": missing.total()}
     write_atomic(folder / SUMMARY, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
@@ -155,7 +155,7 @@ def answer_record(
 ) -> Record:
     """One record of answers.jsonl.
 
-    method         how an absence was found; of a handbook of which too much could not be read, an absence is unread
+    method         how an absence was determined; an absence in a handbook that is largely unreadable is unread
     unread_reason  why there is no text
     quotes         the statements that the text quotes; None where the generator does not know them
     """
@@ -174,12 +174,12 @@ def answer_record(
 
 
 def unread_record(question: GroundedQuestion, reason: str) -> Record:
-    """The record of a question that the generator did not try to answer from this handbook."""
+    """The record of a question that was not put to the generator for this handbook."""
     return answer_record(question, Evidence(()), None, unread_reason=reason)
 
 
 def with_absence_prefix(text: str) -> str | None:
-    """The text with the canonical prefix at its very beginning, if it begins with it apart from markup; else None."""
+    """The text from the canonical prefix on, if only markup precedes it; else None."""
     bare = text.lstrip(MARKUP)
     if bare[: len(NOT_ADDRESSED)].upper() != NOT_ADDRESSED:
         return None
@@ -187,13 +187,13 @@ def with_absence_prefix(text: str) -> str | None:
 
 
 def _retrieval_record(question: GroundedQuestion, evidence: Evidence, citations: list[CitationRecord]) -> Record:
-    """The retrieval's record with the answer's citations, without the texts of passages: the sections have them."""
+    """The retrieval's record with the answer's citations, but without the texts of passages, which are in the sections."""
     record = dict(question.retrieval)
     record["citations"] = citations
     if evidence.cut:
         record["cut"] = evidence.cut
-    # The list of a full handbook would be repeated in every answer
-    if _differs_from_retrieval(question, evidence):  # of a full handbook, each answer records only what it cites
+    # For a full handbook, the list would be the same in every answer
+    if _differs_from_retrieval(question, evidence):  # for a full handbook, each answer records only what it cites
         numbers = dict.fromkeys(citation["passage"] for citation in citations)
         cited = [passage for number in numbers if (passage := evidence.passage(number))]
         record["passages"] = [
@@ -209,19 +209,19 @@ def _retrieval_record(question: GroundedQuestion, evidence: Evidence, citations:
 
 def _differs_from_retrieval(question: GroundedQuestion, evidence: Evidence) -> bool:
     retrieved = (question.retrieval.get("passages") or ())[: len(evidence.passages)]
-    # Only as many as were given: the prompt may have had no room for the others
+    # Only those in the prompt, which may have had no room for the others
     return [p.section_id for p in evidence.passages] != [str(record.get("section_id")) for record in retrieved]
 
 
 @dataclass
 class GenerationSummary:
-    """Counts of the answers to questions asked of handbooks.
+    """Counts of the answers of handbooks.
 
     answered, absent   with a text; NOT ADDRESSED
-    unread             neither an answer nor an absence, by reason: unparseable replies, and handbooks that could not be read
+    unread             neither an answer nor an absence, by reason: unparseable reply or unreadable handbook
     not_asked          questions without a reply
-    unknown_citations  answers that cite a passage which was not given; uncited: answers that cite none
-    cut                answers from less than what retrieval found, because the model takes no more
+    unknown_citations  answers that cite a passage which was not in the prompt; uncited: answers that cite none
+    cut                answers from only part of the retrieved passages, because the prompt would be too long
     """
 
     answered: int = 0
@@ -254,7 +254,7 @@ class GenerationSummary:
         return {**vars(self), "unread": dict(self.unread)}
 
     def text(self, not_retrieved: int = 0) -> str:
-        """One line, and one more for each thing to check; `not_retrieved` questions have no retrieved passages."""
+        """One line, and a line for each warning; `not_retrieved` questions have no retrieved passages."""
         lines = [
             f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} unread, "
             f"{self.not_asked:,} not asked."

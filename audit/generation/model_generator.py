@@ -1,4 +1,4 @@
-"""The generator that asks a model: one call for each question and handbook, and the reading of its reply."""
+"""The generator with a model: one call for each question and handbook, and the parser of its reply."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEMA: dict[str, Any] = {
 FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
 # Tokens of prompt and answer together, unless configured otherwise
 DEFAULT_CONTEXT = 32_768
-# On the safe side: a list of medicines takes more tokens than plain prose
+# A cautious ratio, because a list of medicines takes more tokens than prose
 CHARACTERS_PER_TOKEN = 3.5
 RESERVED_CHARACTERS = 2_000
 NO_ANSWER = "no answer"
@@ -46,7 +46,7 @@ def load_answer_prompt(folder: Path | None = None) -> Prompt:
 
 
 def evidence_room(prompt: Prompt, context: int) -> int:
-    """The characters of evidence that a prompt has room for in `context` tokens."""
+    """The characters of evidence that fit into a prompt of `context` tokens."""
     instructions = len(prompt.system) + len(prompt.user)
     available = int((context - prompt.max_tokens) * CHARACTERS_PER_TOKEN)
     return max(0, available - instructions - RESERVED_CHARACTERS)
@@ -57,7 +57,7 @@ class AnswerTask:
     """The calls that answering needs, as a task for `audit.llm`.
 
     `questions` may be called repeatedly, and yields the questions handbook by handbook. `context` is the number of tokens that
-    the model takes for prompt and answer together; longer evidence is cut, and the record notes that.
+    the model accepts for prompt and answer together; longer evidence is cut, which the record notes.
     """
 
     prompt: Prompt
@@ -69,7 +69,7 @@ class AnswerTask:
 
     @property
     def max_evidence_characters(self) -> int:
-        """The characters of evidence that there is room for."""
+        """The characters of evidence that fit into the prompt."""
         return evidence_room(self.prompt, self.context)
 
     def plan(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class AnswerTask:
         }
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, handbook by handbook."""
+        """The calls that have no usable reply yet, handbook by handbook."""
         return unsettled((call for _, _, call in self.calls()), replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
@@ -118,7 +118,7 @@ def model_answers(task: AnswerTask, replies: Replies, summary: GenerationSummary
 
 def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: AnswerTask) -> Record:
     text, reason = read_answer_reply(reply)
-    # The absence is what the model says in the agreed words, never a guess from other wording
+    # Only the agreed words are an absence; it is never inferred from other wording
     absence = with_absence_prefix(text) if text else None
     usage = {
         "model": reply.model or task.model,

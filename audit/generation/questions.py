@@ -1,6 +1,6 @@
-"""What a patient's question asks: the words that an answer must contain, and the kind of fact (when, how much, may I).
+"""Parses a patient's question: the words that an answer must contain, and the kind of fact (when, how much, may I).
 
-It is the extractive generator's own reading. The baseline judge has another one, on purpose.
+Only the extractive generator uses this parser. The baseline judge has its own, so that the two share no errors.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from audit.text.tokens import STOP_WORDS, plain_text
 RELATED_WORDS = Path(__file__).parent / "related_words.toml"
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-# "Can I drink alcohol | if I have diarrhea": the first part is what is asked, the rest says when
+# "Can I drink alcohol | if I have diarrhea": the request, then its condition
 CONDITION = re.compile(r",?\s\b(?:if|when|while|after|before|during|until|because|since|for my|from my|on my|with my)\b", re.I)
 GENERIC_SHARE = 0.4
-"""Weight of a word that is in many questions ("take", "doctor"), as a share of that of another word."""
+"""Weight of a word that is in many questions ("take", "doctor"), as a share of the weight of other words."""
 CONDITION_SHARE = 0.6
 _GENERIC = """
 ask bad call care centre center change child clinic come contact doctor donor eat drink food handbook health healthcare
@@ -30,7 +30,7 @@ help hospital medical move nurse organ patient part people person plan problem p
 stop take talk team tell time transplant transplantation treat use way surgery operation home life live heart kidney liver lung
 pancreas body big large amount number check test
 """
-# They add nothing to what is asked
+# Words without a subject of their own
 _EMPTY = """
 able allow allowed aim become begin best better do everything anything something someone anyone feel find follow get give
 go good happen hard have important kind keep know let like long look make mean much many need new normal often okay ok possible
@@ -47,14 +47,14 @@ def content_stems(text: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    # Snowball gives "immunization" and "immune" one stem
+    # Snowball reduces "immunization" and "immune" to one stem
     return "immuniz" if word.startswith(("immuniz", "immunis")) else english_stem(word)
 
 
 GENERIC, EMPTY = frozenset(content_stems(_GENERIC)), frozenset(content_stems(_EMPTY))
 
 
-# Words of the aspect alone: an answer to "How warm ...?" need not say "warm"
+# Words that only name the aspect: an answer to "How warm ...?" need not say "warm"
 MEASURE = re.compile(
     r"\bhow (?:far ahead|long|soon|late|early|far|often|frequently|much|many|heavy|large|big|high|low|old|hot|warm|strong)\b|"
     r"\bstay (?:out of|away from|off)\b",
@@ -65,7 +65,7 @@ ASKS_FOR_OBJECT = re.compile(r"^\W*what (?:else )?(?:can|may|should|could|do) \w
 # "Which foods ...?" is about foods
 ASKED_NOUN = re.compile(r"^\W*(?:what|which) (?:kinds? of |types? of )?(\w+)", re.I)
 EITHER = re.compile(r"\b\w+,? or (?:an? |the |my |to )?\w+", re.I)
-# "have" and "children" are in many questions; what they ask together is not
+# "have" and "children" are common words; "have children" is a specific subject
 FAMILY = re.compile(
     r"\b(?:have|having) (?:an? |another |more |my own )?(?:child(?:ren)?|kids?|bab(?:y|ies)|family)\b|\bstart a family\b"
     r"|\b(?:father|carry) a (?:child|baby)\b",
@@ -76,7 +76,7 @@ OBJECT_VERBS = frozenset(content_stems("take eat drink wear use"))
 
 @dataclass(frozen=True)
 class Concept:
-    """A word of a question: its stem, and its weight before rarity counts (1 for what is asked itself)."""
+    """A word of a question: its stem, and its weight before rarity is applied (1 for words of the request itself)."""
 
     stem: str
     share: float = 1.0
@@ -90,7 +90,7 @@ class AskedQuestion:
     concepts  its content words, each once
     aspect    the kind of fact that answers it; None: any
     for_list  whether it asks for several things: "What are the signs ...?"
-    either    pairs of words joined by "or": an answer need speak of one only
+    either    pairs of words joined by "or": an answer needs to mention only one
     """
 
     text: str
@@ -106,14 +106,14 @@ class AskedQuestion:
 
     @cached_property
     def subject(self) -> tuple[Concept, ...]:
-        """The concepts that an answer must speak of: what is asked, else its condition ("What do I do if I miss a dose?")."""
+        """The concepts that an answer must mention: the request, else its condition ("What do I do if I miss a dose?")."""
         own = [concept for concept in self.concepts if concept.share == 1.0]
         return tuple(own or [concept for concept in self.concepts if concept.share == CONDITION_SHARE] or self.concepts)
 
 
 @lru_cache(maxsize=4096)
 def read_question(question: str) -> AskedQuestion:
-    """The question as the generator reads it. Patients also tell about themselves: only sentences that ask count."""
+    """The parsed question. Patients also describe their situation, so only the sentences with a question mark are used."""
     sentences = SENTENCE_END.split(question)
     text = FAMILY.sub("become pregnant", " ".join(s for s in sentences if s.rstrip().endswith("?")) or question)
     either = tuple(frozenset(content_stems(match.group())) for match in EITHER.finditer(text))
@@ -124,7 +124,7 @@ def read_question(question: str) -> AskedQuestion:
 
 def _concepts(text: str) -> Iterator[Concept]:
     text = MEASURE.sub(" ", text)
-    # "When can I ..." begins with a word that is no condition there
+    # "When can I ..." begins with a word that is not a condition here
     condition = CONDITION.search(text, 4)
     at = condition.start() if condition else len(text)
     seen = set[str]()
@@ -141,29 +141,29 @@ def _concepts(text: str) -> Iterator[Concept]:
 # -- words that stand for others ---------------------------------------------------------------------------------------
 
 SAME, NARROWER, WIDER = 1.0, 0.9, 0.7
-"""How well a word of a text stands for one of the question: the same word; "cat" for "pet"; "pet" for "cat"."""
+"""How well a word of a text matches one of the question: the same word; "cat" for "pet"; "pet" for "cat"."""
 Phrase = frozenset[str]
 
 
 @lru_cache(maxsize=1)
 def related_words() -> Mapping[str, tuple[tuple[Phrase, float], ...]]:
-    """Stem of a question's word -> the stems of words or phrases that stand for it, and how well."""
+    """Stem of a question's word -> the stems of matching words or phrases, and how well each matches."""
     table = tomllib.loads(RELATED_WORDS.read_text(encoding="utf-8"))
     related: dict[str, list[tuple[Phrase, float]]] = {}
     for words in table["same"]:
         phrases = [frozenset(content_stems(word)) for word in words]
         for phrase in phrases:
-            _add(related, phrase, [(other, NARROWER) for other in phrases if other != phrase])
+            _add_related(related, phrase, [(other, NARROWER) for other in phrases if other != phrase])
     for wide, narrow in table["kinds"].items():
         phrases = [frozenset(content_stems(word)) for word in narrow]
-        _add(related, frozenset(content_stems(wide)), [(phrase, NARROWER) for phrase in phrases])
+        _add_related(related, frozenset(content_stems(wide)), [(phrase, NARROWER) for phrase in phrases])
         for phrase in phrases:
-            _add(related, phrase, [(frozenset(content_stems(wide)), WIDER)])
+            _add_related(related, phrase, [(frozenset(content_stems(wide)), WIDER)])
     return {stem: tuple(others) for stem, others in related.items()}
 
 
-def _add(related: dict[str, list[tuple[Phrase, float]]], phrase: Phrase, others: Iterable[tuple[Phrase, float]]) -> None:
-    if len(phrase) == 1:  # a phrase stands for words, and is never looked up itself
+def _add_related(related: dict[str, list[tuple[Phrase, float]]], phrase: Phrase, others: Iterable[tuple[Phrase, float]]) -> None:
+    if len(phrase) == 1:  # a phrase may match words of a question, but questions are not searched for phrases
         (stem,) = phrase
         related.setdefault(stem, []).extend(others)
 
@@ -175,12 +175,12 @@ def _idioms() -> re.Pattern[str]:
 
 
 def stated_stems(text: str) -> frozenset[str]:
-    """The stems of a handbook's text, without phrases in which a word means something else than in a question."""
+    """The stems of a handbook's text, without phrases in which a word has another meaning than in questions."""
     return frozenset(content_stems(_idioms().sub(" ", plain_text(text))))
 
 
 def presence(stem: str, text: Set[str]) -> float:
-    """How well a text speaks of a word, in [0, 1]: SAME, NARROWER or WIDER; 0 where it does not."""
+    """How well a text matches a word, in [0, 1]: SAME, NARROWER or WIDER; 0 where it does not."""
     if stem in text:
         return SAME
     return max((share for phrase, share in related_words().get(stem, ()) if phrase <= text), default=0.0)

@@ -1,10 +1,10 @@
-"""Whether a text declines to answer, for models that decline in prose although they are asked to say so in a field."""
+"""Recognises refusals in prose, because some models decline in the text and not in the field for it."""
 
 from __future__ import annotations
 
 import re
 
-# Only how a text begins: "I cannot say how long, but most people wait a month" is an answer
+# Only at the beginning: "I cannot say how long, but most people wait a month" is an answer
 _OPENING = (
     r"(?:(?:i['’]?m|i am) (?:very |so |really )?sorry|i apologi[sz]e|sorry|unfortunately|"
     r"as an? (?:ai|language|virtual)\b[^,.]*)[,.;:]?\s+"
@@ -31,6 +31,6 @@ GOES_ON = re.compile(r"\b(?:however|nevertheless|that said|but (?:i|we|here|they
 
 
 def declines(text: str) -> bool:
-    """Whether the text begins by declining ("I'm sorry, but I cannot answer ...") and does not go on to answer after all."""
+    """Whether the text begins with a refusal ("I'm sorry, but I cannot answer ...") and gives no answer after it."""
     opening = DECLINES.match(text.strip())
     return opening is not None and GOES_ON.search(text.strip(), opening.end()) is None

@@ -1,4 +1,4 @@
-"""How well a statement answers a question: how much of it it speaks of, and whether it has the kind of fact asked for."""
+"""Scores how well a statement answers a question: the share that it covers, and whether it has the requested kind of fact."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from audit.generation.evidence import Relevance
 from audit.generation.questions import GENERIC_SHARE, OBJECT_VERBS, AskedQuestion, Concept, presence, stated_stems
 from audit.text.tokens import plain_text
 
-# Where a statement has a word of the question: in its own words, in its list's lead, in its heading, in the headings above
+# Weights of where a word occurs: in the statement, in its list's lead, in its heading, in the headings above
 OWN, LEAD, HEADING, ABOVE = 1.0, 0.95, 0.85, 0.5
 MIN_SUBJECT = 0.3
-"""Smallest share of the question's subject, by weight, that a statement with its leads and headings must have."""
-# What follows names a case: "if you have a fever", "any of these signs: fever"
+"""Minimum share of the question's subject, by weight, that a statement with its leads and headings must mention."""
+# The words after these name a case: "if you have a fever", "any of these signs: fever"
 CASE = re.compile(r"\b(?:if|when|whenever|in case|any of|these|following|signs?|symptoms?|problems?)\b[^.;]{0,120}")
 POINTS_ELSEWHERE = re.compile(
     r"https?:|www\.|\bvisit:? (?:the |our )?(?:website|\S+\.(?:gov|com|org|net|"
@@ -27,13 +27,13 @@ POINTS_ELSEWHERE = re.compile(
     r"^\W*(?:see|refer to) |\bthese resources (?:address|from|offer)\b|section of this (?:manual|book|guide)"
 )
 FIRST_CASE = re.compile(r"(?:if|when|whenever) [^.;,:]*")
-# A statement about others than the patient answers only questions about them
+# A statement about people other than the patient only answers questions about them
 OTHERS = re.compile(
     r"\b(?:donors?|donat\w+|(?:friends|family|relatives)(?: members)?,? (?:and|or|family|"
     r"who|should|must|can|are)|visitors (?:and|who|are|must|should)|anyone|people who|"
     r"those who|others|someone who|caregivers? (?:and|who|should|must|can|need)|your pet|volunteers?)\b"
 )
-# Somebody's own story, or a report of research: neither is advice
+# A personal story or a report of research is not advice
 NO_ADVICE = re.compile(
     r"\bi (?:\w+ed|was|were|had|have|am|did|went|felt|got|took|knew|thought)\b|\bi'(?:m|ve|d)\b|\bmy (?:internship|career)\b|"
     r"\b(?:control|placebo|treatment) (?:group|arm)s?\b|\brandomi[sz]ed\b|\bparticipants (?:were|had|in|who)\b|\bet al\b|"
@@ -44,25 +44,25 @@ NO_ADVICE = re.compile(
 
 @dataclass(frozen=True)
 class ScoringSettings:
-    """How a score is made up (chosen on real handbooks and on one half of the gold of the NIH handbooks).
+    """The factors and bonuses of a score (chosen on real handbooks and on one half of the gold of the NIH handbooks).
 
-    no_aspect  factor for a statement without the kind of fact that is asked for
+    no_aspect  factor for a statement without the requested kind of fact
     no_case    factor for an instruction that does not name the question's case as a case ("people who have a fever")
-    others     factor for a statement about other people than the patient
-    no_advice  factor for a statement that tells somebody's own story or reports research
-    elsewhere  factor for a statement that only says where to read more
-    other_case factor for a statement that begins with a case which the question does not name ("If your mouth is sore, ...")
+    others     factor for a statement about people other than the patient
+    no_advice  factor for a personal story or a report of research
+    elsewhere  factor for a mere reference to further reading
+    other_case factor for a statement that begins with a case not named in the question ("If your mouth is sore, ...")
     item       bonus for items of a list where the question asks for several things
-    dense      bonus for the share of a statement's words that are the question's
-    heading    bonus for the similarity of the section's heading and the question, where statements are compared by words alone
-    headed     the same, where a sentence model compares them
+    dense      bonus for the share of a statement's words that are in the question
+    heading    bonus for the similarity of the section's heading and the question, where only words are compared
+    headed     the same with a sentence model
     early      bonus for the first statement of a section; half of it for the second, and so on
     passage    bonus for statements of the first passage; half of it for the second, and so on
     meaning    weight of the similarity in meaning, where there is a sentence model
-    alike      cosine from which on a statement with the question's words counts in full; below it confidence falls in proportion
-    same       cosine from which on a statement counts in full whatever its words ("fridge" for "refrigerator")
-    shared     how much of `same` a statement may lack that has all of the question's words
-    unnamed    cosine from which on a statement is considered though it does not name the question's subject
+    alike      cosine from which a statement with the question's words has full confidence; below, it falls in proportion
+    same       cosine from which any statement has full confidence, whatever its words ("fridge" for "refrigerator")
+    shared     how far below `same` a statement with all of the question's words may be
+    unnamed    cosine from which a statement is considered even if it does not name the question's subject
     """
 
     no_aspect: float = 0.5
@@ -87,8 +87,8 @@ class ScoringSettings:
 class Scored(NamedTuple):
     """A candidate with its scores.
 
-    score       what candidates are ranked by
-    confidence  in [0, 1]: what the threshold is compared with
+    score       ranks the candidates
+    confidence  in [0, 1]; compared with the threshold
     by_heading  whether it is about the question's subject only by its heading, which must then be quoted with it
     """
 
@@ -106,9 +106,9 @@ def scored_candidates(
     settings: ScoringSettings,
     encoder: Encoder | None = None,
 ) -> Iterator[Scored]:
-    """The candidates that speak of the question's subject, each with its score.
+    """The candidates on the question's subject, each with its score.
 
-    encoder  a sentence model, which also finds statements that say it in other words; None: by words alone
+    encoder  a sentence model, which also finds statements in other words; None: only words are compared
 
     Raises EmbeddingError and MissingLibraryError from the encoder.
     """
@@ -150,29 +150,29 @@ def _headed(question: AskedQuestion, candidate: Candidate, relevance: Relevance)
 
 
 def _bonus(question: AskedQuestion, candidate: Candidate, settings: ScoringSettings) -> float:
-    """What ranks a statement above others of the same confidence: its place, its kind and how dense it is."""
+    """A bonus that ranks statements of the same confidence: for early ones, list items and dense ones."""
     item = settings.item * (question.for_list and candidate.statement.kind == "item")
-    dense = settings.dense * len(candidate.own & question.stems) / max(len(candidate.own), 1)
+    dense = settings.dense * len(candidate.own_stems & question.stems) / max(len(candidate.own_stems), 1)
     return settings.early / (candidate.number + 1) + item + dense
 
 
 def _by_words(coverage: float, cosine: float | None, settings: ScoringSettings) -> float:
-    """How much of the question a statement answers by its words, in [0, 1]; less where it means something else."""
+    """The share in [0, 1] of the question that a statement covers by its words; less where its meaning differs."""
     return coverage if cosine is None else coverage * min(1.0, max(0.0, cosine) / settings.alike)
 
 
 def _by_meaning(coverage: float, cosine: float | None, settings: ScoringSettings) -> float:
-    """How much of the question a statement answers by its meaning, in [0, 1]."""
+    """The share in [0, 1] of the question that a statement covers by its meaning."""
     return 0.0 if cosine is None else min(1.0, max(0.0, cosine + settings.shared * coverage) / settings.same)
 
 
 def _places(question: AskedQuestion, candidate: Candidate, relevance: Relevance) -> dict[str, tuple[float, bool]]:
-    """Stem of the question -> how well the statement speaks of it, and whether only a heading does."""
+    """Stem of the question -> how well the statement matches it, and whether only a heading does."""
     heading, headings_above = relevance.headings(candidate.section)
     presences: dict[str, tuple[float, bool]] = {}
     for concept in question.concepts:
         stem = concept.stem
-        quoted = max(OWN * presence(stem, candidate.own), LEAD * presence(stem, candidate.lead_stems))
+        quoted = max(OWN * presence(stem, candidate.own_stems), LEAD * presence(stem, candidate.lead_stems))
         above = max(HEADING * presence(stem, heading), ABOVE * presence(stem, headings_above))
         presences[stem] = max(quoted, above), above > 0 and not quoted
     for pair in question.either:
@@ -184,7 +184,7 @@ def _places(question: AskedQuestion, candidate: Candidate, relevance: Relevance)
 def _coverage(
     question: AskedQuestion, candidate: Candidate, places: Mapping[str, tuple[float, bool]], weights: Mapping[str, float]
 ) -> float:
-    """The share in [0, 1] of the question's weight that a statement has, its headings included."""
+    """The share in [0, 1] of the question's weight that a statement covers together with its headings."""
     # An item or a row has no verb: "Ibuprofen | Allowed: no" answers "Can I take ibuprofen?" But of "Can I eat before the test?"
     # nothing would be left to speak of
     only_generic = all(concept.share == GENERIC_SHARE for concept in question.concepts)
@@ -228,12 +228,12 @@ def _aspect_factor(
     return 1.0
 
 
-# A definition stands at the beginning of the section that is headed by what it defines
+# A definition is at the beginning of a section whose heading is the defined term
 DEFINED_WITHIN = 3
 
 
 def _defines(question: AskedQuestion, candidate: Candidate, headings: frozenset[str], has: re.Pattern[str]) -> bool:
-    """Whether a statement may say what the question's subject is: it names it first, or begins the section on it."""
+    """Whether a statement may define the question's subject: it begins with its name, or begins the section on it."""
     stems = [concept.stem for concept in question.subject]
     if 0 < candidate.number <= DEFINED_WITHIN and _names_half(stems, headings):
         return True

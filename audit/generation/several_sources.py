@@ -1,4 +1,4 @@
-"""One answer from the evidence of several sources: in their own words, or by a model, and marked statement by statement."""
+"""One answer from the evidence of several sources, in the sources' own words, with each statement marked."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from audit.retrieval.across.library import ChunkId, Library
 from audit.retrieval.across.sources import Source
 
 BRIEF = replace(DEFAULTS, sentences=2, words=60)
-"""Of each handbook its best statements only: the answer is to be read at a glance."""
+"""Only the best statements of each handbook, so that the answer stays short."""
 
 
 NEAR = 0.9
-"""Statements of other handbooks below this share of the best one's confidence are left out."""
+"""Statements with less than this share of the best statement's confidence are left out."""
 
 
 class SourcePassage(NamedTuple):
@@ -47,7 +47,7 @@ class SourcePassage(NamedTuple):
 
 @dataclass
 class SourceReader:
-    """What can be quoted from handbooks. Create it once: it reads a handbook at its first use.
+    """The handbooks that can be quoted. Create it once: it reads a handbook at first use.
 
     documents  handbook id -> its text
     """
@@ -57,7 +57,7 @@ class SourceReader:
     _relevance: dict[str, Relevance] = field(default_factory=dict)
 
     def relevance(self, handbook_id: str) -> Relevance:
-        """The words of a handbook, and how rare each is there."""
+        """The words of a handbook and their rarity in it."""
         if handbook_id not in self._relevance:
             self._relevance[handbook_id] = Relevance(self.documents[handbook_id])
         return self._relevance[handbook_id]
@@ -73,7 +73,7 @@ class SourceReader:
         ]  # fmt: skip
 
     def same_elsewhere(self, own: Citations, duplicates: Mapping[int, Sequence[ChunkId]]) -> Iterator[SourceCitation]:
-        """The quotes as other handbooks have them word for word, in chunks that were left out of the evidence as duplicates."""
+        """The same quotes in other handbooks, in chunks that were left out of the evidence as duplicates."""
         source_of = {handbook_id: source.source_id for source in self.sources for handbook_id in source.handbook_ids}
         for citation in own:
             for chunk in duplicates.get(citation.passage, ()):
@@ -100,24 +100,24 @@ def answer_from_sources(
     settings: ExtractiveSettings = BRIEF,
     encoder: Encoder | None = None,
 ) -> SourcedAnswer:
-    """The answer in the sources' own words, from evidence that `gather` packed; refused where they say nothing."""
+    """The answer in the sources' own words, from evidence that `gather` packed; a refusal where no source answers."""
     started = time.perf_counter()
-    drafts, notes = _quoted(evidence, reader, settings, encoder)
-    statements = marked(evidence.question, _best(drafts), compare)
+    drafts, notes = _quoted_statements(evidence, reader, settings, encoder)
+    statements = marked(evidence.question, _most_confident(drafts), compare)
     usage = {"generator": EXTRACTIVE, "latency_s": round(time.perf_counter() - started, 3)}
     return SourcedAnswer(evidence.question, statements, evidence, (*evidence.notes, *notes), EXTRACTIVE, usage=usage)
 
 
-def _best(drafts: Sequence[SourcedStatement]) -> list[SourcedStatement]:
-    """The statements by how much of the question they cover, without those that cover clearly less than the first."""
+def _most_confident(drafts: Sequence[SourcedStatement]) -> list[SourcedStatement]:
+    """The statements, the most confident first, without those of much lower confidence than the first."""
     ordered = sorted(drafts, key=lambda statement: -statement.confidence)
     return [statement for statement in ordered if statement.confidence >= NEAR * ordered[0].confidence]
 
 
-def _quoted(
+def _quoted_statements(
     evidence: PackedEvidence, reader: SourceReader, settings: ExtractiveSettings, encoder: Encoder | None
 ) -> tuple[list[SourcedStatement], list[str]]:
-    """The statements of each handbook that answer the question, and the handbooks that cannot be read with it."""
+    """The statements of each handbook that answer the question, and notes on handbooks in another language."""
     question, language = read_question(evidence.question), asked_in([evidence.question])
     statements, notes = list[SourcedStatement](), list[str]()
     duplicates = evidence.duplicates()
@@ -126,28 +126,28 @@ def _quoted(
         if reason := other_language(reader.documents[handbook_id], language):
             notes.append(f"{handbook_id} was not read: {reason}.")
             continue
-        for statement in _of_handbook(question, list(of_handbook), reader.relevance(handbook_id), settings, encoder):
+        for statement in _handbook_statements(question, list(of_handbook), reader.relevance(handbook_id), settings, encoder):
             elsewhere = reader.same_elsewhere(statement.citations, duplicates)
             statements.append(replace(statement, citations=(*statement.citations, *elsewhere)))
     return statements, notes
 
 
-def _of_handbook(
+def _handbook_statements(
     question: AskedQuestion,
-    given: Sequence[SourcePassage],
+    passages: Sequence[SourcePassage],
     relevance: Relevance,
     settings: ExtractiveSettings,
     encoder: Encoder | None,
 ) -> list[SourcedStatement]:
-    confidence, chosen = chosen_statements(question, [one.passage for one in given], relevance, settings, encoder)
+    confidence, chosen = chosen_statements(question, [one.passage for one in passages], relevance, settings, encoder)
     return [
-        SourcedStatement(printed_group(group), tuple(_citation(part, given[0]) for part in group), confidence=confidence)
-        for group in _alone(chosen)
+        SourcedStatement(printed_group(group), tuple(_citation(part, passages[0]) for part in group), confidence=confidence)
+        for group in _standalone_groups(chosen)
     ]
 
 
-def _alone(chosen: Sequence[Scored]) -> Iterator[list[Scored]]:
-    """What can stand alone and have a mark of its own: a sentence with those it cannot do without, a list with its lead."""
+def _standalone_groups(chosen: Sequence[Scored]) -> Iterator[list[Scored]]:
+    """Groups that get a mark of their own: a sentence with those that it needs, or a list with its lead."""
     for group in grouped(chosen):
         part: list[Scored] = []
         for scored in group:
@@ -159,16 +159,16 @@ def _alone(chosen: Sequence[Scored]) -> Iterator[list[Scored]]:
 
 
 def _begins_anew(before: Candidate, candidate: Candidate) -> bool:
-    # Rows and items stay together: a cell without its row's head, or an item without its lead, would say something else
+    # Rows and items stay together: without its row heading or lead, a cell or item would have another meaning
     sentences = {before.statement.kind, candidate.statement.kind} == {"sentence"}
     return sentences and not (candidate.leads or candidate.leans or candidate.qualifies or before.announces_what_follows)
 
 
-def _citation(scored: Scored, given: SourcePassage) -> SourceCitation:
+def _citation(scored: Scored, passage: SourcePassage) -> SourceCitation:
     candidate, section = scored.candidate, scored.candidate.section
     start, end = candidate.statement.start, candidate.statement.end
     quote = section.heading if candidate.is_heading else section.text[start:end]
     stated = " ".join((*candidate.leads, candidate.text))
     return SourceCitation(
-        scored.passage, given.source_id, given.handbook_id, section.section_id, start, end, quote, stated
+        scored.passage, passage.source_id, passage.handbook_id, section.section_id, start, end, quote, stated
     )  # fmt: skip

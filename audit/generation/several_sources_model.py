@@ -1,4 +1,4 @@
-"""A model answers from the passages of several sources: each statement with quotes, which are checked against the passages."""
+"""Answers by a model from the passages of several sources; the quotes of each statement are checked against the passages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from audit.llm.tasks import Replies, batches
 from audit.text.quantity import find_quantities
 
 NO_STATEMENTS = "no statements"
-# A quote of one or two words is in nearly every passage
+# Nearly every passage contains any quote of one or two words
 MIN_QUOTE_WORDS = 3
-# Typesetting may differ between a passage and its copy; words and figures may not
+# Typographic characters may differ between a passage and a quote; words and numbers must not
 SAME_CHARACTER = {
     "'": "['’‘]",
     "’": "['’‘]",
@@ -36,7 +36,7 @@ class SourcedTask(SystemTask):
     """The calls of a system that answers from several sources, as a task for `audit.llm`."""
 
     def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains statements, or declines."""
+        """Whether a reply contains statements or a refusal."""
         return read_sourced_reply(reply).reason is None
 
 
@@ -53,7 +53,7 @@ class RepliedStatement:
 
 @dataclass(frozen=True)
 class SourcedReply:
-    """What a reply says: its statements, or the sentence with which it declines, or the reason why it could not be read."""
+    """A parsed reply: its statements, or the sentence with which it declines, or the reason why it could not be read."""
 
     statements: tuple[RepliedStatement, ...] = ()
     declined: str = ""
@@ -94,7 +94,7 @@ def _quotes(values: object) -> Iterator[tuple[int, str]]:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a text has a quote word for word, in characters from 0; white space, quotation marks and case may differ."""
+    """Start and end of a verbatim quote in a text, in characters from 0; white space, quotation marks and case may differ."""
     words = quote.split()
     if len(words) < MIN_QUOTE_WORDS:
         return None
@@ -104,34 +104,41 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassage], reader: SourceReader) -> SourcedStatement:
-    """The statement with the quotes that its passages have; with none where these lack an amount that it states."""
-    given = {one.passage.number: one for one in passages}
+    """The statement with the quotes that are in its passages; without any if they lack an amount that it states."""
+    by_number = {one.passage.number: one for one in passages}
     citations = tuple(
         citation
         for number, quote in replied.quotes
-        if number in given and (citation := _checked(quote, given[number], reader)) is not None
+        if number in by_number and (citation := _checked_citation(quote, by_number[number], reader)) is not None
     )
     quoted = find_quantities(" ".join(citation.stated for citation in citations))
     amounts_agree = all(any(amount.agrees(other) for other in quoted) for amount in find_quantities(replied.text))
     return SourcedStatement(replied.text, citations if amounts_agree else ())
 
 
-def _checked(quote: str, given: SourcePassage, reader: SourceReader) -> SourceCitation | None:
-    passage = given.passage
-    section = reader.documents[given.handbook_id].by_id.get(passage.section_id)
+def _checked_citation(quote: str, source_passage: SourcePassage, reader: SourceReader) -> SourceCitation | None:
+    passage = source_passage.passage
+    section = reader.documents[source_passage.handbook_id].by_id.get(passage.section_id)
     if section is None:
         return None
-    # Its leads stand before the passage, and the prompt shows them with it
+    # The leads precede the passage in its section, and the prompt shows them with it
     ranges = [
         (passage.start, passage.end),
         *((start, start + len(lead)) for lead in passage.leads if (start := section.text.find(lead)) >= 0),
     ]
     for first, last in ranges:
-        if place := find_quote(quote, section.text[first:last]):
-            start, end = first + place[0], first + place[1]
+        if span := find_quote(quote, section.text[first:last]):
+            start, end = first + span[0], first + span[1]
             exact = section.text[start:end]
             return SourceCitation(
-                passage.number, given.source_id, given.handbook_id, section.section_id, start, end, exact, " ".join(exact.split())
+                passage.number,
+                source_passage.source_id,
+                source_passage.handbook_id,
+                section.section_id,
+                start,
+                end,
+                exact,
+                " ".join(exact.split()),
             )
     return None
 
@@ -140,7 +147,7 @@ def _checked(quote: str, given: SourcePassage, reader: SourceReader) -> SourceCi
 
 
 def passages_in_prompt(passages: Sequence[SourcePassage]) -> tuple[SystemPassage, ...]:
-    """The passages as a prompt has them, their source in front of their title."""
+    """The passages for a prompt, with the source in front of the title."""
     return tuple(
         SystemPassage(
             one.handbook_id, replace(one.passage, title=f"{one.source_id}: {one.passage.title}".rstrip(": ")), one.score
@@ -152,7 +159,7 @@ def passages_in_prompt(passages: Sequence[SourcePassage]) -> tuple[SystemPassage
 def model_answers(
     task: SourcedTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
 ) -> Iterator[tuple[str, SourcedAnswer | None]]:
-    """Question id -> the answer from its reply; None where there is none.
+    """Pairs of question id and the answer from its reply (None without a reply).
 
     evidence  question id -> the evidence that its call was made from
     """
@@ -160,25 +167,25 @@ def model_answers(
         latest = replies([call.key for _, call in batch])
         for question, call in batch:
             reply, question_id = latest.get(call.key), question.query.question_id
-            given = len(question.passages)
+            n_prompted = len(question.passages)
             own = evidence[question_id]
-            yield question_id, answer_from_reply(reply, own, reader, compare, task.model, given) if reply else None
+            yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
 
 
 def answer_from_reply(
-    reply: Reply, evidence: PackedEvidence, reader: SourceReader, compare: Compare, model: str, given: int | None = None
+    reply: Reply, evidence: PackedEvidence, reader: SourceReader, compare: Compare, model: str, n_prompted: int | None = None
 ) -> SourcedAnswer:
-    """The answer that a reply gives: its statements, checked and marked.
+    """The answer in a reply: its statements, checked and marked.
 
-    given  the first so many passages were in the prompt; None: all
+    n_prompted  number of passages in the prompt, counted from the first; None: all
     """
-    read, passages = read_sourced_reply(reply), reader.passages(evidence)[:given]
+    read, passages = read_sourced_reply(reply), reader.passages(evidence)[:n_prompted]
     duplicates = evidence.duplicates()
     checked = [checked_statement(replied, passages, reader) for replied in read.statements]
     drafts = [replace(one, citations=(*one.citations, *reader.same_elsewhere(one.citations, duplicates))) for one in checked]
     statements = marked(evidence.question, drafts, compare)
     unsupported = sum(not one.citations for one in statements)
-    note = f"Statements without a quote that the passages have, or with an amount that it lacks: {unsupported:,}."
+    note = f"Statements without a quote from the passages, or with an amount that the quote lacks: {unsupported:,}."
     return SourcedAnswer(
         evidence.question, statements, evidence, (*evidence.notes, *([note] if unsupported else [])), reply.model or model,
         read.declined, read.reason, usage_record([reply]),

@@ -1,4 +1,4 @@
-"""What an answer from several sources is: statements, what each rests on, who else makes it, and who says otherwise."""
+"""An answer from several sources: its statements, each with its citations and the citations that contradict it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.retrieval.across.library import ChunkId
 from audit.vocabulary import NOT_ADDRESSED
 
 Record = dict[str, Any]
-NOTHING_SAID = f"{NOT_ADDRESSED}: no passage of the sources speaks of enough of what is asked."
+NOTHING_SAID = f"{NOT_ADDRESSED}: no passage of the sources covers enough of the question."
 SUPPORTED, CONTRADICTED, UNSUPPORTED = "supported", "contradicted", "unsupported"
 
 
@@ -24,22 +24,22 @@ class PackedEvidence(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user has to know, from all steps."""
+        """Notes for the user, from all steps."""
 
     def record(self) -> dict[str, Any]:
         """The fields routes, evidence and trace of routes.jsonl."""
 
     def duplicates(self) -> dict[int, tuple[ChunkId, ...]]:
-        """Number of a passage -> the chunks that were left out because they say the same."""
+        """Number of a passage -> the chunks that were left out as its duplicates."""
 
 
 @dataclass(frozen=True)
 class SourceCitation:
-    """What a statement rests on: characters `start` to `end` of a section's text; equal where its heading is quoted.
+    """The support of a statement: characters `start` to `end` of a section's text; equal where its heading is quoted.
 
     passage  the number of the passage in the evidence, from 1
     quote    those characters, or the heading
-    stated   the quote behind the leads of its list, without which it would mean something else
+    stated   the quote after the leads of its list, without which it would have another meaning
     """
 
     passage: int
@@ -68,9 +68,9 @@ Citations = tuple[SourceCitation, ...]
 class SourcedStatement:
     """A statement of the answer.
 
-    citations        what it rests on, its own source first; () where no quote of its writer is in the passages
-    contradicted_by  what other handbooks say otherwise
-    confidence       how much of the question it covers, in [0, 1]
+    citations        its support, its own source first; () where none of the writer's quotes is in the passages
+    contradicted_by  sentences of other handbooks that contradict it
+    confidence       share of the question that it covers, in [0, 1]
     """
 
     text: str
@@ -90,19 +90,19 @@ class SourcedStatement:
 
     @property
     def passages(self) -> tuple[int, ...]:
-        """The numbers of the passages that it rests on."""
+        """The numbers of the passages that it cites."""
         return tuple(dict.fromkeys(citation.passage for citation in self.citations))
 
     @property
     def mark(self) -> str:
-        """`contradicted` where another handbook says otherwise, `unsupported` without a quote, else `supported`."""
+        """`contradicted` by another handbook, `unsupported` (without a quote) or `supported`."""
         if self.contradicted_by:
             return CONTRADICTED
         return SUPPORTED if self.citations else UNSUPPORTED
 
     @property
     def with_numbers(self) -> str:
-        """The statement with the numbers of its passages behind it."""
+        """The statement followed by the numbers of its passages."""
         return " ".join([self.text, *(f"[{number}]" for number in self.passages)])
 
     def record(self) -> Record:
@@ -124,7 +124,7 @@ class StoredEvidence:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user has to know, from all steps."""
+        """Notes for the user, from all steps."""
         return tuple(self.fields["trace"]["notes"])
 
     def record(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class StoredEvidence:
         return dict(self.fields)
 
     def duplicates(self) -> dict[int, tuple[ChunkId, ...]]:
-        """Number of a passage -> the chunks that were left out because they say the same."""
+        """Number of a passage -> the chunks that were left out as its duplicates."""
         return dict(self.left_out)
 
 
@@ -140,11 +140,11 @@ class StoredEvidence:
 class SourcedAnswer:
     """The answer of several sources to a question.
 
-    notes          what the reader has to know, from all steps
+    notes          notes for the reader, from all steps
     writer         who wrote the statements
-    declined       what a model wrote where it declined
+    declined       the text in which a model declined
     unread_reason  why the reply of a model could not be read; None where it could, and without a model
-    usage          what the answer took
+    usage          generator or model, tokens and time
     """
 
     question: str
@@ -158,12 +158,12 @@ class SourcedAnswer:
 
     @property
     def refused(self) -> bool:
-        """Whether no source says anything on the question; False where nothing could be read."""
+        """Whether no source answers the question; False where the reply could not be read."""
         return not self.statements and self.unread_reason is None
 
     @property
     def text(self) -> str:
-        """The answer, each statement with the numbers of its passages; why there is none where nothing could be read."""
+        """The answer, each statement with the numbers of its passages; else why the reply could not be read."""
         if self.unread_reason is not None:
             return f"The reply could not be read: {self.unread_reason}."
         return " ".join(statement.with_numbers for statement in self.statements) or self.declined or NOTHING_SAID
@@ -185,8 +185,8 @@ class SourcedAnswer:
         """Each citation with the part of the answer that it supports."""
         lengths = [len(statement.with_numbers) + 1 for statement in self.statements]
         for statement, start in zip(self.statements, accumulate(lengths, initial=0), strict=False):
-            place = {"start": start, "end": start + len(statement.text)}
-            yield from (citation.record() | place for citation in statement.citations)
+            span = {"start": start, "end": start + len(statement.text)}
+            yield from (citation.record() | span for citation in statement.citations)
 
     def route_record(self, question_id: str, system_id: str) -> Record:
         """The record of routes.jsonl, with the statements and their marks in its trace."""

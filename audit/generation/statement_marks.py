@@ -1,6 +1,6 @@
-"""Which sources make a statement of an answer, and which say otherwise.
+"""Marks each statement of an answer with the sources that make it and those that contradict it.
 
-How two statements relate is for a comparer that is passed in: what writes answers shares no code with what judges them.
+The comparer of two statements is a parameter, because code that writes answers must not share code with the judges.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ from audit.generation.sourced_answers import Citations, SourcedStatement
 from audit.vocabulary import DISAGREEING, Label
 
 Compare = Callable[[str, str, str], Label | None]
-"""How two statements on a question relate (question, one, other); None where the comparer cannot tell."""
+"""(question, one statement, other statement) -> how the two relate; None where the comparer cannot decide."""
 MAX_STATEMENTS = 8
 
 
 def marked(question: str, drafts: Iterable[SourcedStatement], compare: Compare) -> tuple[SourcedStatement, ...]:
-    """The first MAX_STATEMENTS statements. What several handbooks say is said once, with all of them cited.
+    """The first MAX_STATEMENTS statements. One that several handbooks make appears once, with all of them cited.
 
-    A statement that another handbook contradicts stands beside that handbook's, each with the sentences of the other that clash.
+    Where two handbooks contradict each other, both statements appear, each with the other's contradicting sentences.
     """
-    kept: list[SourcedStatement] = []
+    statements: list[SourcedStatement] = []
     for draft in drafts:
         same, own = None, draft
-        for number, statement in enumerate(kept):
-            # What one handbook says in two places is its own matter, and not what sources say of each other
+        for number, statement in enumerate(statements):
+            # Two statements of one handbook are not compared: the marks are about agreement between sources
             if not (statement.citations and draft.citations) or statement.handbook_ids & draft.handbook_ids:
                 continue
             label = compare(question, statement.text, draft.text)
             if label is Label.CONSISTENT and same is None:
                 same = number
             elif label in DISAGREEING:
-                # Without two sentences that clash nobody could see what the disagreement is
+                # The reader needs the two contradicting sentences to see the disagreement
                 theirs, ours = clashing(question, statement, draft, compare)
-                kept[number], own = _contradicted(kept[number], ours), _contradicted(own, theirs)
+                statements[number], own = _contradicted(statements[number], ours), _contradicted(own, theirs)
         if same is None:
-            kept.append(own)
+            statements.append(own)
         else:
-            citations = (*kept[same].citations, *draft.citations)
-            kept[same] = _contradicted(replace(kept[same], citations=citations), own.contradicted_by)
-    return tuple(kept[:MAX_STATEMENTS])
+            citations = (*statements[same].citations, *draft.citations)
+            statements[same] = _contradicted(replace(statements[same], citations=citations), own.contradicted_by)
+    return tuple(statements[:MAX_STATEMENTS])
 
 
 def clashing(question: str, one: SourcedStatement, other: SourcedStatement, compare: Compare) -> tuple[Citations, Citations]:
-    """The sentences by which two statements disagree, of each; () where no two of them alone show it."""
+    """The contradicting sentences of either statement; () where no two sentences disagree by themselves."""
     pairs = [
         (first, second)
         for first in one.citations

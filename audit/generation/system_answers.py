@@ -1,4 +1,4 @@
-"""Answering systems: what a model answers each question once, from what it knows or from the best passages that were found."""
+"""Answering systems: a model answers each question once, from its own knowledge or from the best retrieved passages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from audit.vocabulary import SystemMode
 
 Record = dict[str, Any]
 TEMPERATURE, MAX_TOKENS = 0.1, 512
-"""Those of the study that compares models with and without retrieval (Fensore and others)."""
+"""The modes of the study that compares models with and without retrieval (Fensore et al.)."""
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"answer": {"type": "string", "maxLength": 2 * MAX_ANSWER}, "declined": {"type": "boolean"}},
@@ -72,7 +72,7 @@ FORBIDDEN_IN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True)
 class AnsweringSystem:
-    """A model with its mode and settings, as systems.jsonl stores it; `system_id` and `name` are made from them where empty."""
+    """A model with its mode and settings, as systems.jsonl stores it; `system_id` and `name` have derived defaults."""
 
     model: str
     mode: SystemMode
@@ -105,7 +105,7 @@ class AnsweringSystem:
 
 @dataclass(frozen=True)
 class SystemPassage:
-    """A passage that a system is given, the handbook it is from, and the retriever's score."""
+    """A passage in a system's prompt, with its handbook and the retriever's score."""
 
     handbook_id: str
     passage: NumberedPassage
@@ -122,7 +122,7 @@ class SystemPassage:
 
 @dataclass(frozen=True)
 class SystemQuestion:
-    """A question, and the passages for it, best first; none for a closed book."""
+    """A question and its passages, best first; no passages in closed-book mode."""
 
     query: Query
     passages: tuple[SystemPassage, ...] = ()
@@ -132,7 +132,7 @@ class SystemQuestion:
 class SystemTask:
     """The calls of one system, as a task for `audit.llm`. `questions` may be called repeatedly.
 
-    context  tokens that the model takes for prompt and answer together; the last passages are left out where they do not fit
+    context  tokens that the model accepts for prompt and answer together; passages at the end that do not fit are left out
     """
 
     system: AnsweringSystem
@@ -157,7 +157,7 @@ class SystemTask:
         return {"work": self.prompt.name, "model": self.model, "prompts": {self.stages[0]: self.prompt.title}, **settings}
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, in the order of the questions."""
+        """The calls that have no usable reply yet, in the order of the questions."""
         return unsettled((call for _, call in self.calls()), replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
@@ -165,16 +165,16 @@ class SystemTask:
         return read_system_reply(reply).reason is None
 
     def calls(self) -> Iterator[tuple[SystemQuestion, Call]]:
-        """Each question, with the passages that there is room for, and its call."""
+        """Each question with the passages that fit, and its call."""
         for question in self.questions():
             room = evidence_room(self.prompt, self.context)
-            kept = len(fitting_passages([given.passage for given in question.passages], room))
-            asked = replace(question, passages=question.passages[:kept])
+            n_fitting = len(fitting_passages([system_passage.passage for system_passage in question.passages], room))
+            asked = replace(question, passages=question.passages[:n_fitting])
             yield asked, self._call(asked)
 
     def _call(self, question: SystemQuestion) -> Call:
         texts = {
-            "passages": "\n\n".join(given.passage.in_prompt for given in question.passages),
+            "passages": "\n\n".join(system_passage.passage.in_prompt for system_passage in question.passages),
             "question": without_numbers(question.query.text),
         }
         return self.prompt.call(self.model, question.query.question_id, texts)
@@ -190,7 +190,7 @@ class SystemTask:
 
 @dataclass(frozen=True)
 class SystemReply:
-    """What a reply says: its text and whether it declines, or the reason why it could not be read."""
+    """A parsed reply: its text and whether it declines, or the reason why it could not be read."""
 
     text: str | None = None
     refused: bool | None = None
@@ -243,7 +243,7 @@ class SystemSummary:
 
     @property
     def text(self) -> str:
-        """One line, and one more for each reason why replies could not be read."""
+        """One line, and a line for each reason why replies could not be read."""
         counts = (
             f"{self.answered:,} answered, {self.refused:,} refused, {self.unread.total():,} unread, {self.not_asked:,} not asked."
         )
@@ -251,7 +251,7 @@ class SystemSummary:
 
 
 def system_answers(task: SystemTask, replies: Replies, summary: SystemSummary) -> Iterator[Record]:
-    """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and what has no reply."""
+    """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and missing replies."""
     for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
         latest = replies([call.key for _, call in batch])
         for question, call in batch:
@@ -272,18 +272,18 @@ def _record(system: AnsweringSystem, question: SystemQuestion, reply: Reply) -> 
         "answer": read.text,
         "refused": read.refused,
         "unread_reason": read.reason,
-        "evidence": [given.record() for given in question.passages],
+        "evidence": [passage.record() for passage in question.passages],
         "citations": [_citation(number, question.passages) for number in cited],
         "usage": usage_record([reply]),
     }
 
 
 def _citation(number: int, passages: tuple[SystemPassage, ...]) -> Record:
-    given = passages[number - 1] if 1 <= number <= len(passages) else None
-    section = given.passage.section_id if given else None
+    passage = passages[number - 1] if 1 <= number <= len(passages) else None
+    section = passage.passage.section_id if passage else None
     return {
         "passage": number,
-        "handbook_id": given.handbook_id if given else None,
+        "handbook_id": passage.handbook_id if passage else None,
         "section_id": section,
-        "known": given is not None,
+        "known": passage is not None,
     }

@@ -1,7 +1,6 @@
-"""When a handbook's text does not allow an answer, or an absence: another language, or pages that nobody has read.
+"""When a handbook's text supports neither an answer nor an absence: it is in another language, or pages have no text.
 
-Such an answer is unread, with the reason: neither an answer nor NOT ADDRESSED. What a program cannot read is not what a handbook
-leaves out.
+Such an answer is unread, with the reason, and not NOT ADDRESSED: the unreadable text may address the question.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from collections.abc import Iterable
 from audit.corpus.documents import Document
 from audit.text.language import language_name, language_of
 
-# Shorter texts of a handbook are lists and addresses, whose language is a guess
+# Shorter texts are lists and addresses, whose language cannot be detected reliably
 MIN_CHARACTERS = 500
-# From this share on, of pages without text or of words that cannot be read, what a handbook seems to leave out is unknown
+# From this share of pages without text, or of unreadable words, an absence is not reported
 MAX_UNSEEN = 0.25
 
 
 def asked_in(questions: Iterable[str]) -> str | None:
-    """The language of questions, as ISO 639 code; None where they are too few or too mixed to tell."""
+    """The language of the questions as ISO 639 code; None where there are too few, or several languages."""
     return language_of("\n".join(questions))
 
 
@@ -28,9 +27,9 @@ def _language(document: Document) -> str | None:
 
 
 def other_language(document: Document, asked: str | None) -> str | None:
-    """Why rules cannot answer from a handbook that is in another language than the questions; None where they can.
+    """Why rules cannot answer from a handbook in another language than that of the questions; None where they can.
 
-    asked  the language of the questions, from `asked_in`; None: unknown, and nothing is withheld
+    asked  the language of the questions, from `asked_in`; None: unknown, and no answer is withheld
     """
     written = _language(document)
     if asked is None or written is None or asked == written:
@@ -39,7 +38,7 @@ def other_language(document: Document, asked: str | None) -> str | None:
 
 
 def unseen_text(document: Document) -> str | None:
-    """Why it is unknown what a handbook does not address: too much of it could not be read. None where nearly all was."""
+    """Why an absence cannot be reported: too much of the handbook is unreadable. None where nearly all of it is readable."""
     silent, pages = len(document.silent_pages), document.pages or 0
     if pages and silent >= MAX_UNSEEN * pages:
         return f"{silent:,} of {pages:,} pages of the handbook are pictures without text: the answer may be there"

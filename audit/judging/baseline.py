@@ -1,4 +1,4 @@
-"""The baseline judge: plain rules on quantities, negations and words. No model is asked; a model must do better than this."""
+"""The baseline judge: simple rules on quantities, negations and words, without a model. A model must do better than this."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from audit.vocabulary import ABSTAINED, NOT_ADDRESSED, Label, Significance
 NAME = "baseline judge (rules, no model)"
 PARSE = "rules"
 OPPOSITE, APART = "Opposite directions", "Amounts apart"
-# The graver label first: such a pair may differ in amounts as well.
+# The more severe label comes first: such a pair may also differ in amounts.
 RULES = (
     (Label.CONTRADICTORY, OPPOSITE, opposite_directions),
     (Label.DIVERGENT, APART, quantities_that_differ),
@@ -30,16 +30,16 @@ ABSTENTIONS = {
     OPPOSITE: "opposite advice, perhaps on different things",
     APART: "different amounts, perhaps of different things",
 }
-# Two answers with this many statements that the other does not make, in both together, still say the same.
+# Maximum number of statements, in both answers together, that the other answer lacks, for CONSISTENT.
 MAX_NEW_STATEMENTS = 1
-# The new statement may be at most this share of the words of its answer.
+# Maximum share of the words of its answer that the additional statement may have.
 MAX_NEW_SHARE = 0.35
-# A statement is made by another one that has this share of its words.
+# Share of a statement's words that another one must have to make the same statement.
 MIN_COVERAGE = 0.5
 MAX_QUOTE = 160
 MAX_TOPIC_WORDS = 4
 
-# Named rule -> the significance that it gives, and the words, any of which triggers it; tried in this order.
+# Rule -> its significance, and the words, any of which triggers it; tried in this order.
 SIGNIFICANCE_WORDS: dict[str, tuple[Significance, str]] = {
     "an emergency": (
         Significance.HIGH,
@@ -64,26 +64,26 @@ DEFAULT_RULE = "by default"
 
 
 def judge(question: str, a: str, b: str) -> Verdict:
-    """How two answers to a question relate, by rules alone. The order of the answers only changes which one is called A.
+    """The verdict on two answers to a question, by rules. The order of the answers only changes which one is called A.
 
     The first rule that applies gives the label, and `reasoning` names it:
 
     Silence             ABSENT: an answer is empty, begins with NOT ADDRESSED, or gives no guidance
     Opposite directions CONTRADICTORY: yes against no, or "do not" against "you may", on one act and object of the question
     Amounts apart       DIVERGENT: quantities of one kind on one subject that do not agree
-    Cannot tell         unscored: one of the two above, if both answers were about the same thing, and the words do not tell
-    Nothing new         CONSISTENT: at most one statement, and a small one, that the other answer does not make
+    Cannot tell         unscored: one of the two above, if both answers are about the same thing, which the words leave open
+    Nothing new         CONSISTENT: at most one short statement that the other answer does not make
     More or other       COMPLEMENTARY: everything else
 
-    It does not understand meaning: a disagreement without a figure, a yes or a no is COMPLEMENTARY to it. The numbers of cited
-    passages, as in [2], are not quantities.
+    The rules do not understand meaning: they call a disagreement without an amount, a yes or a no COMPLEMENTARY. The numbers of
+    cited passages, as in [2], are not quantities.
     """
     # The 2 of a citation [2] would be read as a quantity.
     a, b = without_citations(a), without_citations(b)
     if absent := [side for side, text in (("A", a), ("B", b)) if _is_absent(text)]:
         reasoning = f"Silence: answer {' and '.join(absent)} does not address the question."
         return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
-    # The rules see the answers in one order, so that swapping them cannot change the verdict.
+    # The rules get the answers in a fixed order, so swapping them cannot change the verdict.
     if b < a:
         return _judge_present(question, parse_answer(b), parse_answer(a), "BA")
     return _judge_present(question, parse_answer(a), parse_answer(b), "AB")
@@ -136,7 +136,7 @@ def _shortened(text: str) -> str:
 
 
 def _new_statements(question: ParsedQuestion, answer: ParsedAnswer, other: ParsedAnswer) -> list[StatementReading]:
-    """The guidance of `answer` that the other does not give, neither in its words nor by the quantity that is asked for."""
+    """The guidance of `answer` that the other lacks, both in words and by the requested quantity."""
     return [
         statement
         for statement in answer.guidance
@@ -159,11 +159,11 @@ def _share_of_words(answer: ParsedAnswer, statements: list[StatementReading]) ->
     return sum(len(s.stems) for s in statements) / max(1, sum(len(s.stems) for s in answer.guidance))
 
 
-# -- what a disagreement is about, and how much it matters -----------------------------------------------------------------
+# -- subject and significance of a disagreement -----------------------------------------------------------------
 
 
 def _significance(question: ParsedQuestion, conflict: StatementConflict) -> tuple[Significance, str]:
-    """The significance of a conflict and the rule that gives it, by the words of the question and of both statements."""
+    """The significance of a conflict and its rule, from the words of the question and of both statements."""
     stems = question.stems | conflict.shared_stems
     matching = ((level, name) for name, (level, words) in SIGNIFICANCE_RULES.items() if stems & words)
     return next(matching, (Significance.MEDIUM, DEFAULT_RULE))
@@ -176,7 +176,7 @@ def _topic(question: ParsedQuestion, conflict: StatementConflict, question_text:
         (question_text, question.stems),
     ):
         plain = plain_text(text)
-        # Reversed, so that of two forms of a word the first in the text is kept.
+        # Reversed, so that the first form of a word in the text is kept.
         words = {w.stem: plain[w.start : w.end] for w in reversed(content_words(text)) if w.stem in stems}
         if words:
             return " ".join([*reversed(words.values())][:MAX_TOPIC_WORDS])

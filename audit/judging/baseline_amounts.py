@@ -1,7 +1,7 @@
-"""Amounts that do not agree: of the same kind (a body's temperature, not a shelf's) and about the same object.
+"""Conflicting amounts: amounts of the same kind (body and not shelf temperatures) on the same object that do not agree.
 
-A dimension is not enough: a fever of 100.4 °F and a shelf of 15 to 30 °C, five minutes of warm-up and six months of waiting have
-one each. Where the words leave open whether two amounts are about the same thing, the conflict is UNCLEAR, never a divergence.
+The same dimension is not enough: a fever of 100.4 °F and a shelf of 15 to 30 °C share one, and so do five minutes of warm-up and
+six months of waiting. Where the words leave open whether two amounts are about the same thing, the conflict is UNCLEAR.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from audit.text.statements import CELL_SEPARATOR
 from audit.text.tokens import plain_text, stem, stems
 from audit.text.units import CLOCK, COUNT, DURATION, PRESSURE, SHARE, TEMPERATURE, TEMPERATURE_TOLERANCE_C
 
-# Two clauses with fewer words in common need not have the same subject; for counts, and where one clause has no other words
-# than the other, one word less is enough.
+# Two clauses with fewer common words need not have the same subject; for counts, and where all words of one clause are in the
+# other, one word less is enough.
 MIN_SHARED_WORDS = 3
-# Of the words of the shorter clause, the share that both have if they are about the same object
+# Minimum share of the words of the shorter clause that both have if they are about the same object
 MIN_OVERLAP, MIN_OVERLAP_OF_ASKED = 0.6, 0.5
-# Two figures closer than this share of the larger one are the same figure, rounded (annotation protocol, section 4).
+# Two numbers closer than this share of the larger one differ only by rounding (annotation protocol, section 4).
 ROUNDING = 0.15
 # Three types are not four, and 10 pm is not 11 pm.
 NEVER_ROUNDED = (COUNT, CLOCK)
-# Amounts further apart than this factor are of different kinds (minutes and months, milligrams and pounds), except for these
+# Amounts that differ by a larger factor are of different kinds (minutes and months, milligrams and pounds), except for these
 MAX_RATIO = 30
 ANY_RATIO = (COUNT, CLOCK, SHARE, TEMPERATURE)
 BODY_C = (34.0, 43.0)
@@ -42,27 +42,27 @@ KINDS_OF_TEMPERATURE = {
 _PEOPLE = "child children infant toddler teen teenager adolescent men women man woman pregnant elderly"
 POPULATIONS = frozenset(map(stem, _PEOPLE.split()))
 AGE = re.compile(r"\b(?:age[ds]?|old|older|younger|born)\b")
-# "Wait 6 weeks before you drive" counts from the same day as "6 weeks after surgery"
+# "Wait 6 weeks before you drive" starts on the same day as "6 weeks after surgery"
 WAITS = re.compile(r"\b(?:wait\w*|not|never|avoid)\b")
 BEFORE, AFTER = re.compile(r"\W*(?:before|prior|ago|in advance|ahead)\b"), re.compile(r"\W*(?:after|following|later|from)\b")
-# "Eight people per 1 million" is a rate, whatever it counts
+# "Eight people per 1 million" is a rate
 RATE = re.compile(r"^\W*(?:\w+\W+)?(?:per|in every|out of)\b")
-# How far from an amount the words are that tell whether it is an age
+# Maximum distance from an amount of the words that show that it is an age
 NEAR = 25
 
 QuantityInStatement = tuple[StatementReading, Quantity]
 
 
 def quantities_that_differ(question: ParsedQuestion, first: ParsedAnswer, second: ParsedAnswer) -> StatementConflict | None:
-    """The two quantities that differ most surely: those that the question asks for, else those whose statements share most.
+    """The two quantities whose conflict is most certain: those that the question asks for, else those in the closest statements.
 
-    None if none differ. A quantity that the other answer gives anywhere does not differ from it.
+    None if no quantities differ. A quantity that occurs anywhere in the other answer does not differ from it.
     """
     asked_for = clearest(_differing(question, _asked_for(question, first), _asked_for(question, second), first, second))
     if asked_for is not None and asked_for.sameness is Sameness.SAME:
         return asked_for
     others = _differing(question, _all_quantities(first), _all_quantities(second), first, second, asked=False)
-    # What the question asks for comes first: other figures may differ because the answers speak of different things.
+    # Requested quantities come first: others may differ because the answers are about different things.
     return clearest(others) or asked_for
 
 
@@ -91,7 +91,7 @@ CONTAINER = re.compile(r"\W{0,3}(?:glass(?:es)?|cups?|mugs?|bottles?|cans?|carto
 
 
 def _states_no_amount(statement: StatementReading, quantity: Quantity) -> bool:
-    """Whether a number is that of a reference, "in the next decade (14)", or the size of a container, "4 to 8 8 oz. glasses"."""
+    """Whether a number is a reference ("in the next decade (14)") or the size of a container ("4 to 8 8 oz. glasses")."""
     rest = statement.text[quantity.end :]
     is_reference = statement.text[: quantity.start].endswith("(") and rest.startswith(")")
     return is_reference or (quantity.dimension == "volume" and CONTAINER.match(rest) is not None)
@@ -107,7 +107,7 @@ def _differing(
     asked: bool = True,
 ) -> Iterator[StatementConflict]:
     for (statement, quantity), (other_statement, other) in product(quantities, others):
-        # An answer may give both figures, for different cases: then it does not differ from the other.
+        # An answer that gives both amounts, for different cases, does not differ from the other.
         if not differ_in_value(quantity, other) or _is_given(quantity, second) or _is_given(other, first):
             continue
         objects = _same_asked if asked else _same_subject
@@ -128,18 +128,18 @@ def _is_given(quantity: Quantity, answer: ParsedAnswer) -> bool:
 
 
 def differ_in_value(a: Quantity, b: Quantity) -> bool:
-    """Whether two comparable quantities differ: neither range contains the other, and it is more than rounding.
+    """Whether two comparable quantities differ: neither range contains the other, and the difference exceeds rounding.
 
-    A bound counts as its figure: a reader of "at least 3 months" acts otherwise than one of "6 months".
+    A bound is compared by its value: a reader of "at least 3 months" acts differently from one of "6 months".
     """
     if a.vague or b.vague or not a.comparable(b):
         return False
-    if a.dimension == PRESSURE:  # 150/90 is a pair and no range
+    if a.dimension == PRESSURE:  # 150/90 is a pair and not a range
         return (a.low, a.high) != (b.low, b.high)
-    # Who follows the narrower range also keeps to the wider one.
+    # A reader who follows the narrower range also complies with the wider one.
     if (a.low <= b.low and b.high <= a.high) or (b.low <= a.low and a.high <= b.high):
         return False
-    if a.dimension == TEMPERATURE:  # a share of degrees above freezing means nothing: 38.0 and 38.6 °C are two thresholds
+    if a.dimension == TEMPERATURE:  # relative differences of temperatures are meaningless: 38.0 and 38.6 °C are two thresholds
         return max(abs(a.low - b.low), abs(a.high - b.high)) > TEMPERATURE_TOLERANCE_C
     rounding = 0.0 if a.dimension in NEVER_ROUNDED else ROUNDING
     return not (_is_rounded(a.low, b.low, rounding) and _is_rounded(a.high, b.high, rounding))
@@ -153,7 +153,7 @@ def _is_rounded(a: float, b: float, rounding: float) -> bool:
 
 
 def _same_asked(question: ParsedQuestion, a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
-    """Whether both amounts answer the question: both statements share its words, and most of their own."""
+    """Whether both amounts answer the question: both statements share a word with it, and most of their words."""
     shared, overlap = len(question.stems & a.stems & b.stems), _overlap(a, x, b, y)[1]
     # "9 in 10 do not know" and "11 % have it" are both shares of adults with the disease
     same_claim = x.dimension != SHARE or (overlap >= MIN_OVERLAP_OF_ASKED and _is_negated(a, x) == _is_negated(b, y))
@@ -163,12 +163,12 @@ def _same_asked(question: ParsedQuestion, a: StatementReading, x: Quantity, b: S
     is_alike = shared > 1 or overlap >= MIN_OVERLAP_OF_ASKED
     if shared and is_alike and same_claim and same_people and _same_row(a, b):
         return Sameness.SAME
-    # A statement that does not name the question's subject answers something else, unless the other one says so too.
+    # Two statements that share no word with the question are not answers to it, so their amounts cannot conflict.
     return Sameness.UNCLEAR if question.shares_word(a) or question.shares_word(b) else Sameness.DIFFERENT
 
 
 def _same_subject(question: ParsedQuestion, a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> Sameness:
-    """Whether two amounts that nobody asked for are about one subject; what is counted is part of the subject."""
+    """Whether two amounts that the question does not ask for have one subject, which includes what is counted."""
     shared, overlap = _overlap(a, x, b, y)
     on_question = not question.stems.isdisjoint(a.stems & b.stems)
     needed = MIN_SHARED_WORDS - (on_question and (x.dimension == COUNT or overlap == 1))
@@ -178,13 +178,13 @@ def _same_subject(question: ParsedQuestion, a: StatementReading, x: Quantity, b:
 
 
 def _counts_asked(question: ParsedQuestion, statement: StatementReading, quantity: Quantity) -> bool:
-    """Whether a count counts what the question names: "how many stages" asks for no number of nurses."""
+    """Whether a count is of what the question names: "how many stages" does not ask for a number of nurses."""
     counted = {*stems(quantity.noun), *([] if quantity.noun else [_word_before(statement, quantity)])}
     return not counted.isdisjoint(question.all_stems)
 
 
 def _same_row(a: StatementReading, b: StatementReading) -> bool:
-    """Whether two statements are about one thing where they are rows of tables, whose first cells name it."""
+    """Whether two table rows are about one thing, which their first cells name; True for other statements."""
     labels = [frozenset(stems(s.text.partition(CELL_SEPARATOR)[0])) if CELL_SEPARATOR in s.text else None for s in (a, b)]
     ours, others = (s.stems if label is None else label for s, label in zip((a, b), labels, strict=True))
     return labels == [None, None] or not ours.isdisjoint(others)
@@ -196,12 +196,12 @@ def _is_negated(statement: StatementReading, quantity: Quantity) -> bool:
 
 
 def _populations(statement: StatementReading) -> frozenset[str]:
-    """The groups of people that a statement names as its own: what a child should drink is not what an adult should."""
+    """The groups of people that a statement is about: advice for children differs from advice for adults."""
     return statement.stems & POPULATIONS
 
 
 def _overlap(a: StatementReading, x: Quantity, b: StatementReading, y: Quantity) -> tuple[int, float]:
-    """How many words the clauses of two amounts share, and which share of the shorter one that is."""
+    """The number of words that the clauses of two amounts share, also as a share of the shorter one."""
     ours, others = a.clause_stems(x.start, x.end), b.clause_stems(y.start, y.end)
     shared = len(ours & others)
     return shared, shared / max(1, min(len(ours), len(others)))
@@ -242,11 +242,11 @@ def _same_temperature(a: StatementReading, x: Quantity, b: StatementReading, y: 
 
 
 def kinds_of_temperature(text: str, quantity: Quantity) -> set[str]:
-    """What a temperature in a text is one of: body, storage, food, water; empty if the text does not tell."""
+    """What a temperature in a text is of: body, storage, food, water; empty if the text does not say."""
     words = frozenset(stems(text))
     kinds = {kind for kind, of_kind in KINDS_OF_TEMPERATURE.items() if of_kind & words}
     is_bodily = BODY_C[0] <= quantity.low and quantity.high <= BODY_C[1]
-    # Nothing else is kept, cooked or washed at the temperature of a fever.
+    # Nothing is stored, cooked or washed at the temperature of a fever.
     return {"body"} if is_bodily and ("body" in kinds or not kinds) else kinds - {"body"}
 
 
@@ -256,7 +256,7 @@ def _is_age(statement: StatementReading, quantity: Quantity) -> bool:
 
 
 def _side(statement: StatementReading, quantity: Quantity) -> str:
-    """Whether an amount of time comes before or after something, by the word that follows it."""
+    """Whether a period of time is before or after something, from the words around it."""
     rest = plain_text(statement.text[quantity.end :])
     waits = WAITS.search(plain_text(statement.text)) is not None
     return "before" if BEFORE.match(rest) and not waits else "after" if AFTER.match(rest) else ""

@@ -1,4 +1,4 @@
-"""Two statements that cannot both be followed, and how sure the rules are that both speak of the same thing."""
+"""Two statements that cannot both be followed, and how certain the rules are that both are about the same thing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit.judging.baseline_reading import StatementReading
 
 
 class Sameness(IntEnum):
-    """Whether two statements are about the same act, object or kind of amount, as far as rules can tell."""
+    """Whether two statements are about the same act, object or kind of amount, as far as rules can decide."""
 
     DIFFERENT = 0
     UNCLEAR = 1
@@ -32,10 +32,10 @@ class StatementConflict:
 
     @property
     def shared_stems(self) -> frozenset[str]:
-        """What both statements are about."""
+        """The words that both statements share."""
         return self.first.stems & self.second.stems
 
 
 def clearest(conflicts: Iterable[StatementConflict]) -> StatementConflict | None:
-    """The conflict that is surest, among equals the one whose statements share most; None if there is none."""
+    """The most certain conflict; among equals, the one whose statements share most words. None without a conflict."""
     return max(conflicts, key=lambda conflict: (conflict.sameness, len(conflict.shared_stems)), default=None)

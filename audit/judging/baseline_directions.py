@@ -1,8 +1,8 @@
 """Opposite directions: one answer allows or advises what the other forbids, on the same act and the same object.
 
-Negations alone decide nothing: of 33 pairs of the NIH release in which one answer negates what the other states in the same
-words, the judge calls 2 contradictory. So each direction is read with its scope, the few words that it applies to, and two
-directions are opposite only if their scopes name the same thing: "Do not clean the litter box" says nothing about keeping a cat.
+Negation by itself is not enough: of 33 pairs of the NIH release in which one answer negates what the other states in the same
+words, the judge calls 2 contradictory. So each direction has a scope, the few words that it applies to, and two directions are
+opposite only if their scopes name the same thing: "Do not clean the litter box" says nothing about keeping a cat.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from audit.text.units import DURATION
 
 GOOD = "allowed|permitted|safe|fine|acceptable|possible|ok|okay|all right|needed|required|necessary|recommended"
 PARTICIPLE = r"(?:\w+(?:ed|en|ept|orn|un|et)|paid|made|done)\b"
-# What is forbidden or allowed follows these ...
+# The forbidden or allowed act follows these ...
 FORBIDS = re.compile(
-    # "Do not" tells somebody to; "early cancers do not cause symptoms" describes
+    # "Do not" is an instruction; "early cancers do not cause symptoms" is a description
     r"(?:^|[.;:,!?(|•-] ?|\b(?:you|we|please|and|but|or|so|then|patients|recipients) )(?:do not|don't)\b|"
     r"\b(?:(?:must|should|may|can|need|shall)(?: not|n't)|can't|cannot|(?<!have )(?<!has )never|avoid(?:ing)?|"
     r"(?:refrain|abstain|stay away) from|steer clear of|gi?ve(?:n)? up|(?:advise|recommend)s? against|not for)\b|"
     r"^no\b(?! (?:more|less|matter|need)\b)"
 )
-# "You may be pregnant" and "it may be caused by" allow nothing
+# "You may be pregnant" and "it may be caused by" are not permissions
 PERMITS = re.compile(r"\byou (?:may|can)\b(?! (?:be|feel|notice|experience|also be)\b)")
 ADVISES = re.compile(r"\b(?:need to|needs? an?|should|must|have to|go on)\b")
 # ... and precedes these
@@ -39,7 +39,7 @@ FORBIDDEN = re.compile(
 DESCRIBES = "caus|affect|relat|link|associat|diagnos|confus|infect|pass"
 PERMITTED = re.compile(rf"\b(?:is|are) (?:\w+ )?(?:{GOOD})\b|\b(?:may|can) be (?!{DESCRIBES}){PARTICIPLE}")
 ADVISED = re.compile(rf"\b(?:must|should|ha[sv]e? to) be {PARTICIPLE}")
-# In this order: "you may not" forbids, and "you should give up" advises nothing but what it forbids
+# In this order: "you may not" is a prohibition, and so is "you should give up"
 CUES = (
     (FORBIDDEN, False, True),
     (FORBIDS, False, False),
@@ -50,7 +50,7 @@ CUES = (
 )
 ADVICE = (ADVISES, ADVISED)
 LISTED = re.compile(r"\b(?:and|or|nor)\b|[,/]")
-# What follows is a circumstance and no part of the object; a comma ends no scope, because objects are often listed
+# These begin a circumstance, which is not part of the object; a comma does not end a scope, because objects are often listed
 SCOPE_END = re.compile(
     r"[.;!?()|]|\b(?:if|when|whenever|unless|until|till|while|before|after|during|because|so that|since|without|but|around|for|"
     r"even|whatever|as|within|again|prior)\b"
@@ -60,22 +60,22 @@ CONDITION = re.compile(
     r"\b(?:if|when|whenever|until|till|while|during|before|after|prior|once|only|except|as long as|provided)\b"
 )
 MAX_SCOPE = 5
-# Between a permission and the negation that takes it back: "you may usually not"
+# Between a permission and the negation that withdraws it: "you may usually not"
 MAX_GAP = 12
 _ACTS = "eat drink take have use do go get make keep start stop try receive apply give avoid"
-# Words that name the act and not its object: two directions that share only these are about different things
+# Words for the act and not its object: two directions that share only these are about different things
 ACTS = frozenset(map(stem, _ACTS.split()))
 _HEDGES = """
 following little bit small serving short course amount piece now moderate occasional usual normal safe safely ever please
 completely entirely strictly
 """
-# Words that say how much or how, never what
+# Words for an amount or a manner, never for the object
 HEDGES = frozenset(map(stem, _HEDGES.split()))
 NO_OBJECT = HEDGES | GENERIC_STEMS | MEASURE_STEMS
 
 
 class Direction(NamedTuple):
-    """What a statement allows, advises or forbids.
+    """The act that a statement allows, advises or forbids.
 
     objects     stems of the act and its object, one set for each of several listed: "grapefruit or its juice" has two
     places      stems of what follows "in", "at" or "on": where it applies
@@ -92,8 +92,7 @@ class Direction(NamedTuple):
 def opposite_directions(question: ParsedQuestion, first: ParsedAnswer, second: ParsedAnswer) -> StatementConflict | None:
     """The statements in which two answers give opposite directions on one act and object; None if they do not.
 
-    On a question that yes or no would answer, advice counts as a yes; on others, only a permission is the opposite of a
-    prohibition.
+    On a yes-or-no question, advice counts as a yes; on other questions, only a permission is the opposite of a prohibition.
     """
     return clearest(_opposites(question, first, second))
 
@@ -101,11 +100,11 @@ def opposite_directions(question: ParsedQuestion, first: ParsedAnswer, second: P
 def _opposites(question: ParsedQuestion, first: ParsedAnswer, second: ParsedAnswer) -> Iterator[StatementConflict]:
     for a, b in product(_directed(question, first), _directed(question, second)):
         pairs = product(find_directions(a.text), find_directions(b.text))
-        found = [_sameness(question, x, y, a, b) for x, y in pairs if x.allows != y.allows]
-        # An answer may give both directions, for different cases: then it is not opposite to the other
+        degrees = [_sameness(question, x, y, a, b) for x, y in pairs if x.allows != y.allows]
+        # An answer that gives both directions, for different cases, is not opposite to the other
         if a in second.statements or b in first.statements:
             continue
-        if (sameness := max(found, default=Sameness.DIFFERENT)) > Sameness.DIFFERENT:
+        if (sameness := max(degrees, default=Sameness.DIFFERENT)) > Sameness.DIFFERENT:
             yield StatementConflict(a, b, a.text, b.text, sameness)
 
 
@@ -155,9 +154,9 @@ def _content(text: str) -> list[str]:
 def _sameness(question: ParsedQuestion, x: Direction, y: Direction, a: StatementReading, b: StatementReading) -> Sameness:
     """Whether two opposite directions are about one act and object.
 
-    What they share must have a word of the question that is more than an act. A word of one object that neither the question
-    nor the other statement has may name another object: one such word leaves it open, two make it another object. So do two
-    places (a lake, a pool) and conditions of a prohibition; a place that only one of them names does not.
+    Their common words must include a word of the question that is not merely an act. A word of one object that is in neither
+    the question nor the other statement may name another object: with one such word this is unclear, with two the objects
+    differ. They also differ with two places (a lake, a pool) and with conditions of a prohibition, but not with a single place.
     """
     if (x.is_advice or y.is_advice) and not question.is_closed:
         return Sameness.DIFFERENT
@@ -169,7 +168,7 @@ def _sameness(question: ParsedQuestion, x: Direction, y: Direction, a: Statement
         return Sameness.DIFFERENT
     prohibition, permission = sorted((x, y), key=lambda direction: direction.allows)
     same_place = not x.places or not y.places or x.places & y.places
-    # "Not for 6 weeks" forbids nothing for ever: which time is allowed is a question of amounts
+    # "Not for 6 weeks" is not a permanent prohibition: the permitted time is compared as an amount
     is_timed = any(quantity.dimension == DURATION for quantity in (a if prohibition is x else b).quantities)
     same_case = not is_timed and (not prohibition.conditions or prohibition.conditions == permission.conditions)
     return Sameness.SAME if extra == 0 and same_place and same_case else Sameness.UNCLEAR

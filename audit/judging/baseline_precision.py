@@ -1,7 +1,7 @@
-"""How often the baseline judge's disagreements were right on real text, as measured and read: shown wherever its verdicts are.
+"""Measured precision of the baseline judge's disagreements on real text, which is shown next to its verdicts.
 
 The figures are in `baseline_precision.toml`; `python -m benchmarks.baseline_judge` measures them again. A verdict is right if the
-reference calls the pair a disagreement too (divergent or contradictory).
+reference also calls the pair a disagreement (divergent or contradictory).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ UNKNOWN = "How often this judge's disagreements are right is not recorded in thi
 
 @dataclass(frozen=True)
 class MeasuredPrecision:
-    """What was counted in one source.
+    """The counts from one source.
 
-    source, date    what the verdicts were compared with, and when (ISO 8601)
-    pairs           pairs with two answers that were judged; `abstained`: on which it gave no label
+    source, date    the reference of the comparison, and its date (ISO 8601)
+    pairs           judged pairs with two answers; `abstained`: those without a label
     shown, right    disagreements by label, and those of them that the reference calls a disagreement
     """
 
@@ -54,7 +54,7 @@ class MeasuredPrecision:
 
 @lru_cache(maxsize=1)
 def measured_precision() -> tuple[MeasuredPrecision, ...]:
-    """What was measured of the rules of this version, source by source."""
+    """The measurements for this version of the rules, source by source."""
     text = resources.files("audit.judging").joinpath("baseline_precision.toml").read_text(encoding="utf-8")
     return tuple(MeasuredPrecision(**row) for row in tomllib.loads(text)["measured"])
 
@@ -65,12 +65,12 @@ def precision_record() -> list[dict[str, Any]]:
 
 
 def precision_sentences(manifest: Mapping[str, Any]) -> list[str]:
-    """What a run that the rules judged records of their precision, a sentence for each source."""
+    """The precision that the manifest of a run judged by rules records, a sentence for each source."""
     settings = manifest.get("judge_settings")
     recorded = settings.get("precision") if isinstance(settings, Mapping) else None
     try:
         return [MeasuredPrecision(**row).sentence for row in recorded or ()] or [UNKNOWN]
-    except (TypeError, AttributeError, ValueError):  # a manifest may say anything
+    except (TypeError, AttributeError, ValueError):  # a manifest may have any value here
         return [UNKNOWN]
 
 

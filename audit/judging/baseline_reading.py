@@ -1,4 +1,4 @@
-"""How the baseline judge reads a question and an answer: statements with their subject, quantities and negations."""
+"""Parses questions and answers for the baseline judge: statements with their subject, quantities and negations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from audit.text.units import ONES, TENS, UNITS
 # A lead in the line itself: "Avoid the following: raw fish; raw eggs"
 INLINE_LEAD = re.compile(r"[^;:]*:(?=\s)")
 CLAUSE_BREAK = re.compile(r"[,;:()|–—](?:\s|$)|\s(?:but|and|or|while|whereas)\s")
-# Thirty times those of a usual answer; every statement is compared with every other.
+# Thirty times as many as in a typical answer; every statement is compared with every other.
 MAX_STATEMENTS = 300
-# A clause with fewer words of its own leaves its subject to the rest of the sentence
+# The subject of a clause with fewer words of its own is in the rest of the sentence
 MIN_CLAUSE_STEMS = 2
 _MEASURE_WORDS = "time time amount number least most exact approximately estimated"
-# Words that accompany any quantity and do not tell what it is about.
+# Words that accompany any quantity, whatever its subject.
 MEASURE_STEMS = frozenset(map(stem, [*(word for word in UNITS if word.isalpha()), *ONES, *TENS, *_MEASURE_WORDS.split()]))
 _GENERIC_WORDS = """
 patient people person doctor team transplant surgery hospital center medical health year day week month time long old
@@ -59,8 +59,8 @@ class StatementReading:
     text         the statement as it may be quoted: "Never smoke: cigarettes"
     words        its words, in order
     stems        its subject: the stems of its words, without those that only measure
-    quantities   the quantities that it gives
-    negations    what it denies, forbids or calls unknown
+    quantities   its quantities
+    negations    what it negates, forbids or calls unknown
     """
 
     text: str
@@ -83,13 +83,13 @@ class StatementReading:
 
     @cached_property
     def is_aside(self) -> bool:
-        """Whether it gives no guidance: it is about the answer itself, or about whom to call."""
+        """Whether it gives no guidance, because it is about the answer itself or about whom to call."""
         return ASIDE.search(self.text) is not None
 
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """An answer as the rules read it: its text and its statements, in order."""
+    """A parsed answer: its text and its statements, in order."""
 
     text: str
     statements: tuple[StatementReading, ...]
@@ -107,11 +107,11 @@ class ParsedAnswer:
 
 @dataclass(frozen=True)
 class ParsedQuestion:
-    """A question as the rules read it.
+    """A parsed question.
 
-    stems       the words of its interrogative sentences only, because patients also tell about themselves
-    all_stems   those that any question may have ("patient", "take") included
-    is_closed   whether yes or no would answer it
+    stems       the words of its interrogative sentences only, because patients also describe their situation
+    all_stems   the same, including words of many questions ("patient", "take")
+    is_closed   whether it is a yes-or-no question
     measures    the dimensions of the quantities that would answer it
     """
 
@@ -125,15 +125,15 @@ class ParsedQuestion:
         return not self.stems.isdisjoint(statement.stems)
 
     def asks_for(self, quantity: Quantity) -> bool:
-        """Whether a quantity has a dimension that the question asks for."""
+        """Whether the question asks for the dimension of a quantity."""
         return quantity.dimension.split("/")[0] in self.measures
 
 
 @lru_cache(maxsize=4096)
 def parse_question(text: str) -> ParsedQuestion:
-    """The question as the rules read it."""
+    """The parsed question."""
     sentences = [match.group().strip() for match in SENTENCE.finditer(text)]
-    # A question without a question mark is read in full.
+    # A question without a question mark is used in full.
     interrogative = [sentence for sentence in sentences if sentence.endswith("?")] or [text]
     stems = frozenset(word.stem for sentence in interrogative for word in content_words(sentence))
     lower = " ".join(interrogative).lower()
@@ -145,12 +145,12 @@ def parse_question(text: str) -> ParsedQuestion:
 
 @lru_cache(maxsize=4096)  # each answer is compared with all other answers to its question
 def parse_answer(text: str) -> ParsedAnswer:
-    """The answer as the rules read it."""
-    parts = islice((part for statement in statements(text) for part in _parts(statement.quoted)), MAX_STATEMENTS)
+    """The parsed answer."""
+    parts = islice((part for statement in statements(text) for part in _semicolon_parts(statement.quoted)), MAX_STATEMENTS)
     return ParsedAnswer(text, tuple(map(_parse_statement, parts)))
 
 
-def _parts(text: str) -> Iterator[str]:
+def _semicolon_parts(text: str) -> Iterator[str]:
     """The parts of a statement between semicolons, each with the lead of the first one."""
     first, *others = text.split(";")
     yield first.strip()

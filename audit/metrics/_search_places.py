@@ -72,13 +72,13 @@ from places group by all
 class SearchPlace:
     """One kind of text that contains words of a search.
 
-    place         one of PLACES
+    kind          one of PLACES
     text          the first of these texts
     texts         how many there are
     handbook_ids  whose answers they are; () where they are not answers
     """
 
-    place: str
+    kind: str
     text: str
     texts: int
     handbook_ids: tuple[str, ...] = ()

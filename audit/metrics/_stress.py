@@ -151,10 +151,10 @@ def _choices(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield _trial(replies, StressMeasure.UNREAD, (~readable).astype(int), 1, (~readable).astype(int))
     answered = replies[replies["is_open"] & readable]
     # An answer that declines shares no word with the gold answer and is not right
-    likeness = [
+    overlaps = [
         token_f1(choice if isinstance(choice, str) else "", gold) for choice, gold in answered[["choice", "gold"]].to_numpy()
     ]
-    yield _trial(answered, StressMeasure.OPEN_F1, np.array(likeness), 1, 0)
+    yield _trial(answered, StressMeasure.OPEN_F1, np.array(overlaps), 1, 0)
     # Without grades, only the replies that decline would have a score
     scored = answered[answered["system"].isin(answered.loc[answered["choice_score"].notna(), "system"])]
     score = scored["choice_score"].where(~scored["says_insufficient"], 0.0)

@@ -76,8 +76,8 @@ def earlier_planted(target: PlantedTarget, max_bytes: int) -> dict[Key, Any]:
     """
     file = target.folder / PLANTED_FILE
     layout = release_layout(target.folder) if target.is_release else Layout(target.folder, {"planted": [file] * file.is_file()})
-    kept = records_to_keep(layout, "planted", PLANTED_FILE, planted, max_bytes)
-    return {(record["item_id"], record["judge"]): raw for raw, record in kept}
+    existing = records_to_keep(layout, "planted", PLANTED_FILE, planted, max_bytes)
+    return {(record["item_id"], record["judge"]): raw for raw, record in existing}
 
 
 def write_planted(target: PlantedTarget, earlier: dict[Key, Any], judge: str, records: Iterable[Record]) -> int:

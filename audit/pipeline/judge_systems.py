@@ -131,8 +131,8 @@ def earlier_evaluations(folder: Path, max_bytes: int) -> dict[Key, Any]:
 
     Raises ReleaseError where they are in another file, or cannot all be read: writing the file again would lose some.
     """
-    kept = records_to_keep(release_layout(folder), "criteria", CRITERIA_FILE, criteria, max_bytes)
-    return {(record["question_id"], record["system_id"], record["judge"]): raw for raw, record in kept}
+    existing = records_to_keep(release_layout(folder), "criteria", CRITERIA_FILE, criteria, max_bytes)
+    return {(record["question_id"], record["system_id"], record["judge"]): raw for raw, record in existing}
 
 
 def write_criteria(folder: Path, earlier: dict[Key, Any], records: Iterator[Record]) -> int:

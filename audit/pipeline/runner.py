@@ -35,7 +35,7 @@ class StageCount:
     findings: int = 0
 
     @property
-    def kept(self) -> int:
+    def unchanged(self) -> int:
         """Tasks that were done by an earlier run."""
         return self.tasks - self.done - self.failed
 

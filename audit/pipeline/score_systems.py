@@ -115,8 +115,8 @@ def write_measures(records: SystemRecords, values: Values) -> int:
     changed stays. Where the manifest declares a count of measures, it is corrected. Raises OSError.
     """
     replaced = {(system, measure) for _, system, measure in values}
-    kept = (record for record in records.measures if (record["system_id"], record["measure"]) not in replaced)
-    return write_table(records.folder, MEASURES_FILE, "measures", [*kept, *_as_records(values)])
+    unchanged = (record for record in records.measures if (record["system_id"], record["measure"]) not in replaced)
+    return write_table(records.folder, MEASURES_FILE, "measures", [*unchanged, *_as_records(values)])
 
 
 def _as_records(values: Values) -> Iterator[dict[str, Any]]:

@@ -63,7 +63,7 @@ class LayerResult:
     """One layer of the search: its best sections (id, title, score), how many it passed on, or why it was skipped."""
 
     name: str
-    kept: int | None
+    passed_on: int | None
     skipped: str | None
     top: tuple[tuple[str, str | None, float | None], ...]
 

@@ -126,7 +126,7 @@ def _citations(con: Connection, records: Mapping[int, Record]) -> dict[int, tupl
 def _places(record: Record) -> list[Place]:
     passages = {int_or_none(passage.get("passage")): passage for passage in objects(record.get("passages"))}
     known = [citation for citation in objects(record.get("citations")) if citation.get("known") is not False]
-    places = (_place(citation, passages.get(int_or_none(citation.get("passage")), {})) for citation in known)
+    places = (_cited_place(citation, passages.get(int_or_none(citation.get("passage")), {})) for citation in known)
     return [position for position in dict.fromkeys(places) if position[0] is not None]
 
 
@@ -149,7 +149,7 @@ Place = tuple[int | None, str | None, int | None, int | None, int | None]
 """Number of the passage, section, first and last character of the statement, first character of the passage."""
 
 
-def _place(citation: Record, passage: Record) -> Place:
+def _cited_place(citation: Record, passage: Record) -> Place:
     section_id = text_or_none(citation.get("section_id")) or text_or_none(passage.get("section_id"))
     number, start, end = (int_or_none(citation.get(name)) for name in ("passage", "quote_start", "quote_end"))
     if start is None and citation.get("quote"):  # a heading has no position in the text below it

@@ -62,7 +62,7 @@ class LoadReport:
     checks: list[Check] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
-    def count(self, outcome: str) -> int:
+    def count_findings(self, outcome: str) -> int:
         """How many findings have `outcome`."""
         return sum(finding.outcome == outcome for finding in self.findings)
 
@@ -80,7 +80,9 @@ class LoadReport:
     def clean(self) -> bool:
         """Nothing was quarantined or repaired, and all counts reconcile."""
         # A check whose ok is None had no reference count, which is not a fault of the release
-        return not (self.count(QUARANTINED) or self.count(REPAIRED)) and all(check.ok is not False for check in self.checks)
+        return not (self.count_findings(QUARANTINED) or self.count_findings(REPAIRED)) and all(
+            check.ok is not False for check in self.checks
+        )
 
     def verdict(self) -> str:
         """The report in one sentence."""
@@ -100,7 +102,7 @@ class LoadReport:
             "verdict": self.verdict(),
             "clean": self.clean,
             "totals": self.totals(),
-            "findings": {outcome: self.count(outcome) for outcome in (QUARANTINED, REPAIRED, NOTED)},
+            "findings": {outcome: self.count_findings(outcome) for outcome in (QUARANTINED, REPAIRED, NOTED)},
             "checks": [asdict(check) for check in self.checks],
             "files": [asdict(file) for file in self.files],
         }

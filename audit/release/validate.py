@@ -55,7 +55,7 @@ def fields_of(record: Any, kind: str) -> dict[str, Any]:
 
 def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
     """A manifest under the format's own names, with its unknown fields; values too large for a page are truncated or left out."""
-    kept: dict[str, Any] = {}
+    loaded: dict[str, Any] = {}
     left = MAX_MANIFEST
     for name, full in (canonical(record, "manifest") | dict(record)).items():
         value = full[:MAX_MANIFEST_TEXT] if isinstance(full, str) else full
@@ -63,10 +63,10 @@ def manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
         if value != full:
             repairs.append(f"field '{name[:80]}' has {len(full):,} characters; its first {MAX_MANIFEST_TEXT:,} were loaded.")
         if length <= left:
-            kept[name], left = value, left - length
+            loaded[name], left = value, left - length
         else:
             repairs.append(f"field '{name[:80]}' has {length:,} characters; the release was loaded without it.")
-    return kept
+    return loaded
 
 
 def handbook(record: Any, repairs: Repairs) -> dict[str, Any]:

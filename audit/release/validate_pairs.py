@@ -63,8 +63,8 @@ def inconsistency(record: Any, repairs: Repairs) -> dict[str, Any]:
     label = vocabulary_term(raw["classification"], LABEL_SPELLINGS, "classification", LABELS)
     if label is None:
         raise Reject("missing_field", "field 'classification' is empty.")
-    places = [_place(place, repairs) for place in list_value(raw["places"], "places")]
-    if len({place["position"] for place in places}) < 2:
+    places = [_place_record(entry, repairs) for entry in list_value(raw["places"], "places")]
+    if len({entry["position"] for entry in places}) < 2:
         raise Reject("too_few_places", "it needs places with at least two different positions.")
     return {
         "handbook_id": required_text(raw, "handbook_id"), "question_id": optional(text, raw, "question_id", repairs),
@@ -73,7 +73,7 @@ def inconsistency(record: Any, repairs: Repairs) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _place(record: Any, repairs: Repairs) -> dict[str, Any]:
+def _place_record(record: Any, repairs: Repairs) -> dict[str, Any]:
     raw = fields_of(record, "place")
     position = integer(raw["position"], "position")
     if position is None:

@@ -135,7 +135,7 @@ def _by_document(
     raw: Mapping[str, Any], name: str, repairs: Repairs, read: Callable[[Any, Repairs], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The entries of a list about documents, one per document; unusable entries are dropped with a message."""
-    kept: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     contradicted: set[str] = set()
     for position, entry in enumerate(optional(list_value, raw, name, repairs) or [], 1):
         try:
@@ -143,12 +143,12 @@ def _by_document(
         except Reject as reject:
             repairs.append(f"entry {position} of '{name}': {str(reject).rstrip('.')}. It was loaded without that entry.")
             continue
-        if kept.setdefault(value["document_id"], value) != value:
+        if entries.setdefault(value["document_id"], value) != value:
             contradicted.add(value["document_id"])
     for document_id in contradicted:
         repairs.append(f"'{name}' has document '{document_id}' twice, with different content. It was loaded without both.")
-        del kept[document_id]
-    return list(kept.values())
+        del entries[document_id]
+    return list(entries.values())
 
 
 def _call(entry: Any, _: Repairs) -> dict[str, Any]:

@@ -120,15 +120,15 @@ def _objects(
     raw: Mapping[str, Any], name: str, repairs: Repairs, read: Callable[[Any, Repairs], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """A list of objects, each read by `read`; what is not an object is dropped."""
-    kept = []
+    objects = []
     for position, entry in enumerate(optional(list_value, raw, name, repairs) or [], 1):
         if isinstance(entry, Mapping):
-            kept.append(read(entry, repairs))
+            objects.append(read(entry, repairs))
         else:
             repairs.append(
                 f"entry {position} of '{name}' is {type_name(entry)}, not an object. It was loaded without that entry."
             )
-    return kept
+    return objects
 
 
 def criteria(record: Any, repairs: Repairs) -> dict[str, Any]:

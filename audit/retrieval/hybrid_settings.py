@@ -58,10 +58,10 @@ class HybridSettings:
     leave_out: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if problem := next(self._problems(), None):
+        if problem := next(self._invalid_settings(), None):
             raise ValueError(problem)
 
-    def _problems(self) -> Iterator[str]:
+    def _invalid_settings(self) -> Iterator[str]:
         if not 0 <= self.overlap_tokens < self.chunk_tokens:
             yield f"chunks of {self.chunk_tokens} tokens cannot share {self.overlap_tokens} tokens with the chunk before"
         if not 0 < self.min_chunk_tokens <= self.chunk_tokens <= self.max_chunk_tokens:

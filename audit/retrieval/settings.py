@@ -87,10 +87,10 @@ class RetrievalSettings:
     hybrid: HybridSettings = HYBRID_DEFAULTS
 
     def __post_init__(self) -> None:
-        if problem := next(self._problems(), None):
+        if problem := next(self._invalid_settings(), None):
             raise ValueError(problem)
 
-    def _problems(self) -> Iterator[str]:
+    def _invalid_settings(self) -> Iterator[str]:
         if not 0 <= self.overlap_words < self.chunk_words:
             yield f"chunks of {self.chunk_words} words cannot share {self.overlap_words} words with the chunk before"
         if unknown := self.leave_out - set(LAYERS):

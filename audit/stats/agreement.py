@@ -34,11 +34,11 @@ NUDGES_PER_CHUNK = 256
 class RatedItems:
     """Items by the labels that their raters gave.
 
-    given   float, (patterns, raters, K): 1 where a rater gave a label; each pattern has a rating
-    counts  (..., patterns): items, weighted items, or shares of items
+    indicators  float, (patterns, raters, K): 1 where a rater gave a label; each pattern has a rating
+    counts      (..., patterns): items, weighted items, or shares of items
     """
 
-    given: Floats
+    indicators: Floats
     counts: Values
 
     @classmethod
@@ -60,7 +60,7 @@ class RatedItems:
     @cached_property
     def uses(self) -> Floats:
         """Times each label was given in each pattern: (patterns, K)."""
-        return np.asarray(self.given.sum(axis=1))
+        return np.asarray(self.indicators.sum(axis=1))
 
     @cached_property
     def raters(self) -> Floats:
@@ -96,8 +96,8 @@ class RatedItems:
     @property
     def rater_shares(self) -> Values:
         """Share of each label among the items of each rater: (..., raters, K)."""
-        patterns, raters, size = self.given.shape
-        uses = (self.counts @ self.given.reshape(patterns, raters * size)).reshape(*self.counts.shape[:-1], raters, size)
+        patterns, raters, size = self.indicators.shape
+        uses = (self.counts @ self.indicators.reshape(patterns, raters * size)).reshape(*self.counts.shape[:-1], raters, size)
         return np.asarray(_ratio(uses, uses.sum(axis=-1, keepdims=True)))
 
 

@@ -35,7 +35,7 @@ def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator
     number, unchecked = 0, False
     answers: tuple[int, dict[int, str]] = (-1, {})
     for path in reader.layout.parts["position"]:
-        for line, place, raw, record in reader.records(path, "position", position):
+        for line, location, raw, record in reader.records(path, "position", position):
             problem = state.resolve_ids(record, ("question",)) or _number_holders(record, state)
             if problem is None and state.has_answers and answers[0] != record["question"]:
                 # Records of one question mostly follow each other
@@ -43,7 +43,7 @@ def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator
             if problem is None and state.has_answers:
                 problem = _place_quotes(record, answers[1])
             if problem:
-                reader.requarantine(line, place, *problem, raw)
+                reader.requarantine(line, location, *problem, raw)
                 continue
             if not state.has_answers and not unchecked:
                 unchecked = True
@@ -51,7 +51,7 @@ def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator
                     "the release came without answers, so its quotes were not checked. They were loaded without positions in "
                     "the text."
                 )
-                reader.note(line, place, NOTED, "quotes_not_checked", message)
+                reader.note(line, location, NOTED, "quotes_not_checked", message)
             number += 1
             yield {**record, "number": number, "holders": [{**holder, "number": number} for holder in record["holders"]]}
 

@@ -82,7 +82,7 @@ def _register(record: Record, state: LoadState, instances: dict[int, _Instance])
     if unknown := state.resolve_ids(record, ("question",)):
         return unknown
     record["instance"] = number = state.instances[record["instance_id"]] = len(state.instances)
-    places = {document["document_id"]: place for place, document in enumerate(record["documents"])}
+    places = {document["document_id"]: index for index, document in enumerate(record["documents"])}
     instances[number] = _Instance(record["test"], frozenset(record["options"]), places)
     record["options"] = json.dumps(record["options"], ensure_ascii=False) if record["options"] else None
     return None
@@ -90,9 +90,9 @@ def _register(record: Record, state: LoadState, instances: dict[int, _Instance])
 
 def _documents(records: list[Record]) -> Iterator[Record]:
     for record in records:
-        for place, document in enumerate(record["documents"]):
+        for index, document in enumerate(record["documents"]):
             edit = json.dumps(document["edit"], ensure_ascii=False) if document["edit"] else None
-            yield document | {"instance": record["instance"], "place": place, "edit": edit}
+            yield document | {"instance": record["instance"], "place": index, "edit": edit}
 
 
 def _reply_problem(record: Record, state: LoadState, seen: set[tuple[int, int]]) -> Problem | None:
@@ -124,13 +124,13 @@ def _entries_of_documents(reader: RecordReader, entry: Entry, name: str, instanc
     line, position, record = entry
     asked = STRESS_CALLS.get(StressTest(instance.test), ())
     for item in record[name]:
-        place = instance.places.get(item["document_id"])
-        if place is None:
+        index = instance.places.get(item["document_id"])
+        if index is None:
             words = f"'{name}' names document '{item['document_id']}', which its instance does not have"
         elif name == "documents" and item["call"] not in asked:
             words = f"'{item['call']}' is not a call of the test {instance.test}"
         else:
-            yield item | {"place": place}
+            yield item | {"place": index}
             continue
         reader.note(line, position, REPAIRED, "entry_dropped", f"{words}. The reply was loaded without that entry.")
 

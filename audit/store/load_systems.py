@@ -94,7 +94,7 @@ def _load_references(con: Connection, reader: RecordReader, state: LoadState, an
     ]
     append_records(con, "question_types", TYPE_COLUMNS, iter(records))
     append_records(con, "question_sources", QUESTION_SOURCE_COLUMNS, _question_sources(records, state))
-    answers = [(record["question"], place, text) for record in records for place, text in enumerate(record["answers"])]
+    answers = [(record["question"], index, text) for record in records for index, text in enumerate(record["answers"])]
     answered.update((question, None) for question, _, _ in answers)
     if answers:
         append(con, "reference_answers", dict(zip(("question", "place", "answer"), zip(*answers, strict=True), strict=True)))

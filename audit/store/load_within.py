@@ -22,7 +22,7 @@ def load_within(con: Connection, reader: RecordReader, state: LoadState) -> None
     records = list(_inconsistencies(reader, state))
     if records:
         append(con, "inconsistencies", {name: [record[name] for record in records] for name in COLUMNS})
-        places = [_place_row(record, place) for record in records for place in range(len(record["places"]))]
+        places = [_place_row(record, index) for record in records for index in range(len(record["places"]))]
         append(con, "inconsistency_places", {name: [record[name] for record in places] for name in PLACE_COLUMNS})
 
 
@@ -51,7 +51,7 @@ def _inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Inconsi
             if problem := state.resolve_ids(record, kinds):
                 reader.requarantine(line, position, *problem, raw)
                 continue
-            outside = [place for place in record["places"] if not _is_inside(place, record["handbook"], state)]
+            outside = [entry for entry in record["places"] if not _is_inside(entry, record["handbook"], state)]
             if outside:
                 message = f"{len(outside)} of its places are not in sections. It was loaded; for these places only the text "
                 "is shown."
@@ -60,14 +60,14 @@ def _inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Inconsi
             yield {"question": None, **record, "number": number}
 
 
-def _is_inside(place: dict[str, Any], handbook: int, state: LoadState) -> bool:
+def _is_inside(entry: dict[str, Any], handbook: int, state: LoadState) -> bool:
     """Whether a place is one of the release's texts; a release without texts cannot be checked."""
-    if not state.sections or place["section_id"] is None:
+    if not state.sections or entry["section_id"] is None:
         return True
-    length = state.sections.get((handbook, place["section_id"]))
-    start, end = place["start"] or 0, place["end"] if place["end"] is not None else place["start"] or 0
+    length = state.sections.get((handbook, entry["section_id"]))
+    start, end = entry["start"] or 0, entry["end"] if entry["end"] is not None else entry["start"] or 0
     return length is not None and 0 <= start <= end <= length
 
 
-def _place_row(record: Inconsistency, place: int) -> dict[str, Any]:
-    return {**record["places"][place], "number": record["number"], "place": place}
+def _place_row(record: Inconsistency, index: int) -> dict[str, Any]:
+    return {**record["places"][index], "number": record["number"], "place": index}

@@ -1,4 +1,4 @@
-"""An instance of a stress test: a question, the documents that a model is shown, and the truth about each of them."""
+"""An instance of a stress test: a question, the documents in the prompt, and the truth about each of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ INSTANCES_FILE = "stress_instances.jsonl"
 
 @dataclass(frozen=True)
 class StressDocument:
-    """A document as a model is shown it.
+    """A document in the prompt.
 
     is_signal     it belongs to the question; noise belongs to another one
     is_factual    False where an error was planted: `text` is then the edited copy of document `edited_from`
     edit          kind, before, after and start of the planted error
     sub_question  a question that this document answers, with `sub_answer`, a string of the true document; None: not asked
-    false_answer  what the edited document says instead
+    false_answer  the answer according to the edited document
     """
 
     document_id: str
@@ -43,11 +43,11 @@ class StressInstance:
 
     options       letter -> text; empty for an open question
     gold          the letter of the right option, or the answer's text for an open question
-    signal_share  0 to 100, the share of signal asked for (in `robustness`: the share of documents that are factually correct);
-                  with few signal documents the real share, which `documents` tells, differs and is right on average
-    size          the number of documents asked for; the context has fewer where the question has few signal documents
+    signal_share  0 to 100, the requested share of signal (in `robustness`: of factually correct documents); with few signal
+                  documents the actual share, to be computed from `documents`, matches it only on average
+    size          the requested number of documents; the context has fewer where the question has few signal documents
     documents     in the order in which they are shown
-    dataset       where the question is from
+    dataset       the data set of the question
     """
 
     instance_id: str

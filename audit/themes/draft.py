@@ -27,15 +27,15 @@ REACH_QUANTILE = 0.95
 class Draft:
     """Plain phrases with their vectors and theme numbers, and a parent number per theme (-1: none).
 
-    written  plain phrase -> the phrases, as the release has them, that have this plain form
-    given    the names of the parents by number, if they were given and not generated
+    written       plain phrase -> the phrases, as the release has them, that have this plain form
+    parent_names  the names of the parents by number, if the caller chose them; else they are generated
     """
 
     written: Mapping[str, Sequence[str]]
     vectors: Vectors
     labels: Labels
     parents: Labels
-    given: Sequence[str] = ()
+    parent_names: Sequence[str] = ()
 
     @cached_property
     def plain(self) -> list[str]:
@@ -102,7 +102,7 @@ class Draft:
         parents = [
             Theme(own_id, name, None, (), card.terms, card.medoid, (), source)
             for own_id, card, (name, source) in zip(
-                parent_ids, parent_cards, self._parent_names(parent_cards, namer), strict=True
+                parent_ids, parent_cards, self._named_parents(parent_cards, namer), strict=True
             )
         ]
         above = dict(enumerate(parent_ids))
@@ -112,8 +112,8 @@ class Draft:
         ]
         return (*parents, *leaves)
 
-    def _parent_names(self, cards: Sequence[Card], namer: Namer | None) -> list[tuple[str, str]]:
-        return [(name, "given") for name in self.given] if self.given else named(cards, namer)
+    def _named_parents(self, cards: Sequence[Card], namer: Namer | None) -> list[tuple[str, str]]:
+        return [(name, "given") for name in self.parent_names] if self.parent_names else named(cards, namer)
 
     def _topics(self, group: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted(topic for phrase in group for topic in self.written[phrase]))

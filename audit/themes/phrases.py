@@ -56,14 +56,14 @@ def sharing_a_phrase(plain: Sequence[str], labels: Labels) -> Labels:
     A phrase without any of the words that most of its theme share is removed, and a theme that shares nothing is dissolved:
     by letters, "length of remissions" is close to "transmission of infections".
     """
-    kept = labels.copy()
+    cleaned = labels.copy()
     for theme in range(int(labels.max(initial=NO_THEME)) + 1):
         rows = [row for row, label in enumerate(labels) if label == theme]
         stems = phrase_stems(shared_phrase([plain[row] for row in rows]))
         outside = [row for row in rows if not stems & phrase_stems(plain[row])]
         # A single remaining phrase is not a theme either.
-        kept[rows if len(outside) > len(rows) - MIN_WORDS else outside] = NO_THEME
-    return renumbered(kept)
+        cleaned[rows if len(outside) > len(rows) - MIN_WORDS else outside] = NO_THEME
+    return renumbered(cleaned)
 
 
 def _words(phrase: str) -> list[_Word]:

@@ -34,9 +34,9 @@ class TrustedProxy:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """Pass on the request with its headers checked."""
-        await self.app(self._checked(scope) if scope["type"] in ("http", "websocket") else scope, receive, send)
+        await self.app(self._checked_scope(scope) if scope["type"] in ("http", "websocket") else scope, receive, send)
 
-    def _checked(self, scope: Scope) -> Scope:
+    def _checked_scope(self, scope: Scope) -> Scope:
         peer = (scope.get("client") or ("", 0))[0]
         trusted = _peers_are_known() and is_trusted(peer, self.settings.trusted_proxies)
         headers = checked_headers(scope["headers"], self.settings.trusted_user_header, trusted)
@@ -62,10 +62,10 @@ def checked_headers(headers: Iterable[tuple[bytes, bytes]], user_header: str, tr
     """The headers of a request, with USER and SIGNED_IN_AT only where the proxy named exactly one user."""
     name = user_header.casefold().encode()
     users = [value.strip() for key, value in headers if name and key == name]
-    kept = [(key, value) for key, value in headers if key not in (name, USER, SIGNED_IN_AT)]
+    checked = [(key, value) for key, value in headers if key not in (name, USER, SIGNED_IN_AT)]
     if trusted and len(users) == 1 and users[0]:
-        kept += [(USER, users[0]), (SIGNED_IN_AT, str(int(time.time())).encode())]
-    return kept
+        checked += [(USER, users[0]), (SIGNED_IN_AT, str(int(time.time())).encode())]
+    return checked
 
 
 def forwarded_client(headers: Iterable[tuple[bytes, bytes]]) -> str:

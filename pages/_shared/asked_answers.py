@@ -1,4 +1,4 @@
-"""What came back of a question as safe HTML: the answer of all sources, and each handbook's own, by position group.
+"""The reply to a question as safe HTML: the answer from all sources, and each handbook's own, by position group.
 
 Every character of a run and of the question is escaped before a tag is put around it.
 """
@@ -26,7 +26,7 @@ from pages._shared.source_links import citation_links_html, source_address
 
 CSS = Path(__file__).with_name("asked.css")
 OPENED_ANSWERS = 6
-"""Groups stay open as long as there are no more answers than this in all."""
+"""Groups are expanded if there are no more answers than this in total."""
 
 BEGINNING = 140  # characters of a group's first answer that are in sight while the group is closed
 
@@ -35,7 +35,7 @@ Place = tuple[str, str, int | None, int | None]
 
 
 class Citations:
-    """Where everything that was said stands in the texts of the run, and which handbooks say the same word for word."""
+    """The place of each citation in the texts of the run, and handbooks with the same sentences word for word."""
 
     def __init__(self, run: Run, asked: Asked) -> None:
         self.run = run
@@ -54,8 +54,8 @@ class Citations:
         in_evidence = load(located, run, cited=dict(quoted))
         self._places: dict[Place, Citation] = {
             (handbook_id, one.section_id, one.start, one.end): one
-            for found in (self.by_handbook, in_evidence)
-            for handbook_id, citations in found.items()
+            for by_handbook in (self.by_handbook, in_evidence)
+            for handbook_id, citations in by_handbook.items()
             for one in citations
         }
 
@@ -73,11 +73,11 @@ class Citations:
     def link_html(self, citation: SourceCitation, name: str) -> str:
         """The handbook's name with a link to the sentence; the name alone where the run cannot show it."""
         start, end = (0, 0) if citation.start == citation.end else (citation.start, citation.end)  # equal: the heading
-        place = self._places.get((citation.handbook_id, citation.section_id, start, end))
-        if place is None or not self.run.has_pairs:  # the page Source is about a run with pairs
+        target = self._places.get((citation.handbook_id, citation.section_id, start, end))
+        if target is None or not self.run.has_pairs:  # the page Source is about a run with pairs
             return escape(name)
-        address = source_address(self.run, citation.handbook_id, place.section_id, place.start, place.end, place.page)
-        where = f"{place.title}, page {place.page}" if place.page else place.title
+        address = source_address(self.run, citation.handbook_id, target.section_id, target.start, target.end, target.page)
+        where = f"{target.title}, page {target.page}" if target.page else target.title
         title = f"{where}: open it, with the sentence marked"
         return f'<a href="{escape(address)}" target="_blank" rel="noopener" title="{escape(title)}">{escape(name)}</a>'
 
@@ -93,7 +93,7 @@ def _normal(sentence: str) -> str:
 
 
 def _own_citation(source_id: str, handbook_id: str, record: Mapping[str, Any]) -> SourceCitation:
-    """What a handbook's own answer quotes; it need not be among the passages of the evidence."""
+    """A quote of a handbook's own answer, which need not be among the passages of the evidence."""
     start, end = record["quote_start"] or 0, record["quote_end"] or 0
     quote = str(record["quote"])
     return SourceCitation(record["passage"], source_id, handbook_id, record["section_id"], start, end, quote, quote)
@@ -111,8 +111,8 @@ def _statement_html(statement: SourcedStatement, names: Mapping[str, str], citat
     mark = "Said by 1 source" if count == 1 else f"Said by {count} sources"
     who = _who_html(cited, names, citations)
     text = f'<div class="text">{escape(shortened(statement.text))}</div>'
-    said = f'<div class="who"><span class="mark">{mark}</span>{who}</div>'
-    return f'<div class="statement">{text}{said}{_otherwise_html(statement, names, citations)}</div>'
+    attribution = f'<div class="who"><span class="mark">{mark}</span>{who}</div>'
+    return f'<div class="statement">{text}{attribution}{_otherwise_html(statement, names, citations)}</div>'
 
 
 def _who_html(cited: Iterable[SourceCitation], names: Mapping[str, str], citations: Citations) -> str:

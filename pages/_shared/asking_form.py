@@ -54,7 +54,7 @@ def _in_address(organs: Sequence[str], sources: Sequence[str]) -> tuple[str, Ask
     text, organ = param_value(TEXT, None, "") or "", param_value(ORGAN, organs, None)
     chosen = param_values(SOURCES, sources)
     for name, value in ((TEXT, text), (ORGAN, organ), (SOURCES, chosen)):
-        # Only what differs: setting a field throws away what somebody is typing into it
+        # Only changed fields: setting a field discards text that is being typed into it
         if name not in st.session_state or st.session_state[name] != value:
             st.session_state[name] = value
     return text, AskScope(organ, tuple(chosen))

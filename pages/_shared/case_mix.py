@@ -1,4 +1,4 @@
-"""*Centers* and *Coverage*: disagreement compared with what the answered questions let expect, as a funnel and a table."""
+"""*Centers* and *Coverage*: disagreement compared with that expected from the answered questions, as funnel and table."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ ALIKE = "The differences between the {many} are no larger than chance, so each o
 SHOWN = ("disagreeing", "expected", "ratio", "shrunken", "rank", "flag")
 
 
-def case_mix_section(run: Run, metric: Metric[...], found: pd.DataFrame, names: pd.Series, rows: RowFilter, word: str) -> None:
+def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: pd.Series, rows: RowFilter, word: str) -> None:
     """The funnel, what stands out in a sentence, and the table.
 
-    found  the frame of `metric` with a column of the ids that `rows` opens; names  what a reader calls its rows
+    frame  that of `metric` with a column of the ids that `rows` opens; names  what a reader calls its rows
     word   handbook or center
     """
-    if found["ratio"].notna().sum() < 2:
+    if frame["ratio"].notna().sum() < 2:
         return
-    own = found.assign(name=names)
+    own = frame.assign(name=names)
     one, many = run.term(word), run.term(word, 2)
     st.header(fill(run, TITLE), anchor=False)
     counts(run, MEANING, one=one)
@@ -47,4 +47,4 @@ def case_mix_section(run: Run, metric: Metric[...], found: pd.DataFrame, names: 
     with st.expander("As a table"):
         name = metric.table.pick(run, rows.column)[0]
         table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
-    footer(found, metric.name.replace("_", "-"), run, metric.name)
+    footer(frame, metric.name.replace("_", "-"), run, metric.name)

@@ -23,32 +23,32 @@ from pages._shared.widgets import counts, csv_button, table, title_of
 TITLE = "Corrected for the judge's errors"
 MEANING = (
     "{title}: {n} rated pairs show how often people confirm each of the judge's labels. The figures of each row are "
-    "corrected accordingly; a row with few rated pairs of its own is corrected as the whole run is."
+    "corrected accordingly; a row with few rated pairs of its own is corrected like the whole run."
 )
 SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "present", "n")
 
 
 def corrected_groups(run: Run, by: str) -> None:
-    """The table, where somebody has rated pairs of the run by design; nothing otherwise. `by`: organ, topic or center."""
+    """The table, if pairs of the run were sampled by design and rated; else nothing. `by`: organ, topic or center."""
     source = next((one for one in rating_sources(run) if one.ratings.design is not None), None)
     if source is None:
         return
-    found = _cached_parts(run.digest, run.loaded_at, by, source.title, _labels(source), _run=run, _source=source)
-    if found["corrected"].isna().all():
+    parts = _cached_parts(run.digest, run.loaded_at, by, source.title, _labels(source), _run=run, _source=source)
+    if parts["corrected"].isna().all():
         return
     st.header(TITLE, anchor=False)
     counts(run, MEANING, title=source.title, n=f"{source.rated:,}")
     columns = [replace(column, heading=title_of(run, by)) if column.name == "group" else column for column in SHOWN]
-    table(found.assign(group=found["group"].map(display_name)), f"corrected_{by}", columns)
+    table(parts.assign(group=parts["group"].map(display_name)), f"corrected_{by}", columns)
     with st.container(horizontal=True):
-        csv_button(with_population_column(found, GROUPS_TABLE.population), f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
+        csv_button(with_population_column(parts, GROUPS_TABLE.population), f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
         with st.popover("How this is computed", icon=":material/functions:"):
             for note in GROUPS_TABLE.notes:
                 st.text(note)
 
 
 def _labels(source: RatingSource) -> bytes:
-    """All labels of a source: what tells two states of an open study apart."""
+    """All labels of a source, which distinguish two states of an open study."""
     return b"".join(codes.tobytes() for codes in source.ratings.labels.values())
 
 

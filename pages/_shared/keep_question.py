@@ -1,4 +1,4 @@
-"""Keeping what was asked: nothing is stored unless somebody adds it as a run of its own."""
+"""Saving an asked question: nothing is stored unless a user adds it as a run of its own."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def keep_question(run: Run, asked: Asked) -> None:
     if not may_rejudge(current_account()):
         return
     counts(run, ADDING)
-    kept = f"kept {run.key} {asked.scope} {asked.question}"
+    state_key = f"kept {run.key} {asked.scope} {asked.question}"
     if st.button("Add to a run", icon=":material/save:"):
         only_for_the_owner()  # this session may have ended since the page was drawn
         with st.spinner("Writing and loading the release ..."):
-            st.session_state[kept] = add_as_run(Settings(), run, asked).key
-    new = next((loaded for loaded in loaded_runs() if loaded.key == st.session_state.get(kept)), None)
+            st.session_state[state_key] = add_as_run(Settings(), run, asked).key
+    new = next((loaded for loaded in loaded_runs() if loaded.key == st.session_state.get(state_key)), None)
     if new is not None:
         _saved(new)
 

@@ -37,15 +37,15 @@ SEVERITY = {label.value: label.code for label in Label}
 
 
 def question_rows(
-    run: Run, table: pd.DataFrame, found: Mapping[str, Sequence[SearchPlace]], names: Mapping[str, str]
+    run: Run, table: pd.DataFrame, occurrences: Mapping[str, Sequence[SearchPlace]], names: Mapping[str, str]
 ) -> list[Row]:
-    """The rows of a list of questions (`disputed_questions`); `found`: where searched words are (`places_in_questions`)."""
+    """The rows of a list of questions (`disputed_questions`); `occurrences`: where searched words are (`places_in_questions`)."""
     words = terms(run)
     return [
         _row(
             str(row.question_id), str(row.question_text),
             f"{row.handbooks:,} {words['handbooks']}, {row.pairs:,} pair{'' if row.pairs == 1 else 's'}",
-            found.get(str(row.question_id), ()), row, names,
+            occurrences.get(str(row.question_id), ()), row, names,
         )
         for row in table.itertuples()
     ]  # fmt: skip
@@ -54,44 +54,44 @@ def question_rows(
 def pair_rows(
     table: pd.DataFrame,
     names: dict[str, str],
-    found: Mapping[PairKey, Sequence[SearchPlace]],
+    occurrences: Mapping[PairKey, Sequence[SearchPlace]],
     weak: Mapping[tuple[str, str], Sequence[str]],
 ) -> list[Row]:
     """The rows of a list of pairs (`disagreements`).
 
-    found  where searched words are (`places_in_pairs`); weak  answers that rest on weak evidence (`weak_answers`)
+    occurrences  where searched words are (`places_in_pairs`); weak  answers that rest on weak evidence (`weak_answers`)
     """
     return [
         _row(
             json.dumps(key), f"{names.get(key[1], key[1])} / {names.get(key[2], key[2])}",
             f"{row.question_text}{WEAK if {key[:2], (key[0], key[2])} & weak.keys() else ''}",
-            found.get(key, ()), row, names,
+            occurrences.get(key, ()), row, names,
         )
         for key, row in zip(pairs_of(table), table.itertuples(), strict=True)
     ]  # fmt: skip
 
 
-def _row(key: str, about: str, more: str, places: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> Row:
+def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> Row:
     label = row.label if isinstance(row.label, str) else "unscored"
     significance = row.significance if isinstance(row.significance, str) else ""
-    found = f"Found in {listed(_place_words(place, names) for place in places)}" if places else ""
-    searched = searched_words() if places else ()
+    found_in = f"Found in {listed(_found_in_words(occurrence, names) for occurrence in occurrences)}" if occurrences else ""
+    searched = searched_words() if occurrences else ()
     hits = find_hits(about, searched)
     # What the row shows anyway needs no excerpt.
-    hidden = next((place.text for place in places if place.text != about), "")
+    hidden = next((occurrence.text for occurrence in occurrences if occurrence.text != about), "")
     return Row(
-        key, about, more, found, LABEL_WORDS[label], light_dark(LABEL_COLOURS[label]), significance,
+        key, about, more, found_in, LABEL_WORDS[label], light_dark(LABEL_COLOURS[label]), significance,
         parts(about, hits) if hits else (), excerpt(hidden, searched),
     )  # fmt: skip
 
 
-def _place_words(place: SearchPlace, names: Mapping[str, str]) -> str:
-    if place.place == ANSWER:
-        whose = [names.get(handbook_id, handbook_id) for handbook_id in place.handbook_ids[:MAX_NAMED]]
-        more = place.texts - len(whose)
-        answers = "the answer of" if place.texts == 1 else "the answers of"
+def _found_in_words(occurrence: SearchPlace, names: Mapping[str, str]) -> str:
+    if occurrence.kind == ANSWER:
+        whose = [names.get(handbook_id, handbook_id) for handbook_id in occurrence.handbook_ids[:MAX_NAMED]]
+        more = occurrence.texts - len(whose)
+        answers = "the answer of" if occurrence.texts == 1 else "the answers of"
         return f"{answers} {listed([*whose, *([f'{more:,} more'] if more else [])])}"
-    return {QUESTION: "the question", TOPIC: "the divergence topic"}.get(place.place, "the judge's reasoning")
+    return {QUESTION: "the question", TOPIC: "the divergence topic"}.get(occurrence.kind, "the judge's reasoning")
 
 
 def question_list(run: Run, rows: Sequence[Row], opened: str) -> None:

@@ -61,11 +61,11 @@ def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
 
 
 def ablation_section(compared: ComparedRuns) -> None:
-    """What another judge or protocol is worth: topics named alike, and what a verdict took."""
+    """The effect of another judge or protocol: the similarity of topics, and the cost of a verdict."""
     st.header("Topics and costs", anchor=False)
     counts(compared.run, "Of interest where both runs judge the same answers, and only the judge or its protocol differs.")
-    likeness, cost = (load_two(metric, compared.first, compared.second) for metric in (topic_likeness, runs_cost))
-    table(likeness, "topic_likeness", topic_likeness.table.pick(compared.run))
+    similarity, cost = (load_two(metric, compared.first, compared.second) for metric in (topic_likeness, runs_cost))
+    table(similarity, "topic_likeness", topic_likeness.table.pick(compared.run))
     table(cost, "runs_cost", runs_cost.table.pick(compared.run))
     footer(cost, "topics-and-costs", compared.run, "topic_likeness", "runs_cost")
 

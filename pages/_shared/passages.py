@@ -196,8 +196,8 @@ def _layer_html(layer: LayerResult) -> str:
         for rank, (section_id, title, score) in enumerate(layer.top, 1)
     )
     count = (
-        f'<div class="faint">{layer.kept:,} sections kept; the best {len(layer.top)} are shown.</div>'
-        if layer.kept is not None
+        f'<div class="faint">{layer.passed_on:,} sections kept; the best {len(layer.top)} are shown.</div>'
+        if layer.passed_on is not None
         else ""
     )
     titles = '<tr><th class="n">Rank</th><th>Section</th><th class="n">Score</th></tr>'

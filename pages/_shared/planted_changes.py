@@ -22,8 +22,8 @@ from pages._shared.widgets import clicked_row, counts, footer, table
 COMMAND = "audit stress judge RELEASE"
 LEAD = (
     "Small changes with a known effect on the label were planted in answers, and the judge was asked before and after each. "
-    "What must move the label starts from one answer beside itself, or from two that agree, so that the change is all that "
-    "differs: among other differences a judge sees less. What must not move it starts from pairs with the run's labels in turn."
+    "A change that must move the label starts from an answer paired with itself, or from two that agree, where it is easier to "
+    "see. A change that must not move it starts from any pair, alternating between the labels of the run."
 )
 NO_LABEL = "no label"
 
@@ -89,11 +89,13 @@ def _by_kind(run: Run, own: pd.DataFrame, judge: str) -> None:
     _labels(run, judge, str(kind))
     items = load(planted_items, run, kind=kind)
     items = items[items["judge"] == judge]
-    _items(run, items.sort_values("outcome", key=lambda outcome: outcome.map(_order), kind="stable").reset_index(drop=True))
+    _item_list(
+        run, items.sort_values("outcome", key=lambda outcome: outcome.map(_outcome_order), kind="stable").reset_index(drop=True)
+    )
 
 
-def _order(outcome: str) -> int:
-    """What somebody reads first: what went wrong."""
+def _outcome_order(outcome: str) -> int:
+    """The order of reading: failures first."""
     return ["wrong", "lenient", NO_LABEL, "untelling", "right"].index(outcome)
 
 
@@ -114,14 +116,14 @@ def _word(label: str) -> str:
     return LABEL_WORDS.get(label, NO_LABEL)
 
 
-def _items(run: Run, items: pd.DataFrame) -> None:
+def _item_list(run: Run, items: pd.DataFrame) -> None:
     columns = planted_items.table.pick(run, "outcome", "question", "before", "after", "label_before", "label")
     shown = items.assign(**{name: items[name].map(lambda label: _word(label or "")) for name in ("label_before", "label")})
     clicked = clicked_row(shown, "planted_items", columns, rows=8)
     counts(run, "Click a row to read both answers with the change marked. What went wrong comes first.")
     chosen = items.iloc[0] if clicked is None else clicked
-    found = load(planted_item, run, item_id=str(chosen["item_id"]))
-    for item in found:
+    judged_items = load(planted_item, run, item_id=str(chosen["item_id"]))
+    for item in judged_items:
         if (item.judge or "not stated") == chosen["judge"]:
             _item(run, item)
 
@@ -147,11 +149,11 @@ def _item(run: Run, item: PlantedItem) -> None:
         f'<div class="sides">{sides}</div></div>'
     )
     if item.handbook_a == item.handbook_b:
-        counts(run, "One answer beside itself: the change is all that differs.")
+        counts(run, "An answer paired with itself: nothing but the change differs.")
 
 
 def _change_html(item: PlantedItem) -> str:
-    """The change in words: what was there, and what took its place."""
+    """The change in words: the original text and its replacement."""
     if item.side == ChangedSide.BOTH:
         return '<p class="faint">The answers changed places.</p>'
     answer = "first" if item.side == ChangedSide.A else "second"

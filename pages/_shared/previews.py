@@ -1,4 +1,4 @@
-"""What charts and files carry away from a page: the notice that rules made the run in place of a model, and the source."""
+"""The notice in charts and files of a page that rules made the run in place of a model, and their source."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SOURCE = "source of the figures on this page"
 COUNTED = ("handbook", "question", "pair")
 
 
-def preview_banner(place: DeltaGenerator, run: Run) -> None:
-    """Say at the top of a page what rules did in place of a model; charts and files of the page will say it too."""
+def preview_banner(container: DeltaGenerator, run: Run) -> None:
+    """The notice at the top of a page that rules replaced a model; charts and files of the page repeat it."""
     notice = st.session_state[NOTICE] = preview_notice(run.manifest)
     st.session_state[SOURCE] = source_of(run)
     if notice:
-        place.warning(f"**{escaped(notice)}.**", icon=":material/rule:")
+        container.warning(f"**{escaped(notice)}.**", icon=":material/rule:")
 
 
 def banner_of_other_run(run: Run, other: Run) -> None:
@@ -33,7 +33,7 @@ def banner_of_other_run(run: Run, other: Run) -> None:
 
 
 def banner_of_rules(generator: str, judge: str) -> None:
-    """The same for what the page itself has rules do, whatever made the run: `generator` and `judge` as a manifest names them."""
+    """The same for rules that the page itself runs, whatever made the run: `generator` and `judge` as a manifest names them."""
     notice = preview_notice({"generator": generator, "judge": judge})
     if st.session_state.get(NOTICE) != notice:  # the banner of the run may say it already
         st.warning(f"**{escaped(notice)}.**", icon=":material/rule:")
@@ -41,7 +41,7 @@ def banner_of_rules(generator: str, judge: str) -> None:
 
 
 def no_banner() -> None:
-    """The page is about no run that rules made: its charts and files carry no notice of a page seen before."""
+    """Clear the notice and source of the previous page, for a page without a run made by rules."""
     st.session_state[NOTICE] = st.session_state[SOURCE] = ""
 
 
@@ -51,7 +51,7 @@ def current_notice() -> str:
 
 
 def source_of(run: Run) -> str:
-    """The counts of a run as it was loaded, and its name: what a saved figure of it stands on."""
+    """The counts of a run when it was loaded, and its name: the source line of a saved figure."""
     totals = run.report.get("totals", {})
     counts = {word: int(totals.get(word, {}).get("loaded", 0)) for word in COUNTED}
     n = ", ".join(f"{count:,} {run.term(word, count)}" for word, count in counts.items() if count)

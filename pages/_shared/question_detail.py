@@ -40,15 +40,15 @@ SIDES = ("a", "b")
 
 def summary(run: Run, question_id: str, positions: Sequence[Position]) -> None:
     """How many were asked, answer and disagree, and how many positions there are."""
-    found = load(counts_on, run, question_id=question_id)
-    template = ASKED + (UNREAD if found["unread"] else "") + _disputed(found["present"])
+    numbers = load(counts_on, run, question_id=question_id)
+    template = ASKED + (UNREAD if numbers["unread"] else "") + _disputed(numbers["present"])
     template += POSITIONS if len(positions) > 1 else ""
     st.markdown(
         say(
             run, template,
-            **{**{name: f"{count:,}" for name, count in found.items()}, "unscored": _unscored_words(found["unscored"])},
-            positions=len(positions), share=percent(found["disagreeing"] / found["present"]) if found["present"] else "",
-            verdict="disagree" if found["disagreeing"] else "do not disagree",
+            **{**{name: f"{count:,}" for name, count in numbers.items()}, "unscored": _unscored_words(numbers["unscored"])},
+            positions=len(positions), share=percent(numbers["disagreeing"] / numbers["present"]) if numbers["present"] else "",
+            verdict="disagree" if numbers["disagreeing"] else "do not disagree",
         )
     )  # fmt: skip
 
@@ -84,10 +84,10 @@ def two_answers(run: Run, judged: Pair, names: dict[str, str], heading: str) -> 
 def pairs_on(run: Run, question_id: str, filters: Filters) -> list[tuple[str, str]]:
     """The pairs on a question that the filters select, the gravest first; all of them where the filters select none."""
     for chosen in (replace(filters, questions=(question_id,)), Filters(labels=(), questions=(question_id,))):
-        found = load(matching, run, filters=chosen, order="significance")
-        if len(found):
+        pairs = load(matching, run, filters=chosen, order="significance")
+        if len(pairs):
             break
-    return list(found[["handbook_a", "handbook_b"]].itertuples(index=False, name=None))
+    return list(pairs[["handbook_a", "handbook_b"]].itertuples(index=False, name=None))
 
 
 def pick_two(run: Run, handbooks: Sequence[str], opened: tuple[str, str], names: dict[str, str]) -> None:

@@ -65,7 +65,7 @@ class HeadlinePair:
 
 
 def headline_pair(run: Run) -> HeadlinePair | None:
-    """The judge's disagreement rate beside the corrected one; None where nobody has rated pairs of the run, or not by design."""
+    """The judge's disagreement rate next to the corrected one; None where nobody has rated pairs of the run, or not by design."""
     for source in rating_sources(run):
         rate = corrected_rate(source)
         if rate is not None and not math.isnan(rate.value):
@@ -88,7 +88,7 @@ def rating_sources(run: Run) -> list[RatingSource]:
 
 
 def rates_in_open_study(account: Account | None, run: Run) -> bool:
-    """Whether somebody rates in a study of this run that is not closed: they must not learn how the judge labels."""
+    """Whether an account rates in a study of this run that is not closed, and so must not see the judge's labels."""
     if account is None or not database_exists():
         return False
     own = list_studies(label_store(), account.username)

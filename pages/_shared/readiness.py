@@ -41,7 +41,7 @@ def _states(_: int) -> dict[str, str]:
 
 
 def store_state(settings: Settings) -> str:
-    """READY where a loaded run can be read, EMPTY where none is loaded, FAILED where none of them can be read."""
+    """READY if a loaded run can be read, EMPTY where none is loaded, FAILED where none of them can be read."""
     runs, damaged = read_stores(settings.store_dir)
     if runs:
         return READY

@@ -43,7 +43,7 @@ AUDIT_JUDGE_MODEL=the-model                 # may be left out where the endpoint
 AUDIT_JUDGE_KEY=...                         # if the endpoint requires one; it is never shown or stored"""
 RULES = (
     "The baseline judge looks for opposite advice, quantities that differ, and statements that only one answer makes. Where it "
-    "cannot tell whether both speak of the same thing, it abstains, and the pair is unscored. It does "
+    "cannot decide whether both are about the same thing, it abstains, and the pair is unscored. It does "
     "not understand meaning: it is the baseline that a language model must beat, and a way to try this page without one."
 )
 DEFAULT_SAMPLE, MAX_REPEATS = 200, 9

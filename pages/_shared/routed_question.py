@@ -48,8 +48,8 @@ def routes_frame(view: RoutedView, question: RoutedQuestionView) -> pd.DataFrame
 def drawn_sources(routes: pd.DataFrame, view: RoutedView) -> pd.DataFrame:
     """The sources that are drawn where there are many: those with evidence, then the best ranked."""
     with_evidence = routes["source"].isin([one.source_id for one in view.evidence])
-    kept = [*routes.index[with_evidence], *routes.index[~with_evidence]][:MAX_DRAWN_SOURCES]
-    return routes.loc[sorted(kept)]
+    drawn = [*routes.index[with_evidence], *routes.index[~with_evidence]][:MAX_DRAWN_SOURCES]
+    return routes.loc[sorted(drawn)]
 
 
 def _source_facts(source_id: str, authority: float | None, question: RoutedQuestionView) -> str:
@@ -151,9 +151,9 @@ def sourced_answer_html(
 def _statement_html(statement: TracedStatement, names: Mapping[str, str]) -> str:
     count = len(statement.sources)
     by = f"{count} source{'s' if count > 1 else ''} say{'' if count > 1 else 's'} so: {', '.join(statement.sources)}"
-    said = escape(by if count else "No quote for it was found in the passages.")
+    support = escape(by if count else "No quote for it was found in the passages.")
     otherwise = "".join(
         f'<div class="otherwise">{escape(names.get(book, book))} says otherwise: “{escape(quote)}”</div>'
         for book, quote in statement.otherwise
     )
-    return f'<div class="statement">{escape(statement.text)}<div class="faint">{said}</div>{otherwise}</div>'
+    return f'<div class="statement">{escape(statement.text)}<div class="faint">{support}</div>{otherwise}</div>'

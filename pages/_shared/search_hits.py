@@ -30,7 +30,7 @@ def hits_html(text: str, words: Sequence[str]) -> str:
 
 
 def hits_in(text: str, words: Sequence[str]) -> Callable[[int, int], str]:
-    """The same for characters `start` to `end` of the text, so that other marks can stand around hits and end inside them."""
+    """The same for characters `start` to `end` of the text, so that other marks can surround hits and end inside them."""
     hits = find_hits(text, words) if words else ()
     return lambda start, end: "".join(_fragments(text, hits, start, end))
 

@@ -46,20 +46,20 @@ def _position(run: Run, same: pd.DataFrame) -> None:
     """The places that say the same: the value, then each quotation with its page."""
     if values := list(dict.fromkeys(same["value"].dropna())):
         st.markdown(f"**{escaped(values[0])}**")
-    for _, place in same.iterrows():
-        st.text(f"“{place['text']}”")
-        page = f"Page {place['page']}" if pd.notna(place["page"]) else "Page not known"
-        section = f", {place['section']}" if pd.notna(place["section"]) else ""
-        if pd.isna(place["section_id"]):
+    for _, statement in same.iterrows():
+        st.text(f"“{statement['text']}”")
+        page = f"Page {statement['page']}" if pd.notna(statement["page"]) else "Page not known"
+        section = f", {statement['section']}" if pd.notna(statement["section"]) else ""
+        if pd.isna(statement["section_id"]):
             st.caption(escaped(f"{page}{section}"))
         else:
-            address = {"run": run.key, **_address(place)}
+            address = {"run": run.key, **_address(statement)}
             st.page_link(
                 "pages/source.py", label=escaped(f"{page}{section}"), icon=":material/description:", query_params=address
             )
 
 
-def _address(place: pd.Series) -> dict[str, str]:
+def _address(statement: pd.Series) -> dict[str, str]:
     """The parameters with which the page *Source* opens at a place and marks it."""
     names = {"handbook": "handbook_id", "section": "section_id", "start": "start", "end": "end", "pdf_page": "page"}
-    return {name: str(place[column]) for name, column in names.items() if pd.notna(place[column])}
+    return {name: str(statement[column]) for name, column in names.items() if pd.notna(statement[column])}

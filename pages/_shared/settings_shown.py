@@ -1,4 +1,4 @@
-"""The settings that matter to a PI: what is in force now, and the two that a PI changes while the server runs."""
+"""The settings that matter to a PI: their current values, and the two that a PI can change while the server runs."""
 
 from __future__ import annotations
 

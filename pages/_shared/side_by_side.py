@@ -74,7 +74,7 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
     st.html(CSS)
     question = f"<h2>{hits_html(pair.question.text, searched_words())}</h2>" if with_question else ""
     st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
-    # The first is the default: where answers do not disagree, words that only one of them has are no finding.
+    # The first is the default: where answers do not disagree, words that only one of them has are not a finding.
     options = (CLASH, *MARKS) if _may_clash(pair) else tuple(reversed(MARKS))
     words = {CLASH: CLASH_WORDS, **MARK_WORDS}
     marks = choose("Mark what differs", options, "mark", named_by(words), show_label=False)

@@ -31,7 +31,7 @@ def source_link_html(
     words = f"page {citation.page}" if citation.page else citation.title
     href = source_address(run, handbook_id, citation.section_id, citation.start, citation.end, citation.page, question_id)
     title = "open this page, with the sentence marked" if citation.start is not None else "open this page"
-    # In a tab of its own, so that the answer stays open beside its source
+    # In a new tab, so that the answer stays open next to its source
     target = 'target="_self"' if same_tab else 'target="_blank" rel="noopener"'
     return f'<a href="{escape(href)}" {target} title="{title}">[{citation.number}] {escape(words)}</a>'
 

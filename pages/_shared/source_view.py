@@ -1,4 +1,4 @@
-"""A page of a handbook with what an answer cites marked on it: the picture, or the text where there is none."""
+"""A page of a handbook with the cited statements marked: the picture, or the text where there is none."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class Marked(NamedTuple):
 
 def picture_html(page: SourcePage, name: str, marked: Iterable[Marked]) -> tuple[str, bool]:
     """The picture of a page with its marks, and whether the chosen statement is marked."""
-    spots, found = list[str](), False
+    spots, chosen_is_marked = list[str](), False
     for statement in marked:
         boxes = _boxes(page, statement)
-        found = found or (statement.chosen and bool(boxes))
+        chosen_is_marked = chosen_is_marked or (statement.chosen and bool(boxes))
         spots += [_spot_html(box, statement.chosen) for box in boxes]
-    # In the page itself and not at an address of its own, which somebody who may not browse could ask for
+    # Embedded in the page: at an address of its own, people without access could request it
     source = f"data:image/webp;base64,{b64encode(page.picture).decode()}"
     alt = f"Page {page.number} of {name}"
     picture = f'<img src="{source}" alt="{escape(alt)}" width="{page.width}" height="{page.height}">'
-    return f'<div class="source-page"><div class="sheet">{picture}{"".join(spots)}</div></div>', found
+    return f'<div class="source-page"><div class="sheet">{picture}{"".join(spots)}</div></div>', chosen_is_marked
 
 
 def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
@@ -115,13 +115,13 @@ export default function (component) {
     if (spot && picture && picture.complete) spot.scrollIntoView({ block: "center" })
     else if (tries-- > 0) setTimeout(show, 100)
   }
-  if (component.data.place !== window.lastSourcePlace) show()
-  window.lastSourcePlace = component.data.place
+  if (component.data.address !== window.lastSourceAddress) show()
+  window.lastSourceAddress = component.data.address
 }
 """
 _scroller = st.components.v2.component("show_marked_sentence", js=SCRIPT)
 
 
-def scroll_to_mark(place: str) -> None:
-    """Bring the mark into sight, once for each `place`."""
-    _scroller(key="show_marked_sentence", data={"place": place})
+def scroll_to_mark(address: str) -> None:
+    """Bring the mark into sight, once for each `address`."""
+    _scroller(key="show_marked_sentence", data={"address": address})

@@ -1,4 +1,4 @@
-"""One instance of a stress test as safe HTML: the question, what each system replied, and each document with what is true of it.
+"""One instance of a stress test as safe HTML: the question, what each system replied, and each document with the truth about it.
 
 Every character of a release is escaped before a tag is put around it.
 """
@@ -75,21 +75,21 @@ def _reply_html(item: StressItemView, reply: StressReplyView) -> str:
 
 
 def documents_html(item: StressItemView) -> str:
-    """Each document in the order in which it was shown: what is true of it, its text, and what each system makes of it."""
+    """Each document in the order in which it was shown: the truth about it, its text, and each system's call on it."""
     if not item.documents:
         return f'<div class="stress"><div class="faint">{NO_DOCUMENTS}</div></div>'
-    cards = "".join(_document_html(item, place, document) for place, document in enumerate(item.documents))
+    cards = "".join(_document_html(item, index, document) for index, document in enumerate(item.documents))
     return f'<div class="stress">{cards}</div>'
 
 
-def _document_html(item: StressItemView, place: int, document: ShownDocument) -> str:
+def _document_html(item: StressItemView, index: int, document: ShownDocument) -> str:
     truth, kind = ("signal", "good") if document.is_signal else ("noise", "hold")
     badges = f'<span class="badge {kind}">{truth}</span>'
     if not document.is_factual:
         badges += '<span class="badge bad">altered: it has a planted error</span>'
-    head = f'<div class="head"><b>Document {place + 1}</b>{badges}</div>'
+    head = f'<div class="head"><b>Document {index + 1}</b>{badges}</div>'
     text = f'<div class="text">{marked_text(document)}</div>'
-    parts = (_edit_html(document), text, _sub_question_html(document), _table_html(item, place, document))
+    parts = (_edit_html(document), text, _sub_question_html(document), _table_html(item, index, document))
     return f'<div class="document">{head}{"".join(parts)}<div class="faint">{escape(document.document_id)}</div></div>'
 
 
@@ -131,7 +131,7 @@ def _sub_question_html(document: ShownDocument) -> str:
     return f'<div class="sub">Sub-question: {escape(document.sub_question)}{right}{false}</div>'
 
 
-def _table_html(item: StressItemView, place: int, document: ShownDocument) -> str:
+def _table_html(item: StressItemView, index: int, document: ShownDocument) -> str:
     """What each system takes a document for, and its answer to the sub-question, where it was asked for either."""
     asked = [reply for reply in item.replies if reply.state != NOT_ASKED]
     with_calls, with_answers = any(reply.calls for reply in asked), bool(document.sub_question)
@@ -139,8 +139,8 @@ def _table_html(item: StressItemView, place: int, document: ShownDocument) -> st
         return ""
     heads = ["System", *(["Takes it for"] if with_calls else []), *(["Answer to the sub-question"] if with_answers else [])]
     lines = [
-        [f"{escape(reply.name)}", *([_call_html(item.test, reply, place, document)] if with_calls else []),
-         *([_sub_answer_html(reply, place)] if with_answers else [])]
+        [f"{escape(reply.name)}", *([_call_html(item.test, reply, index, document)] if with_calls else []),
+         *([_sub_answer_html(reply, index)] if with_answers else [])]
         for reply in asked
     ]  # fmt: skip
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
@@ -148,18 +148,18 @@ def _table_html(item: StressItemView, place: int, document: ShownDocument) -> st
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _sub_answer_html(reply: StressReplyView, place: int) -> str:
-    if place not in reply.sub_answers:
+def _sub_answer_html(reply: StressReplyView, index: int) -> str:
+    if index not in reply.sub_answers:
         return '<span class="faint">no answer to it</span>'
-    answer, score = reply.sub_answers[place]
+    answer, score = reply.sub_answers[index]
     graded = f" (graded {fixed(score, 1)})" if score is not None else ""
     return f"<b>{escape(answer)}</b>{graded}"
 
 
-def _call_html(test: str, reply: StressReplyView, place: int, document: ShownDocument) -> str:
-    if place not in reply.calls:
+def _call_html(test: str, reply: StressReplyView, index: int, document: ShownDocument) -> str:
+    if index not in reply.calls:
         return '<span class="faint">it does not say</span>'
-    call = reply.calls[place]
+    call = reply.calls[index]
     sound = document.is_factual if test == StressTest.ROBUSTNESS else document.is_signal
     is_right = sound == (call in (DocumentCall.RELEVANT, DocumentCall.FACTUAL))
     words = CALL_WORDS.get(DocumentCall(call), call)

@@ -50,7 +50,7 @@ def pick_study_or_stop(*schemes: Scheme) -> Study:
 
 
 def _preview_banner_of(study_id: str) -> None:
-    """The banner of the run that a study was drawn from, for a PI alone: it tells what the judge was."""
+    """The banner of the run that a study was drawn from, only for a PI, because it reveals the judge."""
     no_banner()
     account = current_account()
     if account is None or account.role is not Role.PI:

@@ -51,8 +51,8 @@ MASK_HELP = (
     "lines. The list is kept with the study and cannot be changed afterwards."
 )
 RATINGS_HELP = (
-    "How many annotators rate each item. The label of more than half of them is gold; without a majority, somebody else decides. "
-    "With three, fewer items have to be decided."
+    "How many annotators rate each item. The label of more than half of them is gold; without a majority, an adjudicator "
+    "decides. With three, fewer items have to be decided."
 )
 REGISTER = (
     "Optional. It is sealed with the sample, so it cannot be changed afterwards unseen, and the package for a paper "

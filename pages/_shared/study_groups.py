@@ -37,12 +37,12 @@ def judge_by_groups(study_id: str, ratings: Ratings) -> None:
         table(failure_modes(ratings), "failure_modes", FAILURE_MODES_TABLE.columns, rows=14)
         st.caption(escaped(" ".join(FAILURE_MODES_TABLE.notes)))
     with st.expander(SUBGROUPS_TABLE.title):
-        found = subgroups(ratings, groups)
-        table(found, "subgroups", SUBGROUPS_TABLE.columns, rows=14)
+        by_group = subgroups(ratings, groups)
+        table(by_group, "subgroups", SUBGROUPS_TABLE.columns, rows=14)
         st.caption(escaped(" ".join(SUBGROUPS_TABLE.notes)))
-        if "organ" not in set(found["by"]):
+        if "organ" not in set(by_group["by"]):
             st.caption(NOT_LOADED)
-        csv_button(with_population_column(found, SUBGROUPS_TABLE.population), "subgroups", f"{study_id}_subgroups.csv")
+        csv_button(with_population_column(by_group, SUBGROUPS_TABLE.population), "subgroups", f"{study_id}_subgroups.csv")
     with st.expander(CLUSTERED_TABLE.title):
         clustered = clustered_agreement(ratings, labels_table(store, study_id))
         table(clustered, "clustered", CLUSTERED_TABLE.columns)

@@ -1,4 +1,4 @@
-"""Moving a study on: what the next state means, what is missing for it, and a confirmation with the counts."""
+"""The next state of a study: what it means, what it still lacks, and a confirmation with the counts."""
 
 from __future__ import annotations
 

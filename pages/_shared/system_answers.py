@@ -159,8 +159,8 @@ def _evidence_html(run: Run, question: SystemQuestionView, answer: SystemAnswerV
     if not answer.evidence:
         return ""
     passages = "".join(_passage_html(run, question, evidence) for evidence in answer.evidence)
-    found = sum(evidence.contains_answer or False for evidence in answer.evidence)
-    known = f", {found} from a section that contains the answer" if question.gold_sections else ""
+    n_with_answer = sum(evidence.contains_answer or False for evidence in answer.evidence)
+    known = f", {n_with_answer} from a section that contains the answer" if question.gold_sections else ""
     return f"<details><summary>Evidence: {len(answer.evidence)} passages{known}</summary>{passages}</details>"
 
 

@@ -56,8 +56,8 @@ def pick_questions(run: Run) -> tuple[QuestionFilter, pd.DataFrame]:
     with right if _needs_picker(types, "type") else left:
         organ = pick_one(title_of(run, "organ"), organs, "organ") if _needs_picker(organs, "organ") else None
     chosen = QuestionFilter(question_type, organ)
-    kept = (questions["question_type"] == question_type) if question_type else pd.Series(True, index=questions.index)
-    return chosen, questions[kept & ((questions["organ"] == organ) if organ else True)]
+    of_type = (questions["question_type"] == question_type) if question_type else pd.Series(True, index=questions.index)
+    return chosen, questions[of_type & ((questions["organ"] == organ) if organ else True)]
 
 
 def _needs_picker(values: list[str], param: str) -> bool:

@@ -111,8 +111,8 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     in_run = "; weighted to the run" if scope == POPULATION else ""
     care = FEW if "too small" in precision["note"] + recall["note"] else ""
     span = interval(recall["low"], recall["high"], 0) or "unknown"
-    found = f"{percent(recall['value'], 0)} of those that the raters call {word} (95 % interval {span}{in_run})"
-    return f"{confirmed} It finds {found}.{care}"
+    recall_words = f"{percent(recall['value'], 0)} of those that the raters call {word} (95 % interval {span}{in_run})"
+    return f"{confirmed} It finds {recall_words}.{care}"
 
 
 # -- asked again -------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def test_topics_and_reasonings_are_counted_over_the_pairs_that_match(con):
 
 def test_several_words_may_be_in_several_places_named_in_one_order(con):
     found = places(con, "topic", "handbook", "what")
-    assert [place.place for place in found["q1"]] == ["question", "answer", "topic"]
+    assert [place.kind for place in found["q1"]] == ["question", "answer", "topic"]
     assert found["q1"][1].handbook_ids == ("a", "b", "c")
     assert found["q2"][1].handbook_ids == ("a", "b")  # the pair of a and b is the only one that disagrees
 

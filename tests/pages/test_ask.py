@@ -105,7 +105,7 @@ def test_where_only_the_whole_texts_answer_the_page_does_not_say_that_no_source_
     # As if none of the best passages had an answer
     recent_answers()[key] = replace(asked, sourced=replace(asked.sourced, statements=()))
     words = text_on(open_page("ask", ask=LIFT))
-    assert "In the whole text of 3 handbooks an answer was found" in words
+    assert "In the full text of 3 handbooks, an answer was found" in words
     assert "No source has a sentence" not in words
 
 
@@ -221,7 +221,7 @@ def test_a_question_that_finds_nothing_is_not_an_error(load_texts: LoadTexts, op
     assert not at.error
     words = text_on(at)
     assert "4 handbooks were asked. Rules find an answer in 0" in words
-    assert "No source has a sentence that covers enough of what is asked." in words
+    assert "No source has a sentence that covers enough of the question." in words
     assert note in words
     raw = "\n".join(str(element.value) for kind in ("header", "markdown", "caption", "info") for element in at.get(kind))
     assert "[x](http" not in raw

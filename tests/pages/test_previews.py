@@ -71,7 +71,7 @@ def test_page_judge_counts_abstentions_and_says_how_often_the_rules_are_right(lo
     settings = {"precision": precision_record()}
     load_run("q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=UNSCORED", judge_settings=settings, **RULES)
     words = words_on(open_page("judge"))
-    assert "abstain where they cannot tell: on 0 pairs of this run" in words
+    assert "abstain where they cannot decide: on 0 pairs of this run" in words
     assert all(sentence in words for sentence in precision_sentences({"judge_settings": settings}))
 
 

@@ -93,7 +93,7 @@ class Quiet:
         self.told.append(name)
 
     def end(self, count):
-        self.told.append((count.stage, count.kept, count.done, count.failed))
+        self.told.append((count.stage, count.unchanged, count.done, count.failed))
 
 
 @dataclass
@@ -133,7 +133,7 @@ def test_a_second_run_does_nothing(project):
     assert project.run() == (["alder", "birch", "cedar"], ["bound"])
     assert (project.source, project.summary.verdict) == ("WAIT! GO! ASK!", CLEAN)
     assert project.run() == ([], [])
-    assert [count.kept for count in project.summary.counts] == [3, 1]
+    assert [count.unchanged for count in project.summary.counts] == [3, 1]
 
 
 def test_changing_one_file_does_that_file_again_and_what_hangs_on_it(project):

@@ -1,1 +1,1 @@
-"""Questions before they are asked: imported, checked against a taxonomy of tags, screened, and compared with each other."""
+"""Import of questions: they are checked against a taxonomy of tags, screened, and compared with each other."""

@@ -1,4 +1,4 @@
-"""Checks of a question before it is asked: its tags against a taxonomy, and details in its text that identify a person."""
+"""Checks of imported questions: their tags against a taxonomy, and details in the text that identify a person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audit.optional_imports import optional
 from audit.vocabulary import GENERAL, nearest, plain
 
 BUNDLED_TAXONOMIES = ("transplant",)
-# The regions of telephone numbers without a country code
+# Regions for telephone numbers without a country code
 DEFAULT_REGIONS = ("US", "GB")
 
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
@@ -29,7 +29,7 @@ RELATION = (
 # by `phonenumbers` (Google's rules for every country), numbers with a checksum by `python-stdnum`; both are pure Python without
 # dependencies. Microsoft Presidio was tried: without a spaCy model, which no package index has, it finds no names and is reduced
 # to `phonenumbers` and patterns like these, at 392 MB and with a network request at the first address. So names are found only
-# after words that announce them ("my name is ...", "Dr. ..."): finding nothing does not prove that there is nothing.
+# after words that announce them ("my name is ...", "Dr. ..."): a text without findings may still contain a name.
 PATTERNS: dict[str, re.Pattern[str]] = {
     "e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "date": re.compile(
@@ -114,9 +114,9 @@ def _tag_list(value: Any, name: str) -> tuple[str, ...]:
 
 
 def check_tags(question: ImportedQuestion, taxonomy: TagTaxonomy) -> tuple[ImportedQuestion, list[tuple[str, str]]]:
-    """The question with its tags spelled as in the taxonomy, and (code, sentence) for each tag that is not in it.
+    """The question with its tags spelled as in the taxonomy, and (code, sentence) for each unknown tag.
 
-    Case, spaces, hyphens and underscores do not matter. A tag that the taxonomy lacks is kept as it is.
+    Case, spaces, hyphens and underscores are ignored. An unknown tag is kept unchanged.
     """
     organs = (GENERAL, *taxonomy.organs) if taxonomy.organs else ()
     tagged = replace(
@@ -186,7 +186,7 @@ def make_screen(regions: tuple[str, ...] = DEFAULT_REGIONS) -> Screen:
     def screen(text: str) -> list[IdentifyingDetail]:
         details: list[IdentifyingDetail] = []
         candidates = *_matching_patterns(text), *_phone_numbers(phone_library, text, regions), *_checked_numbers(checksums, text)
-        # The order of `candidates` decides which kind an overlapping detail gets
+        # The order of `candidates` determines the kind of overlapping details
         for detail in candidates:
             if all(detail.end <= other.start or other.end <= detail.start for other in details):
                 details.append(detail)

@@ -1,4 +1,4 @@
-"""The import of questions: read, tagged, screened, compared and written, with a report that accounts for every record."""
+"""Imports questions: reads, tags, screens, compares and writes them, with a report that accounts for every record."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from audit.release.write import write_jsonl
 MAX_BYTES = 512 * 2**20
 MAX_FINDINGS_IN_TEXT = 20
 EncoderFactory = Callable[[Sequence[str]], Encoder]
-"""Makes an encoder for texts: `words_encoder` needs to see them, a model does not."""
+"""Makes an encoder for texts: `words_encoder` needs the texts, a model does not."""
 
 
 @dataclass
 class ImportReport:
     """One import: records read = questions written + dropped by decision + quarantined.
 
-    near_duplicates  pairs that may be the same; `undecided` of them are kept and wait for a decision
+    near_duplicates  pairs that may be the same; `undecided`: those of them without a decision, which are kept
     dropped          question id -> id of the question kept for it, by decision
     identifying      question id -> kinds of identifying details found; None: not screened
     encoder          name of the encoder whose cosines were compared; None: exact duplicates only
@@ -61,7 +61,7 @@ class ImportReport:
 
     @property
     def clean(self) -> bool:
-        """Whether there is no finding and no undecided pair."""
+        """Whether there are neither findings nor undecided pairs."""
         return not self.findings and not self.undecided
 
     def verdict(self) -> str:
@@ -121,7 +121,7 @@ def import_questions(
 ) -> ImportReport:
     """Write the questions of `path` to `out` (JSON lines, as in a release), and the table of near-duplicates to decide on.
 
-    decisions   that table; default: next to `out`. Its decisions are carried out and kept
+    decisions   that table; default: next to `out`. Its decisions are applied and kept
     taxonomy    the tags that are allowed; None: any
     screen      finds identifying details (`screening.make_screen`); None: not screened. A question with such details is
                 written as it is, with their kinds under `identifying`
@@ -142,11 +142,11 @@ def import_questions(
     decided = read_decisions(decisions, pairs, max_bytes)
     dropped = questions_to_drop(pairs, decided)
     retained = tuple(question for question in questions if question.question_id not in dropped)
-    # Nothing is written before this line, so an error leaves every file as it was
+    # Nothing is written before this line, so an error leaves every file unchanged
     _write_questions(out, retained, identifying)
     if pairs or decided.unmatched or decisions.exists():
         write_decisions(decided, pairs)
-    # A pair with a question that another decision dropped needs no decision of its own.
+    # A pair with a dropped question needs no decision of its own.
     undecided = sum(not {*pair.key} & {*dropped} and pair.key not in decided.by_pair for pair in pairs)
     return ImportReport(
         source=path,
@@ -187,7 +187,7 @@ def _find_identifying(
     questions: Iterable[ImportedQuestion], screen: Screen, path: Path, findings: list[Finding]
 ) -> dict[str, list[str]]:
     """Question id -> kinds of details."""
-    # A finding gives the position of a detail and does not repeat it: reports are passed on more freely than questions.
+    # A finding gives the position of a detail and not the detail: reports are shared more freely than questions.
     identifying: dict[str, list[str]] = {}
     for question in questions:
         for detail in screen(question.question):

@@ -1,4 +1,4 @@
-"""Near-duplicates: pairs of questions that may be the same, and the table in which people decide on them."""
+"""Near-duplicates: pairs of questions that may be the same, and the table with people's decisions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PairKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class NearDuplicate:
-    """Two questions that may be the same, `first` before `second` in the file; cosine 1 where only the form differs."""
+    """Two questions that may be the same, `first` before `second` in the file; cosine 1 for exact duplicates."""
 
     first: ImportedQuestion
     second: ImportedQuestion
@@ -85,11 +85,11 @@ def decisions_path(out: Path) -> Path:
 
 @dataclass
 class Decisions:
-    """The table of decisions, matched with the near-duplicates of today.
+    """The table of decisions, matched with the current near-duplicates.
 
     by_pair    ids of a pair -> one of DECISIONS
     rows       ids of a pair -> its row in the table
-    unmatched  rows that match no pair of today
+    unmatched  rows that match no current pair
     """
 
     path: Path
@@ -103,7 +103,7 @@ class Decisions:
         self.findings.append(Finding(self.path.name, position, NOTED, code, message))
 
     def add_row(self, position: str, row: DecisionRow, pairs: Mapping[PairKey, NearDuplicate]) -> None:
-        """Match a row of the table with the pairs of today, by their ids in either order and their texts."""
+        """Match a row of the table with the current pairs, by their ids in either order and their texts."""
         row = _mirrored(row) if (row["question_b"], row["question_a"]) in pairs else row
         key, decision = (row["question_a"], row["question_b"]), row["decision"]
         pair = pairs.get(key)
@@ -127,9 +127,9 @@ class Decisions:
 
 
 def read_decisions(path: Path, pairs: Sequence[NearDuplicate], max_bytes: int) -> Decisions:
-    """The table at `path` matched with the pairs of today; no decisions where the file does not exist.
+    """The table at `path` matched with the current pairs; no decisions where the file does not exist.
 
-    A row matches a pair with the same two ids, in either order, whose texts are those that were decided on.
+    A row matches a pair with the same two ids, in either order, whose texts have not changed since the decision.
 
     Raises QuestionsError where the file cannot be read completely, because a lost decision would bring a question back.
     """
@@ -183,13 +183,13 @@ def _finally_kept(question_id: str, kept_for: Mapping[str, str]) -> str:
 
 
 def write_decisions(decisions: Decisions, pairs: Sequence[NearDuplicate]) -> None:
-    """Write the table of today's pairs with their decisions, and below it the rows that match no pair."""
+    """Write the table of current pairs with their decisions, followed by the rows that match no pair."""
     rows = [_decision_row(pair, decisions.rows.get(pair.key, {})) for pair in pairs] + decisions.unmatched
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: safe_cell(row[name]) for name in COLUMNS} for row in rows)
-    # With the byte order mark, spreadsheet programs read the file as UTF-8.
+    # With a byte order mark, spreadsheet programs read the file as UTF-8.
     write_atomic(decisions.path, text.getvalue().encode("utf-8-sig"))
 
 

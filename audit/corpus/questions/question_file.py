@@ -1,4 +1,4 @@
-"""Questions from a file in any format that a release may have, by the release's own reader and field names."""
+"""Questions from a file in any format of a release, with the release's reader and field names."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ImportedQuestion:
 
 
 def normalised_text(text: str) -> str:
-    """`text` without case, punctuation and spacing; two questions with the same one are exact duplicates."""
-    # A text without any letter or digit is compared as it is: otherwise all such texts would be equal
+    """`text` without case, punctuation and spacing; two questions with the same form are exact duplicates."""
+    # A text without letters and digits is compared unchanged; otherwise all such texts would be equal
     return " ".join(WORD.findall(text.casefold())) or text
 
 
@@ -53,7 +53,7 @@ def generated_id(organ: str, text: str) -> str:
 
 
 class QuestionFile:
-    """The questions of one file: `questions` are valid, `findings` tell what was repaired or left out, `read` counts records."""
+    """The questions of one file: `questions` are valid, `findings` list repairs and omissions, `read` counts records."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         """Raises QuestionsError where the file cannot be read to its end or has no question."""
@@ -66,13 +66,13 @@ class QuestionFile:
             raise QuestionsError(f"{path}: {problem}. Allowed: a file ending in {', '.join(FORMATS)}. Nothing was written.")
         file = RecordFile(path, max_bytes)
         for position, record in file.rows():
-            self._add(position, record)
+            self._add_record(position, record)
         self.findings += [self._finding(WHOLE_FILE, REPAIRED, "mended", f"{repair}.") for repair in file.repairs]
         if not self.questions:
             first = f" First problem: {self.findings[0].sentence()}" if self.findings else ""
             raise QuestionsError(f"{path}: none of its {self.read:,} records is a question.{first} Nothing was written.")
 
-    def _add(self, position: str, record: Any) -> None:
+    def _add_record(self, position: str, record: Any) -> None:
         if isinstance(record, UnreadableRecord) and position == WHOLE_FILE:
             raise QuestionsError(f"{self.path}: {record.message} Nothing was written.")
         self.read += 1
@@ -100,7 +100,7 @@ class QuestionFile:
         return values
 
     def _unused_id(self, question_id: str) -> str:
-        # The same text may be in the file twice; numbers keep the ids apart.
+        # The same text may be in the file twice; numbers make the ids distinct.
         candidate, number = question_id, 1
         while candidate in self._position_of:
             number += 1

@@ -145,8 +145,8 @@ def _statement(value: Mapping[str, Any], answer: str) -> QuotedStatement | None:
         clean_text(value.get(name), limit) for name, limit in (("statement", MAX_STATEMENT), ("aspect", MAX_ASPECT))
     )
     # An amount that its own words do not have is the model's
-    kept = amount if amount and set(DIGITS.findall(amount)) <= set(DIGITS.findall(quote)) else None
-    return QuotedStatement(aspect or "", quote, match.start(), statement or quote, kept)
+    quoted_amount = amount if amount and set(DIGITS.findall(amount)) <= set(DIGITS.findall(quote)) else None
+    return QuotedStatement(aspect or "", quote, match.start(), statement or quote, quoted_amount)
 
 
 def _aspect(value: Mapping[str, Any], unused: set[int]) -> MergedAspect:

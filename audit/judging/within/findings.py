@@ -48,10 +48,10 @@ def _places(candidates: Candidates, group: list[int]) -> Iterator[Record]:
         if first in group or second in group:
             numbers |= {first, second}
     for position, value in enumerate(by_value(candidates.claims, sorted(numbers)), 1):
-        yield from (_place(candidates.claims[number], position) for number in value)
+        yield from (_place_record(candidates.claims[number], position) for number in value)
 
 
-def _place(claim: Claim, position: int) -> Record:
+def _place_record(claim: Claim, position: int) -> Record:
     statement = claim.passage.statement
     return {
         "position": position, "value": claim.value, "section_id": claim.passage.section.section_id, "start": statement.start,

@@ -25,7 +25,8 @@ def judge_pair(candidates: Candidates, pair: CandidatePair) -> Verdict:
     label, name = (Label.DIVERGENT, "Amounts apart") if first.amount else (Label.CONTRADICTORY, "Opposite directions")
     significance, rule = _significance(first, second)
     reasoning = (
-        f"{name}: {_place(first)} says {_quotation(first)}, {_place(second)} says {_quotation(second)} (significance: {rule})."
+        f"{name}: {_location(first)} says {_quotation(first)}, {_location(second)} says {_quotation(second)} "
+        f"(significance: {rule})."
     )
     return Verdict(label, significance, subject_of(first, second), reasoning, PARSE)
 
@@ -50,7 +51,7 @@ def _significance(first: Claim, second: Claim) -> tuple[Significance, str]:
     return next(matching, (Significance.MEDIUM, DEFAULT_RULE))
 
 
-def _place(claim: Claim) -> str:
+def _location(claim: Claim) -> str:
     passage = claim.passage
     return f"page {passage.page}" if passage.page else f"section '{passage.section.heading or passage.section.section_id}'"
 

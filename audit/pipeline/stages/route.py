@@ -174,7 +174,7 @@ class RouteStage(Stage):
             for document, source in zip(documents, context.present, strict=True)
             if meets(asked, document)
         }
-        kept = tuple(
+        concerned_sources = tuple(
             Source(source.source_id, own, source.authority)
             for source in sources
             if (own := tuple(handbook_id for handbook_id in source.handbook_ids if handbook_id in concerned))
@@ -182,7 +182,7 @@ class RouteStage(Stage):
         files = tuple((source.document, context.cache.digest(source.document)) for source in concerned.values())
         encoder = retrieval.encoder if options.across.retriever == DENSE else ""
         cache = context.settings.data_dir.resolve() / "retrieval"
-        return Handbooks(files, kept, retrieval.options, encoder, cache) if kept else None
+        return Handbooks(files, concerned_sources, retrieval.options, encoder, cache) if concerned_sources else None
 
     def _batch(self, options: SystemOptions, name: str, handbooks: Handbooks, questions: Sequence[dict[str, Any]]) -> RouteBatch:
         return RouteBatch(

@@ -17,7 +17,7 @@ from audit.generation.evidence import meets
 from audit.generation.files import read_json_lines
 from audit.generation.several_sources_model import SourcedTask, model_answers
 from audit.generation.system_answers import SystemQuestion, SystemSummary
-from audit.generation.system_evidence import Found, best_passages
+from audit.generation.system_evidence import Retrieved, best_passages
 from audit.judging.statement_labels import statement_label
 from audit.llm.tasks import Replies
 from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
@@ -243,11 +243,11 @@ def system_questions(context: RunContext, options: SystemOptions) -> list[System
     return [SystemQuestion(query, best_passages(retrieved.get(query.question_id, ()), options.passages)) for query in queries]
 
 
-def _retrieved_by_question(context: RunContext) -> dict[str, list[Found]]:
+def _retrieved_by_question(context: RunContext) -> dict[str, list[Retrieved]]:
     """Question -> what was retrieved for it, handbook by handbook."""
     documents: list[Document] = [read_document(source.document) for source in context.present]
     organs = {question["question_id"]: Query.of(question) for question in context.questions()}
-    retrieved: dict[str, list[Found]] = {}
+    retrieved: dict[str, list[Retrieved]] = {}
     for document in documents:
         for record in read_lines(context.workspace.retrieval(document.handbook_id)):
             query = organs.get(record["question_id"])

@@ -86,28 +86,30 @@ def consolidate(
     candidates = list(pool)
     scored = zip(base_scores(library, candidates, settings, routed), candidates, strict=True)
     ordered = sorted(scored, key=lambda item: (-item[0], item[1].rank, item[1].chunk_id))
-    kept: list[tuple[float, ChunkHit, frozenset[str]]] = []
+    chosen: list[tuple[float, ChunkHit, frozenset[str]]] = []
     duplicates: dict[ChunkId, list[ChunkId]] = {}
     sections: Counter[tuple[str, str]] = Counter()
     handbooks: Counter[str] = Counter()
     for score, candidate in ordered:
         chunk, words = candidate.chunk_id, frozenset(tokens(library.text(candidate)))
-        twin = next((other.chunk_id for _, other, theirs in kept if overlap(words, theirs) >= settings.near_duplicate), None)
-        if twin:
-            duplicates.setdefault(twin, []).append(chunk)
-        elif sections[chunk[:2]] < settings.per_section and _room(handbooks[chunk.handbook_id], settings.per_handbook):
+        original = next(
+            (other.chunk_id for _, other, theirs in chosen if overlap(words, theirs) >= settings.near_duplicate), None
+        )
+        if original:
+            duplicates.setdefault(original, []).append(chunk)
+        elif sections[chunk[:2]] < settings.per_section and _has_room(handbooks[chunk.handbook_id], settings.per_handbook):
             sections[chunk[:2]] += 1
             handbooks[chunk.handbook_id] += 1
-            kept.append((score, candidate, words))
-        if len(kept) == settings.passages:
+            chosen.append((score, candidate, words))
+        if len(chosen) == settings.passages:
             break
     return [
         widened(library, candidate, score, settings.neighbours, tuple(duplicates.get(candidate.chunk_id, ())))
-        for score, candidate, _ in kept
+        for score, candidate, _ in chosen
     ]
 
 
-def _room(taken: int, most: int | None) -> bool:
+def _has_room(taken: int, most: int | None) -> bool:
     return most is None or taken < most
 
 

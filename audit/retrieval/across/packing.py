@@ -61,9 +61,11 @@ def pack(
                 sources.discard(passage.source_id)
     for passage in ranked:
         packer.decide(passage, RANKED)
-    kept = tuple(passage for passage in ranked if passage in packer.kept)
+    packed = tuple(passage for passage in ranked if passage in packer.packed)
     with_passages = {passage.source_id for passage in ranked}
-    return Packing(kept, tuple(packer.steps.values()), tuple(_notes(ranked, kept, sorted(needed & with_passages), settings)))
+    return Packing(
+        packed, tuple(packer.steps.values()), tuple(_coverage_notes(ranked, packed, sorted(needed & with_passages), settings))
+    )
 
 
 class _Packer:
@@ -71,7 +73,7 @@ class _Packer:
 
     def __init__(self, settings: PackingSettings) -> None:
         self.settings = settings
-        self.kept: list[EvidenceChunk] = []
+        self.packed: list[EvidenceChunk] = []
         # By the passage: a required one that did not fit is considered again at its rank
         self.steps: dict[tuple[str, str, int, int], PackingStep] = {}
         self._tokens = 0
@@ -81,30 +83,30 @@ class _Packer:
         """Keep the passage if there is room for it."""
         chunk = passage.candidate.chunk_id
         key = (*chunk, passage.end)
-        if passage in self.kept:
+        if passage in self.packed:
             return True
         tokens = passage_tokens(passage)
         obstacle = self._obstacle(chunk.handbook_id, tokens)
         self.steps[key] = PackingStep(passage, tokens, obstacle or reason)
         if obstacle is None:
-            self.kept.append(passage)
+            self.packed.append(passage)
             self._tokens += tokens
             self._handbooks[chunk.handbook_id] += 1
         return obstacle is None
 
     def _obstacle(self, handbook_id: str, tokens: int) -> str | None:
         most, share = self.settings.passages, self.settings.per_handbook
-        if most is not None and len(self.kept) >= most:
+        if most is not None and len(self.packed) >= most:
             return ENOUGH
         if share is not None and self._handbooks[handbook_id] >= share:
             return HANDBOOK_FULL
         return TOO_LONG if self._tokens + tokens > self.settings.tokens else None
 
 
-def _notes(
-    ranked: Sequence[EvidenceChunk], kept: Sequence[EvidenceChunk], missing: Sequence[str], settings: PackingSettings
+def _coverage_notes(
+    ranked: Sequence[EvidenceChunk], packed: Sequence[EvidenceChunk], missing: Sequence[str], settings: PackingSettings
 ) -> list[str]:
-    if ranked and not kept:
+    if ranked and not packed:
         shortest = min(map(passage_tokens, ranked))
         return [
             f"{settings.tokens} tokens are too few for any passage: the shortest of {len(ranked)} has about {shortest}. "

@@ -52,10 +52,10 @@ class DaksSettings:
     typical_peak: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if problem := next(self._problems(), None):
+        if problem := next(self._invalid_settings(), None):
             raise ValueError(problem)
 
-    def _problems(self) -> Iterator[str]:
+    def _invalid_settings(self) -> Iterator[str]:
         if not 1 <= self.top <= self.probe:
             yield f"the best {self.top} of a probe of {self.probe} cannot be taken; top must be from 1 to the probe"
         if self.scale not in SCALES:

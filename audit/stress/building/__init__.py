@@ -1,1 +1,1 @@
-"""Building stress tests: questions with signal documents in, instances with noise and planted errors out."""
+"""Builds stress tests: from questions with signal documents, instances with noise and planted errors."""

@@ -97,7 +97,7 @@ def build_instances(
     """The instances, in the order of tests, sizes, shares and question ids. The same input in another order gives the same ones.
 
     questions  with document ids that are unique over all of them
-    facts      document id -> what is asked about it; a document without one is in no context of integration and robustness
+    facts      document id -> its sub-question; a document without one is in no context of integration and robustness
     report     counts what cannot be built, by test
     pool       questions whose documents are noise as well, such as those beyond a limit
     """
@@ -124,7 +124,7 @@ class _QuestionSource:
         self.with_facts = [document for document in self.documents if document.document_id in facts]
 
     def signal(self, document: SignalDocument, test: StressTest, *, edited: bool = False) -> StressDocument:
-        """A signal document as a context has it."""
+        """A signal document as an entry of a context."""
         fact = self._facts.get(document.document_id) if test in WITH_FACTS else None
         if fact is None:
             return StressDocument(document.document_id, document.text, is_signal=True)
@@ -140,7 +140,7 @@ class _QuestionSource:
         )  # fmt: skip
 
     def shuffled(self, documents: list[StressDocument]) -> tuple[StressDocument, ...]:
-        """The documents in random order. A set always has the same order, so equal contexts are asked about once."""
+        """The documents in random order. A set always has the same order, so equal contexts need one request."""
         names = " ".join(sorted(document.document_id for document in documents))
         return tuple(sorted(documents, key=lambda document: rank("order", self.seed, names, document.document_id)))
 
@@ -157,7 +157,7 @@ def _draw_for_rounding(sources: Sequence[_QuestionSource]) -> None:
 
 
 def _by_size(sources: Sequence[_QuestionSource]) -> Iterator[tuple[str, list[_QuestionSource]]]:
-    """The name of each draw with the questions among which it is spread."""
+    """The name of each draw, and the questions over which it is spread."""
     groups: dict[tuple[str, int], list[_QuestionSource]] = {}
     for source in sources:
         groups.setdefault(("draw", len(source.documents)), []).append(source)
@@ -210,5 +210,5 @@ def _instance(
 
 
 def kinds_of_edit(facts: Mapping[str, Fact]) -> dict[str, int]:
-    """How many facts there are of each kind of edit."""
+    """The number of facts per kind of edit."""
     return dict(sorted(Counter(fact.edit.kind for fact in facts.values()).items()))

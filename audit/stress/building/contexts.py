@@ -22,7 +22,7 @@ SIZES: dict[StressTest, tuple[int, ...]] = {
 }
 """Test -> the numbers of documents in its contexts."""
 
-# A pool with fewer documents, for each one needed, is ranked as a whole
+# A pool with fewer documents per document needed is ranked as a whole
 SPARSE = 8
 
 
@@ -100,7 +100,7 @@ class NoisePool:
 
 
 def _distinct(documents: Iterable[SignalDocument], count: int, own: Collection[str]) -> list[SignalDocument]:
-    """The first `count` documents with a text of their own."""
+    """The first `count` documents with distinct texts."""
     used, chosen = set(own), list[SignalDocument]()
     for document in documents:
         if len(chosen) == count:

@@ -1,4 +1,4 @@
-"""Random draws that depend on names alone: the same on every machine and for every order of the input."""
+"""Random draws that depend only on names: the same on every machine and for every order of the input."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ RULES: tuple[Callable[[str, int, int], Iterator[Replacement]], ...] = (
 )  # fmt: skip
 GAP = "____"
 NO_RULE = "document without a statement that a rule can change"
-# For a long statement only the words around the gap are shown
+# Of a long statement, only the words around the gap are shown
 WORDS_AROUND = 30
 # Beyond this number of shared words, a statement is not more relevant to the question
 MAX_SHARED = 2
@@ -63,11 +63,11 @@ def rule_facts(
 
 
 def find_fact(text: str, question: str, seed: str, shared: Collection[str] = frozenset()) -> Fact | None:
-    """The fact of a document that is asked about: None where no rule can change any of its statements.
+    """The fact for a document's sub-question; None where no rule can change any of its statements.
 
-    Statements that share words with the question come first; among them kinds of edit take turns, by `seed`.
+    Statements that share words with the question come first; among these, the kinds of edit alternate, by `seed`.
 
-    shared  statements that other documents have too: a question about one would not be about this document
+    shared  statements that other documents also have, so that a question about one would not identify this document
     """
     candidates = [one for one in find_candidates(text) if one[0].text not in shared]
     # Prefer a statement that can be understood on its own, and an edit that a reader could miss
@@ -86,7 +86,7 @@ def find_fact(text: str, question: str, seed: str, shared: Collection[str] = fro
 def shared_statements(questions: Iterable[StressQuestion]) -> frozenset[str]:
     """The statements found in documents of different topics, such as boilerplate of an encyclopedia.
 
-    One context may then hold both documents. Documents of one topic are never in one context as signal and noise.
+    Both documents may be in one context. Documents of one topic are never signal and noise in the same context.
     """
     topics: dict[str, set[str]] = {}
     for question in questions:
@@ -100,7 +100,7 @@ def shared_statements(questions: Iterable[StressQuestion]) -> frozenset[str]:
 
 
 def find_candidates(text: str) -> Iterator[tuple[Statement, Replacement]]:
-    """Every statement that asserts something, with each change that a rule can make to it."""
+    """Every assertion, with each change that a rule can make to it."""
     for statement in assertions(text):
         for rule in RULES:
             for change in rule(text, statement.start, statement.end):
@@ -108,19 +108,19 @@ def find_candidates(text: str) -> Iterator[tuple[Statement, Replacement]]:
 
 
 def as_fact(text: str, statement: Statement, change: Replacement) -> Fact:
-    """The fact that one change makes false."""
+    """The fact that a change makes false."""
     edit = edited(change.kind, text, change.start, change.end, change.after)
     question = _gap_question(text, statement, change)
     return Fact(question, edit.before, edit.after, edit)
 
 
 def _is_bare_denial(text: str, change: Replacement) -> bool:
-    """Whether "not" was only added: "asthma is not a disease" persuades nobody."""
+    """Whether the only change is an added "not": nobody believes "asthma is not a disease"."""
     return change.kind == NEGATION and change.after.lower().startswith(text[change.start : change.end].lower())
 
 
 def _gap_question(text: str, statement: Statement, change: Replacement) -> str:
-    """The statement with a gap in the place of the answer; where two answers alone are possible, both are named."""
+    """The statement with a gap for the answer; where only two answers are possible, both are named."""
     before = _last_words(" ".join((*statement.leads, text[statement.start : change.start])))
     after = _first_words(text[change.end : statement.end])
     gap = f'"{before}{GAP}{after}"'

@@ -48,7 +48,7 @@ def _records(path: Path, max_bytes: int, report: BuildReport) -> Iterator[Place]
 
 
 def _whole_object(path: Path) -> dict[str, Any] | None:
-    """The object of objects that a .json file is; None where it is a list of records."""
+    """The object of objects in a .json file; None where the file has a list of records."""
     try:
         content = path.read_bytes()
         value = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)

@@ -64,13 +64,13 @@ class FactTask:
         }  # fmt: skip
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a stage that are still to be asked. A document without a usable sub-question gets no counterfactual."""
+        """The calls of a stage without a usable reply. A document without a usable sub-question gets no counterfactual."""
         if stage == SUB_QUESTION:
             return unsettled((call for _, _, call in self.first_calls()), replies, self.readable)
         return unsettled((call for _, _, call in self._second_calls(replies)), replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply has every field that was asked for."""
+        """Whether a reply has all requested fields."""
         return self.read(call.purpose, reply) is not None
 
     def read(self, stage: str, reply: Reply) -> dict[str, str] | None:
@@ -81,19 +81,19 @@ class FactTask:
         return next((dict(match.value) for match in objects if _has_texts(match.value, NEEDED[stage])), None)
 
     def first_calls(self) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
-        """Each signal document with the call that asks for its sub-question."""
+        """Each signal document with the call for its sub-question."""
         for question in self.questions:
             for document in question.documents:
                 texts = {"main_question": question.question, "document": document.text}
                 yield question, document, self.prompts[SUB_QUESTION].call(self.model, question.question_id, texts)
 
     def second_call(self, question: StressQuestion, document: SignalDocument, sub_question: str, answer: str) -> Call:
-        """The call that asks for the change which makes an answer false."""
+        """The call for the change that makes an answer false."""
         texts = {"document": document.text, "sub_question": sub_question, "answer": answer}
         return self.prompts[COUNTERFACTUAL].call(self.model, question.question_id, texts)
 
     def sub_questions(self, replies: Replies) -> Iterator[tuple[StressQuestion, SignalDocument, dict[str, str] | None, bool]]:
-        """Each document with the fields of its sub-question (None: not readable), and whether it was asked at all."""
+        """Each document with the fields of its sub-question (None: not readable), and whether there is a reply."""
         for batch in batches(self.first_calls()):
             latest = replies([call.key for _, _, call in batch])
             for question, document, call in batch:
@@ -106,7 +106,7 @@ class FactTask:
                 yield question, document, self.second_call(question, document, fields["sub_question"], fields["answer"])
 
     def _expected_calls(self, replies: Replies) -> Iterator[Call]:
-        """The calls of the second stage, as far as they are known before the first has run."""
+        """The calls of the second stage that are known before the first has run."""
         for question, document, fields, was_asked in self.sub_questions(replies):
             if fields and fields["answer"] in document.text:
                 yield self.second_call(question, document, fields["sub_question"], fields["answer"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 MAX_EXAMPLES = 3
-# Other names of the documented fields in other people's files
+# Other names for the documented fields in published files
 ALIASES = {
     "question_id": ("question_id", "id", "qid"), "question": ("question", "text"), "options": ("options", "choices"),
     "gold": ("gold", "answer", "label"), "documents": ("documents", "signal_documents", "contexts"),
@@ -29,7 +29,7 @@ class StressQuestion:
 
     options  letter -> text; empty for an open question
     gold     the letter of the right option, or the answer's text
-    topic    questions with the same topic are one question asked of several handbooks: none is noise for another
+    topic    questions with the same topic are one question put to several handbooks, so none is noise for another
     """
 
     question_id: str
@@ -51,12 +51,12 @@ class BuildReport:
     def add(self, reason: str, sentence: str) -> None:
         """Count one case."""
         self.counts[reason] += 1
-        kept = self.examples.setdefault(reason, [])
-        if len(kept) < MAX_EXAMPLES:
-            kept.append(sentence)
+        sentences = self.examples.setdefault(reason, [])
+        if len(sentences) < MAX_EXAMPLES:
+            sentences.append(sentence)
 
     def summary_lines(self) -> list[str]:
-        """A line for each reason, and below it the first cases."""
+        """A line for each reason, followed by the first cases."""
         lines = []
         for reason, count in self.counts.most_common():
             lines += [f"{reason}: {count:,}", *(f"  {sentence}" for sentence in self.examples[reason])]
@@ -76,7 +76,7 @@ class _UnusableError(Exception):
 
 
 def checked_questions(records: Iterator[tuple[str, Any]], dataset: str | None, report: BuildReport) -> Iterator[StressQuestion]:
-    """The questions of records in the documented layout, each with its place in the file; of two with one id the first counts."""
+    """The questions of records in the documented layout, each with its location; of two with one id, the first is used."""
     seen: set[str] = set()
     for where, record in records:
         try:
@@ -135,7 +135,7 @@ def _options(record: Mapping[str, Any], question_id: str) -> dict[str, str]:
 
 
 def _gold(record: Mapping[str, Any], question_id: str, options: Mapping[str, str]) -> str:
-    """The gold; with options a letter, for which the text of exactly one option may stand."""
+    """The gold answer. With options, it is a letter; the text of exactly one option is accepted in its place."""
     gold = _text(record, "gold")
     if not gold:
         raise _UnusableError("without gold", f"'{question_id}' has no gold answer.")
@@ -152,7 +152,7 @@ def _gold(record: Mapping[str, Any], question_id: str, options: Mapping[str, str
 
 
 def _documents(value: Any, where: str, report: BuildReport) -> Iterator[SignalDocument]:
-    """The documents that have a text, each text once."""
+    """The documents with a text, without repeated texts."""
     if value is not None and not isinstance(value, list):
         report.add("unreadable documents", f"{where}: documents must be a list. The question has no signal.")
         return
@@ -174,9 +174,9 @@ def _documents(value: Any, where: str, report: BuildReport) -> Iterator[SignalDo
 
 
 def with_unique_document_ids(questions: Iterable[StressQuestion]) -> list[StressQuestion]:
-    """The questions, in the order of their ids; a document id that several questions have gets the question's before it.
+    """The questions, in the order of their ids; a document id that several questions share gets the question's id as a prefix.
 
-    A context mixes documents of several questions.
+    The ids must be unique because a context mixes documents of several questions.
     """
     ordered = sorted(questions, key=lambda question: question.question_id)
     counts = Counter(document.document_id for question in ordered for document in question.documents)
@@ -190,5 +190,5 @@ def _unique(question: StressQuestion, counts: Counter[str]) -> Iterator[SignalDo
 
 
 def same_text(text: str) -> str:
-    """A text without differences in white space and capitals, by which duplicates are found."""
+    """The text with normalised white space and case, for finding duplicates."""
     return " ".join(text.split()).casefold()

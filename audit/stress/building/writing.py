@@ -47,7 +47,7 @@ def _write_instances(path: Path, instances: Iterable[StressInstance], summary: B
 
 
 def source_record(path: Path) -> dict[str, Any]:
-    """Name and digest of what was built from: a file, or the files of a folder by name."""
+    """Name and digest of the source: a file, or the files of a folder by name."""
     if path.is_file():
         return {"name": path.name, "sha256": sha256_of(path)}
     digest = hashlib.sha256()

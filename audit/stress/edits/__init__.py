@@ -1,1 +1,1 @@
-"""Rules that make a statement false by the smallest change: amount, unit, frequency, negation, direction."""
+"""Rules that make a statement false by a minimal change: amount, unit, frequency, negation, direction."""

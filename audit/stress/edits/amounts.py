@@ -13,14 +13,14 @@ from audit.text.units import COUNT, DURATION, FRACTIONS, INTERVAL, NUMBER, ONES,
 
 NUMBER_TEXT = re.compile(NUMBER)
 TRAILING_BOUND = re.compile(r"(?:\+|,?\s(?:or|and)\s[a-z]+)$", re.I)
-# Figures of statistics, and parts of names: changing them makes nothing false that a reader would ask about
+# Statistics and parts of names: changing them falsifies nothing that a reader would ask about
 STATISTICS = re.compile(
     r"(?:\bp\s?(?:-?values?)?\s?(?:[<>=≤≥]|of|was|were)|\b(?:n|r|t|f|z|hr|or|rr|ci|sd|se|sem|df|iqr|beta|kappa|chi|score|ratio|index|"
     r"auc|odds|coefficient|alpha)\b\s?(?:\(?\w*\)?)\s?[=:,(<>]?|[±χ=²])\s?(?:of\s|was\s)?$",
     re.I,
 )
 PART_OF_NUMBER = re.compile(r"\s\w+\sout\sof\b|[\s-]?(?:hundred|thousand|million|billion)", re.I)
-# If nobody lives past the age of 3, nobody lives past 6 either: the edit would still be true
+# If nobody lives past the age of 3, nobody lives past 6 either, so the edited statement would be true
 NOT_PAST = re.compile(
     r"(?:\bnot\b|n['’]t\b|never\b)[^.;]{0,45}\b(?:past|beyond|after)\s(?:the\s|they(?:['’]re| are)\s)?(?:age\s(?:of\s)?)?$", re.I
 )
@@ -38,7 +38,7 @@ UNIT_SWAPS = {
 UNIT_WORD = re.compile(rf"(?<=[\s\d-])({'|'.join(UNIT_SWAPS)})(s?)\b", re.I)
 # Three times as many years would be longer than a life
 MAX_YEARS = 30
-# With a larger number another unit would be absurd: 90 weeks
+# With a larger number, another unit would be absurd: 90 weeks
 MAX_FOR_UNIT = 31
 NOUNS = {DURATION: "length of time", SHARE: "percentage", TEMPERATURE: "temperature", COUNT: "number", INTERVAL: "frequency"}
 
@@ -56,7 +56,7 @@ class AmountSpan:
 def amount_replacements(text: str, start: int, end: int) -> Iterator[Replacement]:
     """The amounts of a statement (characters `start` to `end` of the document) that can be changed, with another value or unit.
 
-    An amount that the document gives twice stays: it would contradict itself.
+    An amount that the document gives twice is not changed, because the document would contradict itself.
     """
     quantities = find_quantities(text)
     for quantity in quantities:
@@ -74,12 +74,12 @@ def amount_replacements(text: str, start: int, end: int) -> Iterator[Replacement
 
 def _is_repeated(quantity: Quantity, others: tuple[Quantity, ...]) -> bool:
     same = [other for other in others if other.comparable(quantity) and other.low == quantity.low and other.high == quantity.high]
-    # Two spellings of one value, such as 38 °C (100.4 °F), are given twice as well
+    # Two spellings of one value, such as 38 °C (100.4 °F), also count as given twice
     return len(same) > 1 or any(other is not quantity and quantity.agrees(other) for other in others)
 
 
 def _core(text: str, quantity: Quantity) -> AmountSpan | None:
-    """The quantity from its first number on, without "or older" behind it."""
+    """The quantity from its first number on, without "or older" after it."""
     number = NUMBER_TEXT.search(plain_text(text), quantity.start, quantity.end)
     if number is None or quantity.vague or quantity.dimension == INTERVAL:
         return None
@@ -106,7 +106,7 @@ def _is_an_amount(text: str, span: AmountSpan) -> bool:
     # "All 4 limbs" cannot become 12, nor "7 cases out of 8" become 21
     if re.search(r"\ball\s(?:the\s|of the\s)?$", before, re.I) or PART_OF_NUMBER.match(after):
         return False
-    # A bare number needs a noun, and no name before it: "Vitamin B 12", "Gleason 7"
+    # A bare number needs a noun after it and no name before it ("Vitamin B 12", "Gleason 7")
     is_name = NAME_BEFORE.search(before) is not None and SENTENCE_START.search(before) is None
     return bool(span.quantity.noun) and not is_name and not DECIMAL.search(span.text) and "/" not in span.text
 
@@ -146,7 +146,7 @@ def _change_of(text: str, span: AmountSpan) -> Callable[[float], float] | None:
         return None
     if quantity.dimension == DURATION and quantity.high > MAX_YEARS * YEAR:
         return lambda value: value / 2
-    # A range keeps its order, also where its ends are on either side of a limit
+    # A range keeps its order, even where a limit lies between its ends
     return _other_value if quantity.low == quantity.high else lambda value: value * 3
 
 
@@ -173,14 +173,14 @@ def _other_temperature(value: float) -> float:
 
 
 def _other_age(value: float, largest: float) -> float:
-    """An age of the same stage of life: children stay children, and nobody is over 95."""
+    """An age in the same stage of life: children stay children, and no age exceeds 95."""
     if largest < 15:
         return value + 3
     return value + 15 if largest <= 60 else max(value - 20, 2)
 
 
 def _in_form(value: float, spelling: str) -> str | None:
-    """A value in the form of another: in words, with thousands separators, with as many decimals; None if that is impossible."""
+    """A value in the format of another: in words, with separators, with as many decimals; None if that is impossible."""
     if spelling[:1].isalpha():
         words = _in_words(round(value))
         return words and (words.capitalize() if spelling[0].isupper() else words)

@@ -1,4 +1,4 @@
-"""The statements of a document that assert something: only such a statement can be made false."""
+"""The statements of a document that are assertions: only an assertion can be made false."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from audit.text.statements import Statement, statements
 
 MIN_WORDS, MAX_CHARACTERS = 6, 420
-# An aim, a question or a supposition asserts nothing about the world
+# Aims, questions and suppositions are not assertions
 NOT_ASSERTED = re.compile(
     r"\?\s*$|^\s*(?:to|in order to)\s+\w+|\b(?:whether|aims?|aimed|purposes?|objectives?|goals?|hypothes\w+|sought|wished|"
     r"wondered|"
@@ -16,7 +16,7 @@ NOT_ASSERTED = re.compile(
     r"(?:to|we)\s(?:also\s)?(?:investigate|evaluate|determine|assess|examine|explore|compare|study|test|analyze|analyse|establish|ascertain|identify)d?|unclear|unknown|controvers\w+|not\sknown|debate\w*)\b",
     re.I,
 )
-# Alone, "This is very important" can be true of anything
+# By itself, "This is very important" can be true of anything
 POINTS_BACK = re.compile(r"\W*(?:this|these|it|they|those|such|he|she|that|here|both|its|their|his|her)\b", re.I)
 CUT = re.compile(r"\b(?:vs|e\.g|i\.e|cf|approx|fig|no|dr|resp)\.$", re.I)
 # Text that is not prose: a table row, a list of names, a footnote
@@ -24,11 +24,11 @@ NOT_PROSE = re.compile(r"\s\|\s|https?://|www\.|©|\bet al\b")
 
 
 def assertions(text: str) -> Iterator[Statement]:
-    """The statements of `text` that assert something in a full sentence or a list item, in order."""
+    """The assertions in `text` that are full sentences or list items, in order."""
     for statement in statements(text):
         words = statement.text.split()
         is_long_enough = len(words) >= MIN_WORDS and len(statement.text) <= MAX_CHARACTERS
-        # Cut at a "vs." or inside brackets, it cannot be read alone
+        # A sentence that is cut at "vs." or inside brackets is incomplete
         is_whole = statement.text.count("(") == statement.text.count(")") and not CUT.search(statement.text)
         if is_long_enough and is_whole and not NOT_ASSERTED.search(statement.text) and not NOT_PROSE.search(statement.text):
             yield statement

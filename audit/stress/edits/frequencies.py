@@ -9,7 +9,7 @@ from audit.stress.edits.replacements import FREQUENCY, Replacement, replacement
 from audit.text.quantity import find_quantities
 from audit.text.units import ADVERBS, INTERVAL, any_of
 
-# Of "often" and "usually" either could fill a gap, so a question names both words; an interval can be asked for
+# Either of "often" and "usually" could fill a gap, so a question names both words; it can ask for an interval
 INTERVAL_NOUN, HABIT_NOUN = "frequency", "words"
 ADVERB_SWAPS = {
     "hourly": "daily", "daily": "weekly", "nightly": "weekly", "weekly": "monthly", "biweekly": "daily", "monthly": "weekly",
@@ -31,12 +31,12 @@ HABITS = {
     "sometimes": "never", "occasionally": "never",
 }  # fmt: skip
 HABIT = re.compile(rf"\b(?:{any_of(HABITS)})\b", re.I)
-# "But sometimes a stone will not go away": "never" would need another order of words
+# "But sometimes a stone will not go away": "never" would need another word order
 BEFORE_SUBJECT = re.compile(
     r",|\s+(?:an?|the|it|they|he|she|you|we|this|these|those|people|doctors|patients|there|if|when|even|no|not)\b"
 )
 OPEN = re.compile(r"\b(?:not|no|never|nor|cannot|without|may|might|could|some)\b|n['’]t\b", re.I)
-# "Your daily environment" is no interval
+# "Your daily environment" is not an interval
 OWN = re.compile(r"\b(?:your|his|her|their|our|my|everyday)\s+$", re.I)
 PEOPLE = "people|patients|cases|women|men|children|adults|babies|infants|individuals|families|persons|tumors|cancers"
 MOST = re.compile(rf"(?<!at )\b(?:most)(?=\s(?:{PEOPLE})\b)|\bfew(?=\s(?:{PEOPLE})\b)", re.I)

@@ -1,4 +1,4 @@
-"""Rules that deny what a statement asserts, or assert what it denies, by the words for "not" alone."""
+"""Rules that negate an assertion or remove a negation, by changing only the words for "not"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from audit.stress.edits.replacements import NEGATION, Replacement, replacement
 
 NOUN = "words"
 AUXILIARY = "is|are|was|were|has|have|had|does|do|did|should|must|will|would|can|could"
-# "Did not differ" becomes "did differ", which needs no other form of the verb
+# "Did not differ" becomes "did differ": the verb keeps its form
 DENIED = re.compile(rf"\b(?P<auxiliary>{AUXILIARY})\s+not\s+(?!only|just|necessarily|always|all|yet|every|enough|to\b)", re.I)
 CONTRACTED = re.compile(r"\b(?P<auxiliary>is|are|was|were|has|have|had|does|do|did|should|must)n['’]t\s+(?!only|always)", re.I)
 CANNOT = re.compile(r"\bcannot\s+(?!only|always)", re.I)
@@ -24,12 +24,12 @@ WITHOUT = re.compile(
     r"\bwithout(?=\s(?!any\b|an?\b|the\b|it\b|them\b|this\b|that\b|\w+ing\b|regard|exception|further)[a-z]+\b)", re.I
 )
 OPEN = re.compile(r"\b(?:may|might|can|could|perhaps|possibly|suggest\w*)\b", re.I)
-# Words that stand only after a denial: "we are aware of any evidence" is not English
+# Words that only follow a negation: "we are aware of any evidence" is not English
 NEEDS_DENIAL = re.compile(r"\b(?:any|anyone|anything|either|yet|at all|until|ever|much)\b", re.I)
-# Two negations in one sentence may depend on each other, and a doubt cannot be reversed
+# Two negations in one sentence may depend on each other, and an expression of doubt cannot be reversed
 SECOND_DENIAL = re.compile(r"\b(?:not|no|nor|neither|never|none|without|cannot|unless|although|however|but|or)\b|n['’]t\b", re.I)
-# Verbs that assert something of every subject; "may" and "can" leave open whether it happens, and some are not all
-# In lower case: "IS" may stand for infantile spasms
+# Verbs that assert something of every subject; not "may" or "can", which leave it open, nor "some", which is not all
+# In lower case: "IS" may be the abbreviation of infantile spasms
 ASSERTED = re.compile(r"\b(?P<auxiliary>is|are|was|were|should|must|will|has been|have been)\b(?=\s+[a-z])")
 FOR_SOME = re.compile(r"\b(?:some|many|several|certain|other|others|sometimes|often)\b", re.I)
 SUBORDINATE = re.compile(
@@ -50,12 +50,12 @@ UNFIT_AFTER = re.compile(
     r"written|defined|described|classified|grouped|listed)\b",
     re.I,
 )
-# Advice, the commonest statement of a handbook
+# Advice, the most common kind of statement in a handbook
 IMPERATIVE = re.compile(
     r"\W*(?P<verb>Call|Take|Eat|Drink|Wash|Use|Wear|Keep|Tell|Ask|Stop|Check|Follow|Bring|Clean|Limit|Visit|Wait|Store|Rinse|Apply)\s+"
     r"(?=[a-z])"
 )
-# Methods of a study, in the passive: denying them gives an odd report rather than another finding
+# Methods of a study, in the passive: negating them gives an odd report and not a different finding
 DONE = re.compile(
     r"\s+(?:\w+ly\s+)?(?!(?:associat|correlat|relat|affect|influenc|improv|increas|reduc|decreas|limit|detect|observ|need|requir|recommend|"
     r"indicat|confirm|link|caus|prevent|elevat|impair|involv|inherit)ed)(?:\w+ed|taken|given|drawn|shown|chosen|sent|held|set|split|"
@@ -67,9 +67,9 @@ MAX_SUBJECT_WORDS = 9
 
 
 def negation_replacements(text: str, start: int, end: int) -> Iterator[Replacement]:
-    """The denials of a statement (characters `start` to `end` of the document) undone, or its one assertion denied."""
+    """The negations of a statement (characters `start` to `end` of the document) removed, or its only assertion negated."""
     statement = text[start:end]
-    # "You may have no symptoms" leaves it open that you have some, and what many do not do, many others may do
+    # "You may have no symptoms" does not exclude symptoms, and what many do not do, many others may do
     denials = [
         change
         for change in _undone(statement)

@@ -1,4 +1,4 @@
-"""Rules that turn a direction round: higher and lower, increase and decrease, before and after."""
+"""Rules that reverse a direction: higher and lower, increase and decrease, before and after."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADJECTIVE_BEFORE = (
 
 
 class Opposite(NamedTuple):
-    """A word, its opposite, and what must or must not stand before and after it (patterns; empty: anything)."""
+    """A word, its opposite, and the required or excluded context before and after it (patterns; empty: anything)."""
 
     word: str
     other: str
@@ -43,7 +43,7 @@ PREDICATE = "is|are|was|were|a|an|very|relatively|extremely|quite|fairly"
 # "After adjustment for age" describes how a figure was calculated
 CALCULATED = "adjust|control|all|that|which|correct|and|exclu|stratif|account|multiv|univ|matching"
 NAMES_WITH_COMMON = "cold|bile|name|ancestor|carotid|to|variable|sense|femoral|iliac|names|polymorph|variant|and|in all|for"
-# Each is used in both directions; the last four fields belong to the first word of a line
+# Each pair is used in both directions; the last four fields belong to the first word of a line
 PAIRS: tuple[Opposite, ...] = (
     Opposite("higher", "lower", not_after=MEASURED),
     Opposite("lower", "higher", not_after=PART_OF_BODY, before=ADJECTIVE_BEFORE),
@@ -93,34 +93,34 @@ BY_WORD: dict[str, list[Opposite]] = {}
 for _pair in PAIRS:
     BY_WORD.setdefault(_pair.word, []).append(_pair)
 WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, BY_WORD), key=len, reverse=True))})(?![\w-])", re.I)
-# Where a direction is doubted, denied or asked for, its opposite need not be false
+# Where a direction is doubted, negated or requested, its opposite need not be false
 OPEN = re.compile(
     r"\b(?:may|might|could|can|possibl[ey]|perhaps|if|would|not|no|nor|neither|never|without|unless|seems?|suggest\w*|expected|"
     r"trying|goal|try|depend\w*|cannot|whereas|either|rather|some)\b|n['’]t\b",
     re.I,
 )
 
-# Higher levels may mean a cancer, and so may lower ones
+# Higher levels may indicate cancer, and so may lower ones
 POSSIBLE = re.compile(r"\b(?:may|might)\b", re.I)
 
 
 def direction_replacements(text: str, start: int, end: int) -> Iterator[Replacement]:
-    """The directions of a statement (characters `start` to `end` of the document) turned round.
+    """The directions of a statement (characters `start` to `end` of the document), reversed.
 
-    A word stays where the statement has its opposite too, or says it under a doubt or a denial.
+    A word is not changed where the statement also has its opposite, or where it is doubted or negated.
     """
     for match in WORD.finditer(text, start, end):
         word = match.group().lower()
         if OPEN.search(text, start, match.start()) or POSSIBLE.search(text, start, end):
             continue
-        rule = next((rule for rule in BY_WORD[word] if _fits(rule, text, match)), None)
+        rule = next((rule for rule in BY_WORD[word] if _fits_context(rule, text, match)), None)
         if word in ("dominant", "recessive") and len(re.findall(rf"\b{word}\b", text, re.I)) > 1:
             continue
         if rule and not re.search(rf"\b{rule.other}\b", text[start:end], re.I):
             yield replacement(DIRECTION, text, *match.span(), rule.other, NOUN)
 
 
-def _fits(rule: Opposite, text: str, match: re.Match[str]) -> bool:
+def _fits_context(rule: Opposite, text: str, match: re.Match[str]) -> bool:
     before, after = text[max(0, match.start() - 24) : match.start()], text[match.end() : match.end() + 30]
     return (
         (not rule.before or re.search(rf"\b(?:{rule.before})\s+$", before, re.I) is not None)

@@ -1,4 +1,4 @@
-"""A rule's replacement in a document: one stretch of a statement, and the words that make the statement false."""
+"""A rule's replacement in a document: one span of a statement, and the words that make the statement false."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Replacement(NamedTuple):
 
 
 def replacement(kind: str, text: str, start: int, end: int, after: str, noun: str) -> Replacement:
-    """A replacement that keeps a capital, and an article before it in step: "a decrease" becomes "an increase"."""
+    """A replacement that keeps the capital and adapts the article before it: "a decrease" becomes "an increase"."""
     after = after[:1].upper() + after[1:] if text[start].isupper() else after
     before = ARTICLE.search(text, 0, start)
     article = "an" if has_vowel_sound(after) else "a"
@@ -36,7 +36,7 @@ def replacement(kind: str, text: str, start: int, end: int, after: str, noun: st
 
 
 def has_vowel_sound(word: str) -> bool:
-    """Whether "an" stands before a word and not "a"; figures are read as their words."""
+    """Whether the article of a word is "an" and not "a"; numbers are treated as words."""
     if re.match(r"(?:8|11\b|18\b)", word):
         return True
     return word[:1].lower() in "aeiou" and not SPOKEN_CONSONANT.match(word)

@@ -1,1 +1,1 @@
-"""Planted changes: does a judge's label change where it must, and stay where it must?"""
+"""Planted changes: does a judge's label change where it must, and stay the same where it must?"""

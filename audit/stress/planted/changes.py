@@ -1,4 +1,4 @@
-"""How each kind of change is made on a pair: the changed pair, or in a few words why the pair cannot take it."""
+"""Makes each kind of change on a pair: the changed pair, or a short reason why the pair does not allow it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from audit.text.units import COUNT, SHARE
 from audit.text.wording_edits import POINTS_ELSEWHERE, in_other_words, padded, repeated, sentence_added, sentences_swapped
 from audit.vocabulary import ChangedSide, Label, PlantedKind
 
-# Of the words of a statement, the share with which another one says the same
+# Share of common words from which two statements are taken to say the same
 MOSTLY_THE_SAME = 0.6
 DEGREE = re.compile(r"\s*(?:most|mostly|more|mainly|primarily|largely|often|usually)\b", re.IGNORECASE)
 BLANKS = {
@@ -39,8 +39,8 @@ class PlantedChange:
 
     before, after  both answers as the judge sees them, in order; only `side` differs, except where it is BOTH
     edit           the change on that side; None if the answers were swapped
-    variant        which of several ways the change was made, such as the wording of an instruction
-    ordered        the label that a planted instruction asks for
+    variant        the variant of the change, such as the wording of an instruction
+    ordered        the label that a planted instruction demands
     """
 
     start: StartPair
@@ -55,7 +55,7 @@ class PlantedChange:
 
 @dataclass(frozen=True)
 class CannotPlant:
-    """Why a pair cannot take a change."""
+    """The reason why a pair does not allow a change."""
 
     reason: str
 
@@ -81,14 +81,14 @@ def _on_side(
     ordered: Label | None = None,
 ) -> PlantedChange:
     answers = (start.answer_a, start.answer_b)
-    # The text before the change may differ from the answer: an added detail starts from a shorter one
+    # The text before the change may differ from the answer: for an added detail, it is a shorter one
     before = (edit.original, answers[1]) if side is ChangedSide.A else (answers[0], edit.original)
     after = (edit.text, answers[1]) if side is ChangedSide.A else (answers[0], edit.text)
     return PlantedChange(start, kind, side, before, after, edit, variant, ordered)
 
 
 def _any_side(start: StartPair, context: PlantingContext) -> tuple[ChangedSide, str, str]:
-    """A side at random, its answer, and the other one."""
+    """A random side, its answer, and the other answer."""
     if context.choose.random() < 0.5:
         return ChangedSide.A, start.answer_a, start.answer_b
     return ChangedSide.B, start.answer_b, start.answer_a
@@ -108,7 +108,7 @@ def _amount(start: StartPair, context: PlantingContext) -> PlantedChange | Canno
 
 
 def _is_plain_amount(change: Replacement, text: str) -> bool:
-    """Whether two values of the amount cannot both be true, as "more than 30 kinds" and "more than 60 kinds" can."""
+    """Whether two values of the amount exclude each other, unlike "more than 30 kinds" and "more than 60 kinds"."""
     inside = next(quantity for quantity in find_quantities(text) if quantity.start <= change.start < quantity.end)
     describes = inside.dimension in (COUNT, SHARE) or AGE.search(text[max(0, inside.start - 25) : inside.end + 14])
     return change.kind == AMOUNT and not (inside.bound and describes)
@@ -137,14 +137,14 @@ def _turns_round(change: Replacement, text: str) -> bool:
         len(own & set(stems(other.text))) >= MOSTLY_THE_SAME * len(own) for other in parts if other.start != denied.start
     )
     leans = POINTS_ELSEWHERE.search(denied.text) or SUBORDINATE.search(text[denied.start : change.start])
-    # "It is not most often used for this" leaves open that it is used
+    # "It is not most often used for this" does not exclude that it is used
     return not said_again and not leans and not DEGREE.match(text, change.end)
 
 
 def _changes(rule: Callable[[str, int, int], Iterator[Replacement]], text: str, question: str) -> Iterator[Replacement]:
-    """The changes that a rule can make in the statements on what is asked: those that share most words with the question.
+    """The changes that rules can make in the statements on the question: those that share most words with it.
 
-    Where none shares a word, the first one, which usually answers.
+    Where none shares a word: in the first statement, which usually answers it.
     """
     asked, claims = set(stems(question)), list(assertions(text))
     shared = [len(asked & set(stems(statement.quoted))) for statement in claims]

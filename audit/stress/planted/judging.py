@@ -1,4 +1,4 @@
-"""Judging planted changes: the required calls, and the records of planted.jsonl from the verdicts."""
+"""Judges planted changes: the required calls, and the records of planted.jsonl from the verdicts."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Record = dict[str, Any]
 class PlantedSummary:
     """Counts of the planted changes by outcome.
 
-    judged     changes with both verdicts, of which `unscored` have no label before or after the change
-    not_asked  changes of which a reply is missing; they are in no file
+    judged     changes with both verdicts; `unscored`: those of them without a label before or after the change
+    not_asked  changes without one of the replies; they are not written
     """
 
     judged: int = 0
@@ -48,7 +48,7 @@ class PlantedSummary:
 class PlantedTask:
     """Planted changes as calls, a task for `audit.llm`: each pair before its change and after it, with the judge's own prompt.
 
-    Pairs that are the same before several changes are asked about once.
+    A pair that is the same before several changes is judged once.
     """
 
     prompt: Prompt
@@ -67,11 +67,11 @@ class PlantedTask:
         return (self.stage,)
 
     def plan(self) -> Record:
-        """The settings that must match for a journal to be resumed; the changes may be others, or more."""
+        """The settings that must match for a journal to be resumed; the changes may differ."""
         return {"work": "planted changes", "model": self.model, "prompts": {self.stage: self.prompt.title}}
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, question by question."""
+        """The calls without a usable reply, question by question."""
         return unsettled(self._calls(), replies, is_readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
@@ -114,7 +114,7 @@ def model_records(task: PlantedTask, replies: Replies, summary: PlantedSummary) 
 
 
 def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summary: PlantedSummary) -> Iterator[Record]:
-    """The records of planted.jsonl as rules judge the changes."""
+    """The records of planted.jsonl with the verdicts of the rules."""
     for change in changes:
         before, after = (rules(change.start.question, *answers) for answers in (change.before, change.after))
         summary.count(before, after)
@@ -122,7 +122,7 @@ def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summ
 
 
 def planted_record(change: PlantedChange, before: Verdict, after: Verdict, judge: str) -> Record:
-    """The record of planted.jsonl of one change, given a judge's verdicts before and after it."""
+    """The record of planted.jsonl of one change, from a judge's verdicts before and after it."""
     label_before = Label(before.label) if before.label else None
     edit: Mapping[str, Any] = change.edit.record() if change.edit else {}
     return {

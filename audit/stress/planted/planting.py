@@ -1,4 +1,4 @@
-"""Planting changes in the pairs of a run: a number of each kind, reproducible for a seed on every machine."""
+"""Plants changes in the pairs of a run: a number of each kind, reproducible for a seed on every machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.vocabulary import Label, PlantedKind
 
 @dataclass
 class PlantedChanges:
-    """The changes that were planted, kind by kind, and how many pairs could not take one.
+    """The planted changes, kind by kind, and how many pairs did not allow one.
 
     refused  (kind, reason) -> pairs
     """
@@ -37,9 +37,9 @@ def plant(
 
     pairs  pairs of two answers of a run, with its labels
 
-    A change that must move the label starts from one answer beside itself, whose relation is known; half of the changed amounts,
-    where so many can be made, start from two answers that the run calls CONSISTENT and that both state the amount. A change
-    that must leave the label starts from any pair, with the labels of the run in turn.
+    A change that must move the label starts from one answer paired with itself, whose label is known. Up to half of the changed
+    amounts start from two answers that the run calls CONSISTENT and that both state the amount. A change that must not move the
+    label starts from any pair, alternating between the labels of the run.
     """
     result = PlantedChanges()
     centers = sorted({name for pair in pairs for name in (pair.center_a, pair.center_b)})
@@ -61,8 +61,8 @@ def _plant_kind(
     for start in starts:
         if made >= count:
             return
-        # A stream for each kind and pair: another count, or another selection of kinds, changes no item
-        choose = random.Random(rank(seed, kind, *start.key))  # noqa: S311 - a sample, and no secret
+        # One stream per kind and pair, so that neither the count nor the selection of kinds affects an item
+        choose = random.Random(rank(seed, kind, *start.key))  # noqa: S311 - a sample, not a secret
         change = PLANTERS[kind](start, PlantingContext(choose, made, centers))
         if isinstance(change, CannotPlant):
             result.refused[kind, change.reason] += 1
@@ -72,6 +72,6 @@ def _plant_kind(
 
 
 def item_id(change: PlantedChange) -> str:
-    """An id that contains the kind and is the same for equal changes."""
+    """An id that contains the kind; equal changes have equal ids."""
     parts = (*change.start.key, *change.before, *change.after)
     return f"{change.kind}-{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:12]}"

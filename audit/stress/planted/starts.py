@@ -1,4 +1,4 @@
-"""The pairs in which changes are planted: two answers of a run, or one answer next to itself."""
+"""The pairs in which changes are planted: two answers of a run, or one answer paired with itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class StartPair:
-    """Two answers to one question, as a run has them, with the label that the run's judge gave.
+    """Two answers to one question in a run, with the label that the run's judge gave.
 
     In a twin both answers are the same answer of one handbook, so the change on one side is the only difference.
     """
@@ -32,7 +32,7 @@ class StartPair:
 
     @property
     def is_twin(self) -> bool:
-        """Whether both answers are one answer of one handbook."""
+        """Whether both answers are the same answer of one handbook."""
         return self.handbook_a == self.handbook_b
 
     @property
@@ -49,7 +49,7 @@ class StartPair:
 
 
 def twins(pairs: Iterable[StartPair]) -> list[StartPair]:
-    """Every answer of the pairs next to itself, once; the label is CONSISTENT by definition."""
+    """Every answer of the pairs once, paired with itself; the label is CONSISTENT by definition."""
     pairs_by_answer: dict[tuple[str, str], StartPair] = {}
     for pair in pairs:
         for side in (pair, pair.swapped()):
@@ -61,9 +61,9 @@ def twins(pairs: Iterable[StartPair]) -> list[StartPair]:
 
 
 def spread(items: Iterable[T], seed: int, key: Callable[[T], tuple[str, ...]], by: Callable[[T], Hashable]) -> list[T]:
-    """The items in a random order that takes one of each group in turn, the same for one seed on every machine.
+    """The items in a random order that alternates between groups, the same for one seed on every machine.
 
-    key  the ids of an item, which with the seed decide its place
+    key  the ids of an item, which determine its order together with the seed
     by   the group of an item, such as its question or its label
     """
     shuffled = sorted(items, key=lambda item: rank(seed, *key(item)))

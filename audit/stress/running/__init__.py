@@ -1,1 +1,1 @@
-"""Putting stress tests to a model, or to readers without a model, and parsing the replies."""
+"""Runs stress tests with a model, or with readers without a model, and parses the replies."""

@@ -17,7 +17,7 @@ MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
 
 @dataclass(frozen=True)
 class StressReplyForm:
-    """The requested reply: the letters to choose from (none: an open question), and the numbers of calls and sub-answers."""
+    """The requested reply: the letters of the options (none: an open question), and the numbers of calls and sub-answers."""
 
     letters: tuple[str, ...]
     may_decline: bool
@@ -36,7 +36,7 @@ class StressReplyForm:
 
     @classmethod
     def from_schema(cls, schema: Mapping[str, Any]) -> StressReplyForm:
-        """The form that a schema asks for: a stored call has nothing but its schema."""
+        """The form described by a schema, which is all that a stored call has."""
         parts = schema["properties"]
         allowed = parts["choice"].get("enum", ())
         calls = list(parts.get("documents", {}).get("properties", {}).values())

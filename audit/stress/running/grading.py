@@ -1,4 +1,4 @@
-"""A model grades short answers to sub-questions: 1 in full, 0.5 in part, 0 not at all, as MedRGB's model-based score."""
+"""A model grades short answers to sub-questions: 1 right, 0.5 partly right, 0 wrong, as in MedRGB's model-based score."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORM = PromptForm("stress_grade", "grade", ("sub_question", "right_answer", "ans
 
 
 class SubAnswer(NamedTuple):
-    """A short answer to grade; equal ones are asked about once."""
+    """A short answer to grade; equal ones are graded once."""
 
     question_id: str
     sub_question: str
@@ -39,7 +39,7 @@ class SubAnswer(NamedTuple):
 
     @property
     def needs_grade(self) -> bool:
-        """Whether a model has to grade it: an exact match is fully right."""
+        """Whether a model has to grade it: an exact match is right without one."""
         return not exact_match(self.answer, self.right_answer)
 
 
@@ -59,7 +59,7 @@ def read_grade(reply: Reply) -> float | None:
 
 @dataclass(frozen=True)
 class GradeTask:
-    """The short answers to grade as calls, a task for `audit.llm`. They are in the order of questions."""
+    """The short answers to grade as calls, a task for `audit.llm`. Calls are in the order of questions."""
 
     prompt: Prompt
     model: str
@@ -79,7 +79,7 @@ class GradeTask:
                 yield item, self.prompt.call(self.model, item.question_id, texts)
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, question by question."""
+        """The calls without a usable reply, question by question."""
         return unsettled((call for _, call in self.calls()), replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:

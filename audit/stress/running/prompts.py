@@ -25,12 +25,12 @@ def _fields(test: StressTest) -> tuple[str, ...]:
     return (*FIELDS, "sub_questions") if test in WITH_SUB_QUESTIONS else FIELDS
 
 
-# The schema of a call depends on its instance; here it is empty, and a journal is bound to the words
+# The schema of a call depends on its instance; here it is empty, and a journal is bound to the wording
 FORMS = {test: PromptForm(f"stress_{test}", str(test), _fields(test), {}) for test in STRESS_TESTS}
 
 
 def load_stress_prompts(folder: Path | None = None) -> dict[StressTest, Prompt]:
-    """The prompt of each test, from `folder` where it has one. Raises AuditError if a template cannot be used."""
+    """The prompt of each test, from `folder` if it has one. Raises AuditError if a template cannot be used."""
     prompts = load_templates(FORMS.values(), resources.files("audit.stress.running").joinpath("templates"), folder)
     return {test: prompts[form.name] for test, form in FORMS.items()}
 

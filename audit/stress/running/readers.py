@@ -1,4 +1,4 @@
-"""Readers without a model, whose curves are known: baselines on the page, and test cases for the figures.
+"""Readers without a model, whose curves are known: baselines on the page, and test cases for the measures.
 
 | reader        | choice                                                          | calls            | sub-answers            |
 |---------------|-----------------------------------------------------------------|------------------|------------------------|
@@ -8,7 +8,7 @@
 | insufficient  | always insufficient                                             | none believed    | none                   |
 | coin          | any option with equal chance                                    | either, by coin  | either, by coin        |
 
-So over questions: oracle has accuracy 1 from the first signal document on and says insufficient at p = 0; copycat has accuracy
+Over questions, oracle has accuracy 1 from the first signal document on and says insufficient at p = 0; copycat has accuracy
 and detection p, sub-answers exact 1 in integration and p in robustness; closed_book is flat; insufficient has accuracy 0 and
 detection 1 - p; coin has accuracy 1/k over k options, and detection 1/2.
 """
@@ -33,7 +33,7 @@ READER_NAMES = {
 
 
 def readers(names: Iterable[str], instances: Iterable[StressInstance], seed: int = 0) -> dict[str, Reader]:
-    """The readers of these names. `instances` tell closed_book the commonest gold of each data set; `seed` is for all draws."""
+    """The readers of these names. `instances` give closed_book the commonest golds; `seed` is for all draws."""
     commonest = _commonest_gold(instances)
     known: dict[str, Reader] = {
         "oracle": _oracle,
@@ -54,7 +54,7 @@ def _reply(
     instance: StressInstance, choice: str | None, call: Callable[[StressDocument], DocumentCall] | None = None,
     sub_answer: Callable[[StressDocument], str | None] | None = None,
 ) -> StressReply:  # fmt: skip
-    """A reply with a choice (None: insufficient), a call on each document that the test asks for, and sub-answers."""
+    """A reply with a choice (None: insufficient), the calls on documents that the test requires, and sub-answers."""
     form = StressReplyForm.of(instance)
     called = {number: call(one) for number, one in enumerate(instance.documents, 1)} if call and form.documents else {}
     answers = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}

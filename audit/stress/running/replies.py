@@ -1,6 +1,6 @@
 """Parsing a reply to a stress test: the choice, the calls on documents, the sub-answers, and their faults.
 
-Unclear replies are unreadable, never guessed: an unknown letter, two different choices, a document called in two ways.
+Ambiguous replies are unreadable: an unknown letter, two different choices, or two different calls on a document.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class StressReply:
 
     choice       letter, or the text of an open answer; None: insufficient, or unreadable
     reason       why no choice could be read; None where one was, or where it says insufficient
-    faults       what was wrong with calls and sub-answers -> how often
+    faults       fault of calls and sub-answers -> how often it occurred
     """
 
     choice: str | None = None
@@ -44,7 +44,7 @@ class StressReply:
 
 
 def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
-    """The reply of a server, parsed. `options` are the instance's, for a choice that is spelled out."""
+    """A server's reply, parsed. `options` are those of the instance, for a choice that is spelled out."""
     if reason := unreadable_reason(reply):
         return StressReply(reason=reason)
     return parse_reply(reply.text or "", form, options, cut=reply.outcome == CUT)

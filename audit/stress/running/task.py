@@ -1,4 +1,4 @@
-"""Stress tests put to a model: the required calls, and the records of `stress_replies.jsonl` from its replies."""
+"""Stress tests with a model: the required calls, and the records of `stress_replies.jsonl` from its replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from audit.stress.running.replies import StressReply, read_reply
 from audit.vocabulary import STRESS_TESTS, StressTest
 
 WORK = "stress"
-# Tokens of a reply, for estimates without a server: the reasons, and each document or sub-question on top
+# Tokens of a reply, for estimates without a server: the reasons, and those added by each document or sub-question
 REPLY_TOKENS, TOKENS_PER_ENTRY = 130, 9
 
 
@@ -48,7 +48,7 @@ class StressSummary:
         )
 
     def summary_lines(self) -> list[str]:
-        """Why replies were unreadable, and what was wrong with calls and sub-answers, each with its count."""
+        """The reasons for unreadable replies and the faults of calls and sub-answers, each with its count."""
         return [f"  {words}: {number:,}" for part in (self.reasons, self.faults) for words, number in part.most_common()]
 
     def count(self, reply: StressReply) -> None:
@@ -87,11 +87,11 @@ class StressTask:
             yield instance, stress_call(self.prompts[instance.test], self.model, instance)
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a test that are still to be asked, question by question."""
+        """The calls of a test without a usable reply, question by question."""
         return unsettled((call for _, call in self.calls(stage)), replies, self.readable)
 
     def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply has a choice that was offered."""
+        """Whether a reply has one of the choices offered."""
         form = StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
         return read_reply(reply, form, {}).reason is None
 

@@ -42,6 +42,6 @@ def test_a_pi_sees_it_while_it_goes_on_and_a_viewer_once_nobody_can_be_influence
 def test_somebody_who_rates_in_an_open_study_sees_no_figure(study, as_user: SignIn):
     change_role(study, "ana", Role.VIEWER, NOW)
     seen = as_seen_by(as_user("ana"))
-    assert "You rate pairs of this run in a study that is not closed." in seen
+    assert "You are rating pairs of this run in a study that is not closed." in seen
     assert "confirm" not in seen
     assert "asked again" not in seen
