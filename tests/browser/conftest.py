@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from annotation.label_store.engine import open_label_store
 from audit.cli.main import main
 from pages._blinded.session_cookie import ADDRESS as COOKIE_ADDRESS
 from pages._blinded.session_cookie import NAME as COOKIE
+from tests.support.ports import free_port
 from tests.support.studies import PASSWORD, people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,14 +52,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """Chromium, or a skip with the reason (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI).
 
     It ends with the file: Playwright keeps an event loop running in this thread, which would make `asyncio.run` fail in
     the tests of other files.
     """
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
+    # The headless shell takes less computing time, but prints pages without the blanks between some words
+    shell = () if getattr(request.module, "PRINTS", False) else ("chromium-headless-shell",)
+    path = next(filter(None, map(shutil.which, (*shell, "chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)("no Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
@@ -260,13 +261,6 @@ def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUD
         finally:
             process.terminate()
             process.wait(10)
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def answering_at(process: subprocess.Popen[bytes], port: int, base_path: str = "") -> str:

@@ -14,6 +14,8 @@ from tests.browser.accessibility import AXE_IS_INSTALLED, WITHOUT_AXE, axe_viola
 from tests.browser.conftest import Dashboard, overflow, server, settled
 
 pytestmark = pytest.mark.browser
+PRINTS = True
+"""Pages are printed: see `browser`."""
 
 PAGES = (
     "", "about", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",

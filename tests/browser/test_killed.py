@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.label_store.engine import open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.studies.verification import verify_study
-from tests.browser.conftest import ROOT, Dashboard, answering_at, free_port, signed_in_as
+from tests.browser.conftest import ROOT, Dashboard, answering_at, signed_in_as
+from tests.support.ports import free_port
 from tests.support.studies import rating_history, study_of
 
 pytestmark = pytest.mark.browser

@@ -23,7 +23,8 @@ from websockets.exceptions import InvalidStatus
 from annotation.label_store.engine import open_label_store
 from audit.settings import Settings
 from pages._blinded.session_cookie import NAME as COOKIE
-from tests.browser.conftest import free_port, server
+from tests.browser.conftest import server
+from tests.support.ports import free_port, free_ports
 from tests.support.postgres import NoPostgresError, postgres_server
 from tests.support.studies import PASSWORD, people
 from tests.support.visitor import sign_in, visit
@@ -71,7 +72,7 @@ def dashboard(request: pytest.FixtureRequest, folder: Path) -> Iterator[tuple[st
 @contextmanager
 def nginx(folder: Path, backend: str, change: Callable[[str], str]) -> Iterator[str]:
     """The shipped configuration with names, ports and files of this test."""
-    port, plain = free_port(), free_port()
+    port, plain = free_ports(2)
     site = (FOLDER / "nginx.conf").read_text()
     for old, new in {
         "listen 443 ssl http2": f"listen 127.0.0.1:{port} ssl http2", "listen 80": f"listen 127.0.0.1:{plain}",

@@ -189,6 +189,10 @@ def test_of_a_list_of_which_several_items_are_quoted_none_is_left_out():
         ("Can I eat salt?", "During my internship I learned to cook, and people could eat a little salt."),
         ("Can I exercise?", "Moderate exercise was recommended for the control group."),
         ("What is dialysis?", "Financial support is an argument against dialysis."),
+        ("What is dialysis?", "A long wait for dialysis is not a reason to stop."),
+        ("How much protein should I eat every day?", "Buy frozen meals with at least 20 grams of protein."),
+        ("Am I at risk of kidney failure if my mother had it?", "Kidney failure develops in some people at risk."),
+        ("Can I go out to eat?", "Do not eat raw fish."),
         ("Can I have children after a transplant?", "Some children are ready to go home 3 months after a transplant."),
     ],
 )
@@ -200,6 +204,11 @@ def test_a_statement_with_the_words_of_a_question_may_be_no_answer(question: str
     ("question", "text"),
     [
         ("What is dialysis?", "Dialysis is a treatment that cleans your blood."),
+        ("What is creatinine?", "Serum creatinine is a waste product of your muscles."),
+        ("How much protein should I eat every day?", "Eat 60 grams of protein a day."),
+        ("Am I at risk of kidney failure if my mother had it?", "People are at risk if a parent had kidney failure."),
+        ("Can I go out to eat?", "Do not eat from the buffet of a restaurant."),
+        ("Can I go to a restaurant?", "Ask for meals without salt if you eat out."),
         ("Can I have children after a transplant?", "You may become pregnant from one year after your transplant on."),
         ("What happens if I do not eat enough?", "If you do not eat enough, your body takes protein from your muscles."),
         ("Why do I need a biopsy?", "A biopsy is the best way to find out whether your body rejects the kidney."),

@@ -13,7 +13,8 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from annotation.label_store.engine import lock_for_serving, open_label_store
 from pages._blinded.serve import patch_server
-from tests.browser.conftest import ROOT, free_port, server
+from tests.browser.conftest import ROOT, server
+from tests.support.ports import free_port
 from tests.support.studies import people
 
 

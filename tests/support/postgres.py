@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 PROGRAMS = Path("/usr/lib/postgresql")
 OWNER = "nobody"
@@ -30,7 +31,7 @@ def postgres_server() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     as_owner = _as_owner(folder)
     try:
-        port = _free_port()
+        port = free_port()
         _run(
             [
                 *as_owner,
@@ -71,13 +72,6 @@ def _as_owner(folder: Path) -> list[str]:
         raise NoPostgresError("PostgreSQL does not run as root, and there is no runuser to run it as somebody else")
     shutil.chown(folder, OWNER)
     return ["runuser", "-u", OWNER, "--"]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _run(command: list[str]) -> None:

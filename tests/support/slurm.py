@@ -8,10 +8,12 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from getpass import getuser
 from pathlib import Path
+
+from tests.support.ports import free_ports
 
 # Where Debian puts daemons, which is not on everybody's path.
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
@@ -97,7 +99,8 @@ def one_node(folder: Path) -> Iterator[Slurm]:
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
     conf = folder / "slurm.conf"
-    conf.write_text(CONF.format(host=_host(), user=getuser(), port=_free_port(), node_port=_free_port(), folder=folder))
+    port, node_port = free_ports(2)
+    conf.write_text(CONF.format(host=_host(), user=getuser(), port=port, node_port=node_port, folder=folder))
     slurm = Slurm({**os.environ, "PATH": PATH, "SLURM_CONF": str(conf)})
     daemons = [_start(slurm, folder, "slurmctld", "-D"), _start(slurm, folder, "slurmd", "-D")]
     try:
@@ -137,9 +140,3 @@ def _stop(daemons: list[subprocess.Popen[bytes]]) -> None:
             daemon.wait(10)
         except subprocess.TimeoutExpired:
             daemon.kill()
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
