@@ -71,6 +71,16 @@ FAMILY = re.compile(
     r"|\b(?:father|carry) a (?:child|baby)\b",
     re.I,
 )
+# "Out" and "eat" are in many sentences; together they are a specific subject
+DINING = re.compile(r"\b(?:go(?:ing)? out to eat|(?:eat|dine)(?:ing)? out|go(?:ing)? out for (?:a meal|dinner|lunch))\b", re.I)
+RESTAURANT = "eat in a restaurant"
+# "How much water may I drink each day?"
+PER_DAY = re.compile(r"\bdaily\b|\b(?:an?|per|each|every|one|whole|in a) (?:single |whole )?day\b", re.I)
+# "Am I at risk if my mother had it?"
+RELATIVE = (
+    r"\b(?:mother|father|parents?|sisters?|brothers?|siblings?|grand(?:mother|father|parents?)|aunt|uncle|relatives?|family)\b"
+)
+OF_A_RELATIVE = re.compile(rf"\b(?:if|when|because|since)\b.{{0,30}}{RELATIVE}", re.I)
 OBJECT_VERBS = frozenset(content_stems("take eat drink wear use"))
 
 
@@ -91,6 +101,8 @@ class AskedQuestion:
     aspect    the kind of fact that answers it; None: any
     for_list  whether it asks for several things: "What are the signs ...?"
     either    pairs of words joined by "or": an answer needs to mention only one
+    per_day   whether it asks for an amount of each day
+    relative  whether it is about an illness in the patient's family
     """
 
     text: str
@@ -98,6 +110,8 @@ class AskedQuestion:
     aspect: Aspect | None
     for_list: bool = False
     either: tuple[frozenset[str], ...] = ()
+    per_day: bool = False
+    relative: bool = False
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -115,10 +129,18 @@ class AskedQuestion:
 def read_question(question: str) -> AskedQuestion:
     """The parsed question. Patients also describe their situation, so only the sentences with a question mark are used."""
     sentences = SENTENCE_END.split(question)
-    text = FAMILY.sub("become pregnant", " ".join(s for s in sentences if s.rstrip().endswith("?")) or question)
+    text = " ".join(s for s in sentences if s.rstrip().endswith("?")) or question
+    text = DINING.sub(RESTAURANT, FAMILY.sub("become pregnant", text))
     either = tuple(frozenset(content_stems(match.group())) for match in EITHER.finditer(text))
+    plain = plain_text(text)
     return AskedQuestion(
-        text, tuple(_concepts(text)), aspect_of(text), ASKS_FOR_LIST.search(plain_text(text)) is not None, either
+        text,
+        tuple(_concepts(text)),
+        aspect_of(text),
+        for_list=ASKS_FOR_LIST.search(plain) is not None,
+        either=either,
+        per_day=PER_DAY.search(plain) is not None,
+        relative=OF_A_RELATIVE.search(plain) is not None,
     )
 
 
@@ -176,7 +198,7 @@ def _idioms() -> re.Pattern[str]:
 
 def stated_stems(text: str) -> frozenset[str]:
     """The stems of a handbook's text, without phrases in which a word has another meaning than in questions."""
-    return frozenset(content_stems(_idioms().sub(" ", plain_text(text))))
+    return frozenset(content_stems(_idioms().sub(" ", DINING.sub(RESTAURANT, plain_text(text)))))
 
 
 def presence(stem: str, text: Set[str]) -> float:

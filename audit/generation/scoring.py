@@ -12,7 +12,16 @@ from audit.embedding.encoders import Encoder
 from audit.embedding.vectors import no_progress
 from audit.generation.candidates import Candidate, has_polarity
 from audit.generation.evidence import Relevance
-from audit.generation.questions import GENERIC_SHARE, OBJECT_VERBS, AskedQuestion, Concept, presence, stated_stems
+from audit.generation.questions import (
+    GENERIC_SHARE,
+    OBJECT_VERBS,
+    RELATIVE,
+    AskedQuestion,
+    Concept,
+    content_stems,
+    presence,
+    stated_stems,
+)
 from audit.text.tokens import plain_text
 
 # Weights of where a word occurs: in the statement, in its list's lead, in its heading, in the headings above
@@ -33,6 +42,10 @@ OTHERS = re.compile(
     r"who|should|must|can|are)|visitors (?:and|who|are|must|should)|anyone|people who|"
     r"those who|others|someone who|caregivers? (?:and|who|should|must|can|need)|your pet|volunteers?)\b"
 )
+# "Meals with 20 grams of protein" is no answer to "How much protein may I eat a day?"
+OF_A_DAY = re.compile(r"\b(?:daily|days?|24[ -]hours?|nights?|(?:each|every|per) meal)\b")
+AMOUNT_ASPECTS = ("how much", "how much to drink")
+IN_THE_FAMILY = re.compile(rf"{RELATIVE}|\b(?:inherit\w*|hereditary|genetic\w*|genes?)\b")
 # A personal story or a report of research is not advice
 NO_ADVICE = re.compile(
     r"\bi (?:\w+ed|was|were|had|have|am|did|went|felt|got|took|knew|thought)\b|\bi'(?:m|ve|d)\b|\bmy (?:internship|career)\b|"
@@ -48,7 +61,7 @@ class ScoringSettings:
 
     no_aspect  factor for a statement without the requested kind of fact
     no_case    factor for an instruction that does not name the question's case as a case ("people who have a fever")
-    others     factor for a statement about people other than the patient
+    others     factor for a statement about people other than the patient, or not about the relatives that are asked about
     no_advice  factor for a personal story or a report of research
     elsewhere  factor for a mere reference to further reading
     other_case factor for a statement that begins with a case not named in the question ("If your mouth is sore, ...")
@@ -218,7 +231,7 @@ def _aspect_factor(
     if aspect.named_first:
         is_definition = _defines(question, candidate, relevance.headings(candidate.section)[0], aspect.has)
         return 1.0 if is_definition else settings.no_aspect
-    if not any(map(aspect.has.search, texts)):
+    if not any(map(aspect.has.search, texts)) or not _is_of_a_day(question, texts):
         return settings.no_aspect
     only_heading = all(places[concept.stem][1] for concept in question.subject)
     if aspect.below_heading and only_heading and not any(map(aspect.below_heading.search, texts)):
@@ -233,17 +246,25 @@ DEFINED_WITHIN = 3
 
 
 def _defines(question: AskedQuestion, candidate: Candidate, headings: frozenset[str], has: re.Pattern[str]) -> bool:
-    """Whether a statement may define the question's subject: it begins with its name, or begins the section on it."""
+    """Whether a statement may define the question's subject: it begins with its name, or begins the section on it.
+
+    "A rise in serum creatinine is ..." speaks of creatinine and does not say what it is.
+    """
     stems = [concept.stem for concept in question.subject]
     if 0 < candidate.number <= DEFINED_WITHIN and _names_half(stems, headings):
         return True
     shown = has.search(candidate.quoted)
-    return shown is not None and _names_half(stems, stated_stems(candidate.quoted[: shown.start()]))
+    return shown is not None and _names_half(stems, frozenset(content_stems(candidate.quoted[: shown.start()])[: len(stems) + 1]))
 
 
 def _names_half(stems: Sequence[str], text: frozenset[str]) -> bool:
     # "Schistosomiasis is ..." answers "What is Parasites - Schistosomiasis?"
     return 2 * sum(presence(stem, text) > 0 for stem in stems) >= len(stems)
+
+
+def _is_of_a_day(question: AskedQuestion, texts: Iterable[str]) -> bool:
+    asks_for_amount = question.aspect is not None and question.aspect.name in AMOUNT_ASPECTS
+    return not (asks_for_amount and question.per_day) or any(map(OF_A_DAY.search, texts))
 
 
 def _names_case(question: AskedQuestion, candidate: Candidate) -> bool:
@@ -255,6 +276,8 @@ def _names_case(question: AskedQuestion, candidate: Candidate) -> bool:
 def _relevance_factor(question: AskedQuestion, candidate: Candidate, settings: ScoringSettings) -> float:
     others = stated_stems(" ".join(match.group() for match in OTHERS.finditer(candidate.quoted)))
     if others and others.isdisjoint(question.stems):
+        return settings.others
+    if question.relative and not IN_THE_FAMILY.search(candidate.quoted):
         return settings.others
     if NO_ADVICE.search(candidate.quoted):
         return settings.no_advice
