@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -67,6 +67,11 @@ KEPT: Mapping[str, tuple[Arguments, ...]] = {
     "preference_effects": ({},),
 }
 """The metrics that are computed when a large run is loaded, with the default arguments of their pages."""
+QUESTION_TYPES = """
+select question_type from question_types where question_type is not null
+group by all order by count(*) desc, question_type limit 8
+"""
+"""The most frequent types of question: the figures of page *Systems* are computed for each of them when a run is loaded."""
 BY_QUESTION = ("position_groups", "question_positions")
 """Per-question metrics that are cached for all questions, one file per metric: a page about a question shows them first."""
 GROUP_ROWS = 1_024
@@ -131,11 +136,18 @@ def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[
             return []
         # The store is already in place; a page opened in the meantime computes its own figures
         progress("Preparing the pages; the run can already be viewed")
-        files = [
-            _compute_and_store(con, run.path, METRICS[name], arguments) for name, choices in KEPT.items() for arguments in choices
-        ]
+        files = [_compute_and_store(con, run.path, METRICS[name], arguments) for name, arguments in _shown_first(con)]
         files += _store_question_results(con, run.path, progress)
     return [file for file in files if file is not None]
+
+
+def _shown_first(con: Connection) -> Iterator[tuple[str, Arguments]]:
+    """Each metric that pages show first, with its arguments."""
+    types = [question_type for (question_type,) in rows(con, QUESTION_TYPES)]
+    for name, choices in KEPT.items():
+        yield from ((name, arguments) for arguments in choices)
+        if "question_type" in METRICS[name].options:
+            yield from ((name, {"question_type": question_type}) for question_type in types)
 
 
 def _store_question_results(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:

@@ -12,11 +12,13 @@ from audit.errors import NotInRunError
 from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
 from audit.queries.themes import taxonomy_path
+from audit.release.write import write_jsonl
 from audit.result_cache import BY_QUESTION, KEPT, cached_or_computed, precompute_results, precompute_themes
 from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from tests.support.loading import load
+from tests.support.systems import system_tables
 from tests.support.tiny import release_from
 
 TABLE = """
@@ -40,6 +42,22 @@ def test_what_is_kept_is_what_the_metrics_compute(run: Run):
                     kept = cached_or_computed(METRICS[name], con, run.path, {**METRICS[name].options, **arguments})
                     pd.testing.assert_frame_equal(kept, METRICS[name](con, **arguments), obj=name)
     assert {file.name.rpartition("-")[0] for file in files} >= {"labels", "organs", "topics", "centers", "handbooks"}
+
+
+def test_figures_of_systems_are_kept_for_every_type_of_question(tmp_path: Path):
+    release = release_from(tmp_path, TABLE)
+    for name, records in system_tables().items():
+        write_jsonl(release / f"{name}.jsonl", records)
+    run = load(release, tmp_path / "data").run
+    precompute_results(run, min_pairs=0)
+    with open_store(run.path) as con:
+        for question_type in ("information", "treatment"):
+            options = {**METRICS["systems"].options, "question_type": question_type}
+            expected = METRICS["systems"](con, **options)
+            # What is known beforehand is for computing only, and would be refused here
+            kept = cached_or_computed(METRICS["systems"], con, run.path, options, known={"nothing": "like this"})
+            pd.testing.assert_frame_equal(kept, expected)
+            assert kept["answered"].sum() > 0
 
 
 def test_a_kept_result_is_read_and_not_computed_again(run: Run, monkeypatch: pytest.MonkeyPatch):
