@@ -7,7 +7,7 @@ from textwrap import wrap
 import plotly.graph_objects as go
 
 from audit.charts.notices import with_room_above
-from audit.charts.style import INK, html
+from audit.charts.style import INK, html, set_layout
 
 CAPTION_ROOM = 76
 """Pixels above a figure for four lines. A page, which has its own heading, cuts them off; a saved image has them."""
@@ -30,7 +30,7 @@ def with_caption(figure: go.Figure, title: str, source: str) -> go.Figure:
         "text": "<br>".join([*lines, *([notice] if notice else [])]), "font": {"size": 12, "color": INK}, "x": 0, "y": 1,
         "xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
     }  # fmt: skip
-    return with_room_above(figure, CAPTION_ROOM).update_layout(title=heading)
+    return set_layout(with_room_above(figure, CAPTION_ROOM), {"title": heading})
 
 
 def _lines(text: str) -> list[str]:

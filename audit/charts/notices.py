@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from audit.charts.style import INK
+from audit.charts.style import INK, set_layout
 
 ROOM = 44
 """Pixels above the figure for two short lines, which a phone can show."""
@@ -20,13 +20,13 @@ def with_notice(figure: go.Figure, notice: str) -> go.Figure:
         "text": words, "font": {"size": 12, "color": INK}, "x": 0, "xref": "container", "y": 1, "yref": "container",
         "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
     }  # fmt: skip
-    return copy.update_layout(title=title)
+    return set_layout(copy, {"title": title})
 
 
 def with_room_above(figure: go.Figure, pixels: int) -> go.Figure:
     """The figure, which is changed: that much higher, with nothing in its uppermost pixels but what is put there."""
     top, height, legend = figure.layout.margin.t or 0, figure.layout.height, figure.layout.legend
-    figure.update_layout(margin_t=top + pixels, height=height + pixels if height else None)
+    set_layout(figure, {"margin": {"t": top + pixels}, "height": height + pixels if height else None})
     if height and legend.yref == "container" and legend.yanchor == "top":
         # At the top of the figure, where it would lie under what is written there, or be cut off with it
         legend.y = (legend.y * height) / (height + pixels)

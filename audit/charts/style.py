@@ -144,10 +144,19 @@ def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axe
         "hoverlabel": {"font": {"size": 14, "family": FONT}, "align": "left"},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left", "traceorder": "normal"},
     }
-    figure.update_layout(_merged(common, layout))
+    set_layout(figure, _merged(common, layout))
     axes = {"automargin": True, "fixedrange": True, "zeroline": False}
     set_axes(figure, figure.select_xaxes(), {**axes, **(xaxes or {})})
     set_axes(figure, figure.select_yaxes(), {**axes, **(yaxes or {})})
+    return figure
+
+
+def set_layout(figure: go.Figure, settings: Mapping[str, Any]) -> go.Figure:
+    """The figure, which is changed: with these parts of its layout; those in a group, such as a legend's, add to what it has."""
+    # Each part is replaced as a whole: `update_layout` takes eight times as long
+    for name, value in settings.items():
+        is_group = isinstance(value, Mapping)
+        figure.layout[name] = _merged(figure.layout[name].to_plotly_json(), value) if is_group else value
     return figure
 
 

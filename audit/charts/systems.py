@@ -19,6 +19,7 @@ from audit.charts.style import (
     coefficient_interval,
     html,
     set_axes,
+    set_layout,
     styled,
 )
 from audit.formatting import fixed, signed
@@ -107,7 +108,8 @@ def _place(number: int) -> dict[str, int]:
 
 def _laid_out(figure: go.Figure, names: Sequence[str], panels: int) -> go.Figure:
     rows = -(-panels // PANELS_IN_A_ROW)
-    return with_rows(figure, names, None).update_layout(height=96 + rows * ROW_HEIGHT * len(names) + (rows - 1) * PANEL_GAP)
+    height = 96 + rows * ROW_HEIGHT * len(names) + (rows - 1) * PANEL_GAP
+    return set_layout(with_rows(figure, names, None), {"height": height})
 
 
 def _lowest(rows: pd.DataFrame) -> float:
