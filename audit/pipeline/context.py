@@ -165,12 +165,12 @@ class TaskByTask(Stage):
         """One after the other; a task that fails does not stop the others."""
         for task in tasks:
             try:
-                yield task, self.carry(task)
+                yield task, self.run_task(task)
             except Exception as error:  # a library may raise anything on a stranger's file, and the other files must go on
                 yield task, error
 
     @abstractmethod
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Carry out one task; each of its outputs appears complete or not at all."""
 
 

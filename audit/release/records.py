@@ -58,7 +58,9 @@ class RecordFile:
 
     def rows(self) -> Iterator[tuple[str, Any]]:
         """(position, record) for each record, and (position, Bad) where one cannot be read."""
-        read = {".csv": self._csv, ".parquet": self._parquet, ".json": self._json}.get(format_suffix(self.path), self._lines)
+        read = {".csv": self._csv_records, ".parquet": self._parquet_records, ".json": self._json_records}.get(
+            format_suffix(self.path), self._lines
+        )
         try:
             yield from read()
         except UnicodeDecodeError as error:
@@ -85,7 +87,7 @@ class RecordFile:
             f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.",
         )
 
-    def _json(self) -> Iterator[tuple[str, Any]]:
+    def _json_records(self) -> Iterator[tuple[str, Any]]:
         text = self._text()
         value = text if isinstance(text, UnreadableRecord) else self._parse(text)
         if isinstance(value, UnreadableRecord):
@@ -139,7 +141,7 @@ class RecordFile:
     def _constant(self, name: str) -> None:
         self._mend(f"{name} read as no value")
 
-    def _csv(self) -> Iterator[tuple[str, Any]]:
+    def _csv_records(self) -> Iterator[tuple[str, Any]]:
         text = self._text()
         if isinstance(text, UnreadableRecord):
             yield WHOLE_FILE, text
@@ -158,7 +160,7 @@ class RecordFile:
             self._mend(f"cells are separated by {DELIMITER_NAMES[delimiter]}")
         return delimiter
 
-    def _parquet(self) -> Iterator[tuple[str, Any]]:
+    def _parquet_records(self) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa  # here: 170 MB that only parquet releases need
         import pyarrow.parquet as pq
 

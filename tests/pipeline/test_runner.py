@@ -42,7 +42,7 @@ class Shout(TaskByTask):
     def out(self, source):
         return self.context.workspace.root / f"{source.handbook_id}.loud"
 
-    def carry(self, task):
+    def run_task(self, task):
         self.worked_on.append(task.name)
         text = (self.context.workspace.root.parent / "in" / task.name).read_text()
         if text == BAD:
@@ -74,7 +74,7 @@ class Bind(TaskByTask):
     def loud(self, source):
         return self.context.workspace.root / f"{source.handbook_id}.loud"
 
-    def carry(self, task):
+    def run_task(self, task):
         self.worked_on.append("bound")
         write_atomic(task.outputs[0], " ".join(self.loud(source).read_text() for source in self.context.present))
         return {}

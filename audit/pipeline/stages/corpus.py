@@ -120,7 +120,7 @@ class ExtractStage(TaskByTask):
         options = self.context.config.corpus
         return Ocr(self.context.settings.data_dir / "ocr", options.ocr_language) if options.ocr else None
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Extract one handbook."""
         source = self.context.source(task.handbook)
         assert source.identity is not None
@@ -155,7 +155,7 @@ class QuestionsStage(TaskByTask):
     def _decisions(self) -> Path:
         return self.context.config.questions.decisions or decisions_path(self.context.workspace.questions)
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Import the questions and keep the full report next to them."""
         options, out = self.context.config.questions, self.context.workspace.questions
         assert options.file is not None

@@ -59,7 +59,7 @@ class GenerateStage(TaskByTask):
         for task in tasks:
             yield task, self._write(task, records[task.handbook])
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """The best sentences of what was retrieved."""
         threshold = self.context.config.generate.threshold
         settings = ExtractiveSettings() if threshold is None else ExtractiveSettings(threshold=threshold)

@@ -58,7 +58,7 @@ class JudgeStage(TaskByTask):
         outputs = [workspace.release / name for name in (*RELEASE_FILES, *(["trials.jsonl"] if compared else []))]
         return [Task(self.name, "release", inputs, tuple(outputs))]
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Judge, and write the release."""
         check_questions_meet(self.context, 2)
         answers = judging_input(self.context, self.generator)
@@ -95,7 +95,7 @@ class ThemesStage(TaskByTask):
         inputs = {"pairs": pairs, "model": options.model, "target": options.target, "code": code_digest(*THEMES_CODE)}
         return [Task(self.name, "themes.json", inputs, (release / "themes.json",))]
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Build the taxonomy. Where nothing disagrees there are no themes, and the file records that."""
         counts, topic_of = self._disagreements()
         config = self.context.config.themes
@@ -148,7 +148,7 @@ class LoadStage(TaskByTask):
         """Whether the loaded run still exists: stores are disposable."""
         return super().done(task) and Path(self.context.cache.figures(task).get("path", "")).is_file()
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Load it, as `audit load` does."""
         run = load_release(self.context.workspace.release, self.context.settings).run
         precompute_results(run)

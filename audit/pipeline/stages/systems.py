@@ -128,7 +128,7 @@ class SystemsStage(TaskByTask):
                 failed |= isinstance(outcome[1], Exception)
                 yield outcome
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Ask one system, or write the tables."""
         if task.name == RELEASE:
             return self._write_tables()

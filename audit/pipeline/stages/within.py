@@ -42,7 +42,7 @@ class WithinStage(TaskByTask):
         # The judge's stage recreates the folder, so these files are made again after it.
         return [Task(self.name, "handbooks", inputs, tuple(context.workspace.release / name for name in FILES))]
 
-    def carry(self, task: Task) -> Figures:
+    def run_task(self, task: Task) -> Figures:
         """Compare, and write both files."""
         handbooks = candidates_of(self.context)
         judge, verdicts = self.compare(self.context, handbooks)
