@@ -228,7 +228,8 @@ def _values(values: pd.Series, column: Column, digits: int, decimals: int) -> pd
         return unsigned_zeros(values * 100, digits)
     if column.is_text:
         return values.map(column.display, na_action="ignore")
-    if column.kind is ColumnKind.COUNT:  # one that is unknown somewhere is a column of floats
+    if column.kind is ColumnKind.COUNT and not pd.api.types.is_integer_dtype(values):
+        # One that is unknown somewhere is a column of floats
         return values.astype("Float64").round().astype("Int64")
     return unsigned_zeros(values, decimals) if pd.api.types.is_float_dtype(values) else values
 
