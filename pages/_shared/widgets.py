@@ -122,7 +122,9 @@ def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}
     with st.container(key=f"{'fitted' if fits else 'drawn'}_{key}"):  # on a phone, what does not fit scrolls sideways
         # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
-        return st.plotly_chart(drawn, width="stretch", key=key, config=config, alt=alt, theme=None, **selection)
+        # A chart of its own on a phone: drawn over the wide one, which comes first, it may keep that one's names beside its own.
+        own_key = f"{key}_on_a_phone" if fits else key
+        return st.plotly_chart(drawn, width="stretch", key=own_key, config=config, alt=alt, theme=None, **selection)
 
 
 def go_to(script: str, run: Run, **params: str | list[str]) -> None:
