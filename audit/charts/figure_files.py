@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from html import escape
 from typing import Any
+from xml.etree.ElementTree import canonicalize
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -112,7 +113,7 @@ def _reason(error: Exception) -> str:
 async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[str, tuple[bytes, bytes]], dict[str, str]]:
     figure_error = importlib.import_module("kaleido.errors").KaleidoError
     files, missing = {}, {}
-    async with kaleido.Kaleido(n=1, timeout=FIGURE_TIMEOUT_S, mathjax=False, path=_browser()) as camera:
+    async with _camera(kaleido)(n=1, timeout=FIGURE_TIMEOUT_S, mathjax=False, path=_browser()) as camera:
         for name, figure in figures.items():
             sheet = _for_print(figure)
             size = {"width": round(WIDTH_MM * PX_PER_MM), "height": sheet.layout.height}
@@ -125,6 +126,20 @@ async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[
                 continue
             files[name] = _deterministic_svg(svg.decode(), name, size).encode(), _with_dpi(png)
     return files, missing
+
+
+def _camera(kaleido: Any) -> Any:
+    """Kaleido's class, without the loading of its page, and of plotly.js in it, again after every picture.
+
+    That takes most of the computing time, and nothing of a picture stays in the page. Where a later Kaleido gives the
+    method another name, it loads again as it does by itself.
+    """
+
+    class Camera(kaleido.Kaleido):  # type: ignore[misc]
+        async def _return_kaleido_tab(self, tab: Any) -> None:
+            await self.tabs_ready.put(tab)
+
+    return Camera
 
 
 def _browser() -> str | None:
@@ -165,14 +180,15 @@ def _for_print(figure: go.Figure) -> go.Figure:
 
 
 def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:
-    """The SVG with ids derived from the figure's name instead of random ones, and with its size in millimetres."""
+    """The SVG with ids derived from the figure's name instead of random ones, ordered attributes, and its size in millimetres."""
     # plotly.js draws these ids at random, and the same figure must give the same file.
     uid = UID.search(svg)
     if uid is not None:
         own, stable = re.compile(rf"(?<=[A-Za-z-]){uid[1]}"), hashlib.sha256(name.encode()).hexdigest()[:6]
         svg = NAMES.sub(lambda match: own.sub(f"x{stable}", match[0]), svg)
     width, height = (f"{size[side] / PX_PER_MM:.2f}mm" for side in ("width", "height"))
-    return SIZE.sub(f'width="{width}" height="{height}"', svg, count=1)
+    # The order of attributes depends on what plotly.js drew before.
+    return canonicalize(SIZE.sub(f'width="{width}" height="{height}"', svg, count=1))
 
 
 def _with_dpi(png: bytes) -> bytes:

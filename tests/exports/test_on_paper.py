@@ -110,6 +110,15 @@ def test_the_same_figure_is_the_same_picture(drawn: tuple[bytes, bytes]):
     assert pictures({"bars": figure()})[0]["bars"] == drawn
 
 
+def test_a_picture_does_not_depend_on_those_drawn_before_it(drawn: tuple[bytes, bytes]):
+    lines = go.Figure([go.Scatter(x=[1, 2], y=[3, 4], name=name) for name in "ab"]).update_layout(height=200)
+    map_ = go.Figure(go.Heatmap(z=[[1, 2], [3, 4]])).update_layout(height=300)
+    figures = {"lines": lines, "map": map_, "more lines": lines, "bars": figure()}
+    files, _ = pictures(figures)
+    assert files == pictures(dict(reversed(figures.items())))[0]  # the second legend's attributes had another order
+    assert files["bars"] == drawn
+
+
 def test_pictures_are_drawn_where_an_event_loop_is_running_too(drawn: tuple[bytes, bytes]):
     async def inside() -> tuple[bytes, bytes]:
         return pictures({"bars": figure()})[0]["bars"]
