@@ -36,6 +36,13 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+GO_TO = """address => new Promise(done => {
+  new MutationObserver((_, observer) => { observer.disconnect(); done() })
+    .observe(document.querySelector('[data-testid="stApp"]'), {attributes: true, attributeFilter: ["data-test-script-state"]})
+  history.pushState({}, "", address)
+  dispatchEvent(new PopStateEvent("popstate"))
+})"""
+"""What the browser's Back does; it ends when the page's script begins."""
 Scheme = Literal["light", "dark"]
 TIMEOUT_MS = 30_000
 BUILD_TIMEOUT_MS = 180_000
@@ -100,13 +107,13 @@ class Dashboard:
         return self.visit(page, path)
 
     def _taken(self, width: int = 1280, height: int = 800, color_scheme: Scheme = "light") -> Page:
-        page = self.put_away.pop() if self.put_away else self._new_page()
+        page = self.put_away.pop() if self.put_away else self.new_page()
         self.in_use.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=color_scheme)
         return page
 
-    def _new_page(self) -> Page:
+    def new_page(self) -> Page:
         # Animations cost a tenth of a page's computing time.
         page = self.browser.new_context(reduced_motion="reduce").new_page()
         page.set_default_timeout(TIMEOUT_MS)
@@ -137,6 +144,11 @@ class Dashboard:
     def visit(self, page: Page, path: str) -> Page:
         """Load an address in an open page. The browser keeps Streamlit's scripts cached, unlike that of a new context."""
         page.goto(path if path.startswith("http") else self.address + path)
+        return settled(page)
+
+    def go_to(self, page: Page, path: str) -> Page:
+        """Go to an address within an open page, which takes a third of the computing time of loading all of Streamlit again."""
+        page.evaluate(GO_TO, self.address + path)
         return settled(page)
 
     def _note_request(self, url: str) -> None:

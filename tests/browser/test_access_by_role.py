@@ -289,41 +289,41 @@ def check_page(page: Page, name: str, script: str) -> None:
 
 def open_every_address(deployment: Deployment, name: str, page: Page, recorder: Recorder) -> None:
     """Every page's address with every parameter, every download, and the server's other addresses."""
-    address, query = deployment.dashboard.address, urlencode(PARAMETERS | {"run": deployment.run})
-    for script in [script for script in SCRIPTS if name != NOBODY and script in OWN_SCRIPTS[name]]:
-        page.goto(f"{address}/{script}?{query}".replace("&embed=true", ""))
-        recorder.record(page)
+    dashboard, query = deployment.dashboard, urlencode(PARAMETERS | {"run": deployment.run})
+    in_browser = query.replace("&embed=true", "")
+    own = [script for script in SCRIPTS if name != NOBODY and script in OWN_SCRIPTS[name]]
+    for script in own:
+        recorder.record(dashboard.go_to(page, f"/{script}?{in_browser}"))
         assert page.get_by_text(NO_SUCH_PAGE).count() == 0, script
         assert page.get_by_test_id("stException").count() == 0, script
         check_page(page, name, script)
         recorder.download_all(page)
     cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in recorder.context.cookies())
-    recorder.seen += run(refused_pages(address, name, query, cookies))
-    page.goto(f"{address}/{SCRIPTS[0]}?{query}".replace("&embed=true", ""))
-    recorder.record(page)
+    recorder.seen += run(first_arrivals(dashboard.address, name, own, query, cookies))
+    recorder.record(dashboard.visit(page, f"/{SCRIPTS[0]}?{in_browser}"))
     if name == NOBODY:
         expect(page.get_by_label("Password", exact=True)).to_be_visible()
         expect(page).to_have_title("Sign in · Handbook audit")
     else:
         assert page.get_by_text(NO_SUCH_PAGE).count() == (SCRIPTS[0] not in OWN_SCRIPTS[name])
-    page.goto(f"{address}/?{query}")
-    recorder.record(page)
+    recorder.record(dashboard.visit(page, f"/?{query}"))
     for path in OTHER_PATHS:
-        recorder.seen.append(recorder.context.request.get(f"{address}/{path}").text())
+        recorder.seen.append(recorder.context.request.get(f"{dashboard.address}/{path}").text())
 
 
-async def refused_pages(address: str, name: str, query: str, cookies: str) -> list[str]:
-    """What arrives when this role asks for each address that it may not open, over a connection of its own.
+async def first_arrivals(address: str, name: str, own: list[str], query: str, cookies: str) -> list[str]:
+    """What arrives when this role asks for each address, its own and others, over a connection of its own.
 
     A browser shows nothing but what arrives there, and takes two seconds an address to load Streamlit before it does.
     """
     arrived = []
     async with opened(address, [("Cookie", cookies)] if cookies else ()) as visit:
-        for script in [script for script in SCRIPTS if name == NOBODY or script not in OWN_SCRIPTS[name]]:
+        for script in SCRIPTS:
             await visit.rerun(page=script, query=query)
             arrived.append(visit.text)
             assert "exception {" not in visit.text, script
-            assert ("Password" in visit.inputs) if name == NOBODY else ("page_not_found" in visit.text), script
+            assert ("page_not_found" in visit.text) == (name != NOBODY and script not in own), script
+            assert name != NOBODY or "Password" in visit.inputs, script
     return arrived
 
 

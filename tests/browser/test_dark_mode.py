@@ -27,7 +27,7 @@ AXIS = ".js-plotly-plot .ytick text"
 def test_every_word_can_be_read(demo: Dashboard, scheme: str) -> None:
     page = demo.open(color_scheme=scheme)
     for path in PAGES:
-        demo.visit(page, f"/{path}")
+        demo.go_to(page, f"/{path}")
         expect(page.locator("h1")).to_be_visible()
         settled(page)
         assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme") == scheme

@@ -191,9 +191,15 @@ def test_a_click_on_the_coverage_heatmap_opens_the_handbook(demo: Dashboard) -> 
     expect(page.get_by_role("heading", name=re.compile("leaves out|Gaps", re.IGNORECASE)).first).to_be_visible()
 
 
+@pytest.fixture(scope="module")
+def visitor(demo: Dashboard) -> Page:
+    """One visitor for all pages."""
+    return demo.visit(demo.new_page(), "/")
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: Dashboard, name: str) -> None:
-    visitor = demo.open(f"/{name}")
+def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: Dashboard, visitor: Page, name: str) -> None:
+    demo.go_to(visitor, f"/{name}")
     for width in (1280, 900):
         visitor.set_viewport_size({"width": width, "height": 800})
         assert overflow(settled(visitor)) <= 0, width
@@ -245,7 +251,7 @@ def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
     for left_out in ("Copy link", "Disagreements", "Download CSV", "Glossary"):
         assert left_out not in words
     for name in ("organs", "topics", "centers", "themes", "glossary"):
-        demo.visit(page, f"/{name}")
+        demo.go_to(page, f"/{name}")
         assert all(sheet.strip() for sheet in sheets_of(page)), name
         page.emulate_media(media="print")
         assert page.evaluate(BELOW_LAST_LINE) < 12, name  # a margin, which no sheet begins with
@@ -265,8 +271,8 @@ def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -
     expect(page.get_by_text("In 8.9 % of pairs where both institutes answer")).to_be_visible()
     expect(page.get_by_text(re.compile("Corrected by people's labels of 148 pairs"))).to_be_visible()
     for name in ("organs", "topics", "centers", "themes"):
-        assert all(sheet.strip() for sheet in sheets_of(institutes.visit(page, f"/{name}"))), name
-    with settled(institutes.visit(page, "/centers")).expect_download() as saving:
+        assert all(sheet.strip() for sheet in sheets_of(institutes.go_to(page, f"/{name}"))), name
+    with institutes.go_to(page, "/centers").expect_download() as saving:
         page.get_by_role("button", name="Download plot").first.dispatch_event("click")
     # A saved figure brings no font with it, and here the page's is missing
     page.set_content(saving.value.path().read_text(encoding="utf-8"))
