@@ -34,7 +34,7 @@ from tests.support.loading import load, spoil
 from tests.support.pdfs import column, write_pdf
 from tests.support.studies import PASSWORD, item, people, rate, step, study_of
 from tests.support.tiny import handbook, release_from
-from tests.support.visitor import opened, run
+from tests.support.visitor import arrivals
 
 pytestmark = pytest.mark.browser
 
@@ -298,8 +298,12 @@ def open_every_address(deployment: Deployment, name: str, page: Page, recorder: 
         assert page.get_by_test_id("stException").count() == 0, script
         check_page(page, name, script)
         recorder.download_all(page)
-    cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in recorder.context.cookies())
-    recorder.seen += run(first_arrivals(dashboard.address, name, own, query, cookies))
+    first = arrivals(dashboard.address, SCRIPTS, query, recorder.context.cookies())
+    for script, text in first.items():
+        recorder.seen.append(text)
+        assert "exception {" not in text, script
+        assert ("page_not_found" in text) == (name != NOBODY and script not in own), script
+        assert name != NOBODY or 'label: "Password"' in text, script
     recorder.record(dashboard.visit(page, f"/{SCRIPTS[0]}?{in_browser}"))
     if name == NOBODY:
         expect(page.get_by_label("Password", exact=True)).to_be_visible()
@@ -309,22 +313,6 @@ def open_every_address(deployment: Deployment, name: str, page: Page, recorder: 
     recorder.record(dashboard.visit(page, f"/?{query}"))
     for path in OTHER_PATHS:
         recorder.seen.append(recorder.context.request.get(f"{dashboard.address}/{path}").text())
-
-
-async def first_arrivals(address: str, name: str, own: list[str], query: str, cookies: str) -> list[str]:
-    """What arrives when this role asks for each address, its own and others, over a connection of its own.
-
-    A browser shows nothing but what arrives there, and takes two seconds an address to load Streamlit before it does.
-    """
-    arrived = []
-    async with opened(address, [("Cookie", cookies)] if cookies else ()) as visit:
-        for script in SCRIPTS:
-            await visit.rerun(page=script, query=query)
-            arrived.append(visit.text)
-            assert "exception {" not in visit.text, script
-            assert ("page_not_found" in visit.text) == (name != NOBODY and script not in own), script
-            assert name != NOBODY or "Password" in visit.inputs, script
-    return arrived
 
 
 @pytest.mark.parametrize("name", MAY_SEE)

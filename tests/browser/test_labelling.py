@@ -17,6 +17,7 @@ from annotation.label_store.results import assignment_rows
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from tests.browser.conftest import Dashboard, choose_option, open_tab, overflow, server, settled, signed_in_as
 from tests.support.studies import NOW, item, next_task, people, rate_all, rating_history, study_of
+from tests.support.visitor import arrivals
 
 pytestmark = pytest.mark.browser
 
@@ -24,9 +25,9 @@ ITEMS = 20
 LABELS = ("ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY")
 SIGNIFICANCES = ("low", "medium", "high")
 KEY_MS = 120
+OWN_SCRIPTS = ("annotate", "my_items", "protocol")
 SCRIPTS = (
-    "annotate", "my_items", "protocol", "study", "adjudicate", "agreement", "prevalence", "overview", "start", "disagreements",
-    "question", "runs",
+    *OWN_SCRIPTS, "study", "adjudicate", "agreement", "prevalence", "overview", "start", "disagreements", "question", "runs",
 )  # fmt: skip
 CANARIES = ("CANARYLABEL", "CANARYREASON", "CANARYTOPIC", "CANARYGRAVE", "CANARYOTHER", "CANARYHANDBOOK", "CANARYSTRATUM")
 
@@ -406,9 +407,9 @@ def test_nothing_that_blinds_reaches_an_annotator_s_browser(office: Office) -> N
         page.wait_for_timeout(40)
     expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
     all_saved(page)
-    for script in SCRIPTS:
-        page.goto(f"{office.dashboard.address}/{script}?{parameters}")
-        settled(page)
+    seen += arrivals(office.dashboard.address, SCRIPTS, parameters, context.cookies()).values()
+    for script in OWN_SCRIPTS:
+        office.dashboard.visit(page, f"/{script}?{parameters}")
         seen.append(page.content())
         seen.append(page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])"))
     everything = "\n".join(seen)
