@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import LABEL_COLOURS, SEVERE, UNSCORED, clipped, html, ink_on, interval, percent, percent_ticks, styled
+from audit.charts.style import (
+    LABEL_COLOURS,
+    SEVERE,
+    UNSCORED,
+    clipped,
+    html,
+    ink_on,
+    interval,
+    percent,
+    percent_ticks,
+    set_axes,
+    styled,
+)
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.vocabulary import Label
 
@@ -25,6 +37,7 @@ OUTCOME_COLOURS = {
     "b": LABEL_COLOURS[Label.DIVERGENT],
 }  # fmt: skip
 PREFERENCE_HEIGHT = 84
+SHARES_AXIS = {"range": [0, 1], **percent_ticks([0, 0.5, 1]), "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
 BAR_WIDTH, PREFERENCE_WIDTH = 0.78, 0.36
 
 
@@ -64,10 +77,9 @@ def criteria_bars(frame: pd.DataFrame, criteria: Sequence[str] = tuple(CRITERIA)
             segments += _segments(rows[rows["name"] == name], position)
         position += 1.3
     figure.add_traces([_bars(segments, BAR_WIDTH), *_legend_entries(LEVEL_COLOURS)])
-    figure.update_xaxes(range=[0, 1], **percent_ticks([0, 0.5, 1]), tickfont={"size": 12}, gridcolor="#e4e7eb")
-    figure.update_yaxes(
-        range=[position - 0.6, -0.7], tickvals=list(names), ticktext=list(names.values()), showgrid=False, ticks=""
-    )
+    set_axes(figure, [figure.layout.xaxis], SHARES_AXIS)
+    bars = {"range": [position - 0.6, -0.7], "tickvals": list(names), "ticktext": list(names.values())}
+    set_axes(figure, [figure.layout.yaxis], {**bars, "showgrid": False, "ticks": ""})
     return _with_fixed_legend(figure, int(80 + BAR_HEIGHT * (position + 1)))
 
 
@@ -111,8 +123,8 @@ def preference_bars(frame: pd.DataFrame) -> go.Figure:
             start += share
     legend = _legend_entries({words: OUTCOME_COLOURS[outcome] for outcome, words in OUTCOMES.items()})
     figure.add_traces([_bars(segments, PREFERENCE_WIDTH), *legend])
-    figure.update_xaxes(range=[0, 1], **percent_ticks([0, 0.5, 1]), tickfont={"size": 12}, gridcolor="#e4e7eb")
-    figure.update_yaxes(range=[len(frame) - 0.2, -0.3], visible=False)
+    set_axes(figure, [figure.layout.xaxis], SHARES_AXIS)
+    set_axes(figure, [figure.layout.yaxis], {"range": [len(frame) - 0.2, -0.3], "visible": False})
     return _with_fixed_legend(figure, 100 + PREFERENCE_HEIGHT * len(frame))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from audit.charts.style import (
     ACCENT,
@@ -20,8 +19,10 @@ from audit.charts.style import (
     coefficient_interval,
     html,
     interval,
+    panels,
     percent,
     percent_ticks,
+    set_axes,
     styled,
 )
 from audit.terms import RATE_TITLES
@@ -72,19 +73,18 @@ def rate_dots(
     """
     # Two short lines: one long line would run into the title of the next panel.
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
-    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=_panel_gap(len(rates)), subplot_titles=titles)
+    figure = panels(len(rates), titles, _panel_gap(len(rates)))
     for column, rate in enumerate(rates, start=1):
         figure.add_trace(_dots(frame, by, rate, opens), row=1, col=column)
         _mark_overall(figure, frame, by, rate, overall, column)
-        figure.update_xaxes(range=[0, _top(frame, rate)], **_scale(frame, rate), row=1, col=column)
+        scale = {"range": [0, _top(frame, rate)], **_scale(frame, rate)}
+        set_axes(figure, figure.select_xaxes(row=1, col=column), scale)
     return with_rows(figure, frame[by], overall)
 
 
 def with_rows(figure: go.Figure, names: Iterable[str], overall: str | None) -> go.Figure:
     """The figure, panels side by side, laid out with one row per name; the row `overall` is in bold."""
     rows = [f"<b>{clipped(name)}</b>" if name == overall else clipped(name) for name in names]
-    # The titles of panels are annotations.
-    figure.update_annotations(font={"size": 13})
     xaxes = {"tickangle": 0, "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
     yaxes = {
         "range": [len(rows) - 0.4, -0.6], "ticklabelstandoff": 8, "showgrid": True, "gridcolor": "#f3f4f6", "tickmode": "array",
@@ -93,9 +93,9 @@ def with_rows(figure: go.Figure, names: Iterable[str], overall: str | None) -> g
     return styled(figure, 96 + ROW_HEIGHT * len(rows), xaxes, yaxes, showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 
 
-def _panel_gap(panels: int) -> float:
+def _panel_gap(how_many: int) -> float:
     """The gap between two panels as a share of the width, with room for the ends of their scales."""
-    return 0.08 if panels < MAX_SPACED_PANELS else 0.1 if panels == MAX_SPACED_PANELS else 0.07
+    return 0.08 if how_many < MAX_SPACED_PANELS else 0.1 if how_many == MAX_SPACED_PANELS else 0.07
 
 
 def _dots(frame: pd.DataFrame, by: str, rate: Rate, opens: str | None) -> go.Scatter:

@@ -8,10 +8,9 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from audit.charts.rates import DOT, Rate, interval_bars, with_rows
-from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, percent, styled
+from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, panels, percent, styled
 from audit.formatting import signed
 from audit.vocabulary import Label
 
@@ -38,7 +37,7 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
     """
     groups = list(dict.fromkeys(frame[by]))
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
-    figure = make_subplots(cols=len(rates), shared_yaxes=True, horizontal_spacing=0.06, subplot_titles=titles)
+    figure = panels(len(rates), titles, 0.06)
     for column, rate in enumerate(rates, start=1):
         rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
         figure.add_trace(_change(rows, by, rate), row=1, col=column)

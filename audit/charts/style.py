@@ -7,12 +7,15 @@ colour blindness.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from audit.formatting import fixed
 from audit.terms import display_name
@@ -160,6 +163,23 @@ def set_layout(figure: go.Figure, settings: Mapping[str, Any]) -> go.Figure:
     return figure
 
 
+def panels(columns: int, titles: Sequence[str], gap: float, rows: int = 1, row_gap: float = 0.0) -> go.Figure:
+    """An empty figure of panels, row by row, with a title above each; gaps are shares of the figure's width and height.
+
+    Panels of a row share their vertical axis.
+    """
+    # A copy takes half the time of making them, and the same panels are asked for at every rerun of a page
+    return copy.deepcopy(_empty_panels(columns, tuple(titles), gap, rows, row_gap))
+
+
+@lru_cache(maxsize=64)
+def _empty_panels(columns: int, titles: tuple[str, ...], gap: float, rows: int, row_gap: float) -> go.Figure:
+    figure = make_subplots(
+        rows=rows, cols=columns, shared_yaxes=True, horizontal_spacing=gap, vertical_spacing=row_gap, subplot_titles=titles
+    )
+    return figure.update_annotations(font={"size": PANEL_TITLE_SIZE})
+
+
 def set_axes(figure: go.Figure, axes: Iterable[Any], settings: Axes) -> None:
     """Set axes of a figure (of `figure.select_xaxes`); those in a group, such as a font's, add to what it has."""
     # Each axis is replaced as a whole: Plotly takes ten times as long to update it setting by setting
@@ -176,6 +196,7 @@ def _merged(settings: Axes, others: Axes) -> dict[str, Any]:
     return {**settings, **both}
 
 
+PANEL_TITLE_SIZE = 13
 HANDBOOK_NAME_PARTS = ("organ", "center", "phase")
 
 

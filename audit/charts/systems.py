@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from audit.charts.rates import DOT, ROW_HEIGHT, interval_bars, with_rows
 from audit.charts.run_changes import CLEAR_DIRECTIONS
@@ -18,6 +17,7 @@ from audit.charts.style import (
     NO_VALUE,
     coefficient_interval,
     html,
+    panels,
     set_axes,
     set_layout,
     styled,
@@ -97,17 +97,15 @@ def _panels(titles: Mapping[str, str], systems: int) -> go.Figure:
     rows = -(-len(titles) // columns)
     heads = [title.replace(" ", "<br>", 1) for title in titles.values()]
     gap = PANEL_GAP / (rows * ROW_HEIGHT * systems + (rows - 1) * PANEL_GAP) if rows > 1 else 0.0
-    return make_subplots(
-        rows=rows, cols=columns, shared_yaxes=True, horizontal_spacing=0.07, vertical_spacing=gap, subplot_titles=heads
-    )
+    return panels(columns, heads, 0.07, rows, gap)
 
 
 def _place(number: int) -> dict[str, int]:
     return {"row": number // PANELS_IN_A_ROW + 1, "col": number % PANELS_IN_A_ROW + 1}
 
 
-def _laid_out(figure: go.Figure, names: Sequence[str], panels: int) -> go.Figure:
-    rows = -(-panels // PANELS_IN_A_ROW)
+def _laid_out(figure: go.Figure, names: Sequence[str], how_many: int) -> go.Figure:
+    rows = -(-how_many // PANELS_IN_A_ROW)
     height = 96 + rows * ROW_HEIGHT * len(names) + (rows - 1) * PANEL_GAP
     return set_layout(with_rows(figure, names, None), {"height": height})
 
@@ -152,7 +150,7 @@ def strength_dots(frame: pd.DataFrame) -> go.Figure:
         f"({coefficient_interval(row['strength_low'], row['strength_high'])})<br>{row['comparisons']:,} comparisons"
         for row in ordered.to_dict("records")
     ]  # fmt: skip
-    figure = make_subplots(subplot_titles=["Strength (log odds); 0: as strong as the average"])
+    figure = panels(1, ["Strength (log odds); 0: as strong as the average"], 0.0)
     figure.add_trace(_dots(ordered, "strength", hover, [ACCENT] * len(ordered)))
     figure.add_vline(x=0, line={"color": FAINT, "width": 1.5})
     return with_rows(figure, ordered["name"], None)
