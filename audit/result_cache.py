@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -93,12 +92,12 @@ def cached_or_computed(
     store: Path,
     arguments: Arguments,
     other: Path | None = None,
-    known: Arguments = MappingProxyType({}),
+    known: Callable[[], Arguments] = dict,
 ) -> Any:
     """`metric(con, **arguments)`, read from its file where one is kept; a slow result is kept for the next visitor.
 
     store  the run's store; other  that of the run it is compared with, where `metric` compares two
-    known  further arguments that follow from the others, such as a result that is there already
+    known  finds further arguments that follow from the others, such as another result; asked only where one is computed
     """
     file = _file(store, metric, arguments, other)
     stored = None if file is None else _read(file)
@@ -107,7 +106,7 @@ def cached_or_computed(
     if stored is not None:
         return stored
     before = time.process_time()
-    result = metric(con, **arguments, **known)
+    result = metric(con, **arguments, **known())
     if file is not None and time.process_time() - before > SLOW_S:
         _write(file, result)
     return result
@@ -117,7 +116,8 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.D
     if not file.is_file():
         return None
     try:
-        return pd.read_parquet(file, filters=filters)
+        # Small files of many parts: threads and reading ahead take twice the computing time of the reading itself
+        return pd.read_parquet(file, filters=filters, use_threads=False, pre_buffer=False)
     except (OSError, pa.ArrowException):
         # Removed or damaged since; its content can be computed again.
         return None

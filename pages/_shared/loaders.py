@@ -46,11 +46,14 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
 
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
     """
-    return load_knowing({}, metric, run, **arguments)
+    return load_knowing(dict, metric, run, **arguments)
 
 
-def load_knowing(known: Mapping[str, Any], metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
-    """The same with further arguments that follow from the others, such as a result loaded before: no part of the key."""
+def load_knowing(known: Callable[[], Mapping[str, Any]], metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
+    """The same with further arguments that follow from the others, such as another result: no part of the key.
+
+    `known` is asked for them only where no result is kept.
+    """
     with _explain_unreadable(run):
         # A run is identified by its digest and its load time, so a run that is loaded again is read again.
         return _cached_metric(
@@ -163,6 +166,6 @@ def _connection(path: str, loaded_at: str) -> Connection:
 @st.cache_data(show_spinner="Counting ...", max_size="128MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_metric(
     digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path,
-    _known: Mapping[str, Any],
+    _known: Callable[[], Mapping[str, Any]],
 ) -> pd.DataFrame | Any:  # fmt: skip
     return cached_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments, known=_known)

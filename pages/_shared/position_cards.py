@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,8 +35,11 @@ METHODS = {
 
 def positions_on(run: Run, question_id: str) -> tuple[Position, ...]:
     """The positions on a question, most held first."""
-    groups = load(position_groups, run, question_id=question_id)
-    return positions_in(load_knowing({"groups": groups}, question_positions, run, question_id=question_id))
+
+    def known() -> dict[str, Any]:
+        return {"groups": load(position_groups, run, question_id=question_id)}
+
+    return positions_in(load_knowing(known, question_positions, run, question_id=question_id))
 
 
 def position_cards(run: Run, positions: Sequence[Position], names: dict[str, str], cells: pd.DataFrame | None = None) -> None:
