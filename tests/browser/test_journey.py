@@ -255,7 +255,7 @@ def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
         assert all(sheet.strip() for sheet in sheets_of(page)), name
         page.emulate_media(media="print")
         assert page.evaluate(BELOW_LAST_LINE) < 12, name  # a margin, which no sheet begins with
-        page.emulate_media(media="screen")
+        page.emulate_media(media="null")  # with "screen" the next page would be printed as it looks on the screen
 
 
 def test_disputed_questions_are_printed_above_their_positions(demo: Dashboard) -> None:
