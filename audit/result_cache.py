@@ -97,7 +97,7 @@ def cached_or_computed(
     """`metric(con, **arguments)`, read from its file where one is kept; a slow result is kept for the next visitor.
 
     store  the run's store; other  that of the run it is compared with, where `metric` compares two
-    known  finds further arguments that follow from the others, such as another result; asked only where one is computed
+    known  returns further arguments that follow from the others, such as another result; called only if `metric` is computed
     """
     file = _file(store, metric, arguments, other)
     stored = None if file is None else _read(file)

@@ -129,10 +129,10 @@ async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[
 
 
 def _camera(kaleido: Any) -> Any:
-    """Kaleido's class, without the loading of its page, and of plotly.js in it, again after every picture.
+    """Kaleido's class, but its page, and plotly.js in it, is loaded once and not again after every picture.
 
-    That takes most of the computing time, and nothing of a picture stays in the page. Where a later Kaleido gives the
-    method another name, it loads again as it does by itself.
+    Loading takes most of the computing time. What one picture leaves behind changes only the order of attributes in the next,
+    which `_deterministic_svg` sorts. If a later Kaleido renames the method, it loads the page again, as it does by itself.
     """
 
     class Camera(kaleido.Kaleido):  # type: ignore[misc]
@@ -180,7 +180,7 @@ def _for_print(figure: go.Figure) -> go.Figure:
 
 
 def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:
-    """The SVG with ids derived from the figure's name instead of random ones, ordered attributes, and its size in millimetres."""
+    """The SVG with ids derived from the figure's name instead of random ones, sorted attributes, and its size in millimetres."""
     # plotly.js draws these ids at random, and the same figure must give the same file.
     uid = UID.search(svg)
     if uid is not None:

@@ -163,6 +163,9 @@ def set_layout(figure: go.Figure, settings: Mapping[str, Any]) -> go.Figure:
     return figure
 
 
+PANEL_TITLE_SIZE = 13
+
+
 def panels(columns: int, titles: Sequence[str], gap: float, rows: int = 1, row_gap: float = 0.0) -> go.Figure:
     """An empty figure of panels, row by row, with a title above each; gaps are shares of the figure's width and height.
 
@@ -196,7 +199,6 @@ def _merged(settings: Axes, others: Axes) -> dict[str, Any]:
     return {**settings, **both}
 
 
-PANEL_TITLE_SIZE = 13
 HANDBOOK_NAME_PARTS = ("organ", "center", "phase")
 
 

@@ -52,7 +52,7 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
 def load_knowing(known: Callable[[], Mapping[str, Any]], metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
     """The same with further arguments that follow from the others, such as another result: no part of the key.
 
-    `known` is asked for them only where no result is kept.
+    `known` returns them; it is called only if no result is kept.
     """
     with _explain_unreadable(run):
         # A run is identified by its digest and its load time, so a run that is loaded again is read again.
