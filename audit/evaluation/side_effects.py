@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import hypergeom
 
 from audit.evaluation.preferences import oriented, share_of
 from audit.stats.bootstrap import MIN_QUESTIONS, draws
-from audit.stats.intervals import Floats, percentiles
+from audit.stats.intervals import Floats, hypergeometric, percentiles
 from audit.stats.paired import ratio
 from audit.vocabulary import SIDES, Preference
 
@@ -118,6 +117,6 @@ def _p_value(cells: Floats) -> float:
         favoured, winners = table.sum(axis=1), table.sum(axis=0)
         lowest = max(0, favoured[0] - winners[1])
         possible = np.arange(lowest, min(favoured[0], winners[0]) + 1)
-        probability = np.convolve(probability, hypergeom.pmf(possible, table.sum(), winners[0], favoured[0]))
+        probability = np.convolve(probability, hypergeometric(possible, favoured[0], winners[0], table.sum()))
         observed += table[0, 0] - lowest
     return float(min(1.0, probability[probability <= probability[observed] * TOLERANCE].sum()))

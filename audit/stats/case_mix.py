@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import pandas as pd
+from scipy.special import gammaincinv, ndtr, ndtri
 
 from audit.stats.intervals import Floats, Interval
 
@@ -67,7 +68,7 @@ def case_mix(events: Floats, trials: Floats, all_events: Floats, all_trials: Flo
     shrunken = (effective + shape) / (exposure + shape) if np.isfinite(shape) else np.where(np.isnan(exposure), np.nan, 1.0)
     shrunken_ends = _gamma_ends(effective + shape, effective + shape, exposure + shape)
     rank, ranks = _ranks(shrunken, effective + shape, exposure + shape)
-    p = 2 * stats.norm.sf(np.abs(z))
+    p = 2 * ndtr(-np.abs(z))
     return CaseMix(
         observed, expected, ratio, ends, shrunken, shrunken_ends, rank, ranks, p, _flagged(p), dispersion
     )  # fmt: skip
@@ -110,8 +111,8 @@ def _gamma_ends(lower: Floats, upper: Floats, exposure: Floats) -> Interval:
     if not np.isfinite(np.asarray(lower)).all():  # no spread beyond chance: every ratio is 1
         same = np.where(np.isnan(exposure), np.nan, 1.0)
         return same, same.copy()
-    low = np.where(np.asarray(lower) > 0, stats.gamma.ppf(tail, np.maximum(lower, 1e-12)) / exposure, 0.0)
-    return np.where(np.isnan(exposure), np.nan, low), stats.gamma.ppf(1 - tail, upper) / exposure
+    low = np.where(np.asarray(lower) > 0, gammaincinv(np.maximum(lower, 1e-12), tail) / exposure, 0.0)
+    return np.where(np.isnan(exposure), np.nan, low), gammaincinv(upper, 1 - tail) / exposure
 
 
 def _ranks(shrunken: Floats, shape: Floats, exposure: Floats) -> tuple[Floats, Interval]:
@@ -119,12 +120,12 @@ def _ranks(shrunken: Floats, shape: Floats, exposure: Floats) -> tuple[Floats, I
     rank, low, high = np.full((3, len(shrunken)), np.nan)
     if not known.any():
         return rank, (low, high)
-    rank[known] = stats.rankdata(-shrunken[known], method="average")
+    rank[known] = pd.Series(-shrunken[known]).rank()
     if not np.isfinite(shape[known]).all():  # no evidence distinguishes the groups
         low[known], high[known] = 1, known.sum()
         return rank, (low, high)
     drawn = np.random.default_rng(SEED).gamma(shape[known], size=(RANK_DRAWS, int(known.sum()))) / exposure[known]
-    ranks = stats.rankdata(-drawn, axis=1)
+    ranks = pd.DataFrame(-drawn).rank(axis=1).to_numpy()
     tail = 100 * (1 - LEVEL) / 2
     low[known], high[known] = np.percentile(ranks, [tail, 100 - tail], axis=0, method="nearest")
     return rank, (low, high)
@@ -135,7 +136,9 @@ def _flagged(p: Floats) -> np.ndarray:
     known = ~np.isnan(p)
     flagged = np.zeros(len(p), dtype=bool)
     if known.any():
-        flagged[known] = stats.false_discovery_control(p[known]) <= FALSE_DISCOVERIES
+        allowed = FALSE_DISCOVERIES * np.arange(1, known.sum() + 1) / known.sum()
+        ascending = np.sort(p[known])
+        flagged[known] = p[known] <= np.max(ascending[ascending <= allowed], initial=-1)
     return flagged
 
 
@@ -143,5 +146,5 @@ def funnel_limits(expected: Floats, dispersion: float, level: float) -> Interval
     """The ratios between which a share `level` of groups with this many expected events lies if all are alike (normal, at least
     0).
     """
-    half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(dispersion / np.asarray(expected))
+    half = ndtri(0.5 + level / 2) * np.sqrt(dispersion / np.asarray(expected))
     return np.maximum(1 - half, 0.0), 1 + half

@@ -111,9 +111,19 @@ def finite_share_interval(successes: int, trials: int, population: int) -> tuple
 def _tail_beyond(successes: int, trials: int, total: int, population: int) -> float:
     """P(more than `successes`) + P(as many) / 2, of `trials` draws from a population with `total` successes."""
     counts = np.arange(max(0, trials - population + total), min(trials, total) + 1)
-    ways = _log_choose(total, counts) + _log_choose(population - total, trials - counts) - _log_choose(population, trials)
-    chance = np.exp(ways)
+    chance = hypergeometric(counts, trials, total, population)
     return float(chance[counts > successes].sum() + chance[counts == successes].sum() / 2)
+
+
+def hypergeometric(counts: Ints, trials: int, total: int, population: int) -> Floats:
+    """The probability of each of these counts of successes in `trials` draws without replacement.
+
+    total  successes in the population, of which no count may have more
+    """
+    # scipy.stats has it too, and takes half a second to import
+    return np.asarray(
+        np.exp(_log_choose(total, counts) + _log_choose(population - total, trials - counts) - _log_choose(population, trials))
+    )
 
 
 def _log_choose(size: int, chosen: npt.ArrayLike) -> Floats:

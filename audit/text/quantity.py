@@ -21,7 +21,6 @@ from audit.text.units import (
     FRACTIONS,
     INTERVAL,
     ONES,
-    PATTERNS,
     POWERS,
     PRESSURE,
     SHARE,
@@ -33,6 +32,7 @@ from audit.text.units import (
     YEAR,
     Unit,
     pattern_matches,
+    rule_pattern,
 )
 
 Parts = dict[str, str]
@@ -121,7 +121,7 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
 def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
     rule = match.lastgroup or "skip"
     # The pattern that searches for all rules at once has no named parts; that of the rule alone has them
-    parsed = PATTERNS[rule].match(plain, match.start())
+    parsed = rule_pattern(rule).match(plain, match.start())
     if rule == "skip" or parsed is None:
         return None
     parts = {name: value for name, value in parsed.groupdict().items() if value}

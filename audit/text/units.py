@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 DURATION, TEMPERATURE, MASS, VOLUME, LENGTH = "duration", "temperature", "mass", "volume", "length"
 INTERVAL, SHARE, COUNT, PRESSURE, CLOCK = "interval", "share", "count", "pressure", "time of day"
@@ -217,10 +218,6 @@ RULES: dict[str, str] = {
     # What no other rule takes: two types, 10 or more; but not the pronoun "one"
     "count": rf"{BOUND}(?!(?:one|half)\b(?!{OR}{NUMBER})){RANGE}(?:-?fold)?(?![\w/%]|[.,:]\d|-[a-z]){AFTER}",
 }
-PATTERNS = {rule: re.compile(pattern) for rule, pattern in RULES.items()}
-# One pattern for all rules, whose groups have the names of the rules; the groups inside lose theirs
-ANY = re.compile("|".join(f"(?P<{rule}>{re.sub(r'[?]P<[a-z_]+>', '?:', pattern)})" for rule, pattern in RULES.items()))
-
 # Only where a word, a figure or a sign such as "<" begins: the rules are tried nowhere else
 START = re.compile(rf"(?<![\w/-])(?:[a-z]+|[\d<>≥≤$+(\[{''.join(FRACTIONS)}])")
 _FIRST_WORDS = """
@@ -235,12 +232,25 @@ march apr april may jun june jul july aug august sep sept september oct october 
 FIRST_WORDS = {*_FIRST_WORDS.split(), *ONES, *TENS, *DECADES, *ADVERBS}
 
 
+# Compiled when first used: that takes a tenth of a second, and most processes read no quantities.
+@cache
+def rule_pattern(rule: str) -> re.Pattern[str]:
+    """The pattern of one rule, with its named parts."""
+    return re.compile(RULES[rule])
+
+
+@cache
+def _any_rule() -> re.Pattern[str]:
+    """One pattern for all rules, whose groups have the names of the rules; the groups inside lose theirs."""
+    return re.compile("|".join(f"(?P<{rule}>{re.sub(r'[?]P<[a-z_]+>', '?:', pattern)})" for rule, pattern in RULES.items()))
+
+
 def pattern_matches(plain: str) -> Iterator[re.Match[str]]:
     """The match of a rule at every place in a plain text where one applies, from left to right, without overlaps."""
-    matched_until = 0
+    matched_until, any_rule = 0, _any_rule()
     for start in START.finditer(plain):
         if start.start() < matched_until or (start.group()[0].isalpha() and start.group() not in FIRST_WORDS):
             continue
-        if match := ANY.match(plain, start.start()):
+        if match := any_rule.match(plain, start.start()):
             matched_until = match.end()
             yield match

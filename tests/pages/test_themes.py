@@ -40,7 +40,7 @@ POINTS = pd.DataFrame(
     {"phrase": ["topic of ab", "topic of ac", "topic of bc"], "theme_id": ["t1", "t2", None], "x": [0.0, 1, 2], "y": [0.0, 1, 0],
      "count": 2}
 )  # fmt: skip
-HEAVY = ("torch", "umap", "numba", "sklearn", "sentence_transformers", "transformers", "faiss", "hdbscan")
+HEAVY = ("torch", "umap", "numba", "sklearn", "sentence_transformers", "transformers", "faiss", "hdbscan", "scipy.stats")
 
 
 @pytest.fixture

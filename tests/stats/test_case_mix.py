@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import poisson, spearmanr
+from scipy.stats import false_discovery_control, poisson, spearmanr
 
-from audit.stats.case_mix import case_mix, expected_events, funnel_limits
+from audit.stats.case_mix import FALSE_DISCOVERIES, case_mix, expected_events, funnel_limits
 
 Counts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -65,6 +65,16 @@ def test_where_nobody_differs_intervals_cover_1_and_nearly_nobody_stands_out() -
     assert 0.93 <= np.mean(covered) <= 1.0
     # False discovery control with nothing to discover: a flag anywhere in 5 % of runs
     assert np.mean(flagged) <= 0.15
+
+
+def test_flags_are_those_of_an_independent_implementation() -> None:
+    flags = 0
+    for seed in range(20):
+        _, (events, trials), *totals = simulated(np.random.default_rng(seed), answered=0.4, effect=0.8)
+        mix = case_mix(events, trials, *totals)
+        assert mix.flagged.tolist() == (false_discovery_control(mix.p) <= FALSE_DISCOVERIES).tolist()
+        flags += mix.flagged.sum()
+    assert 0 < flags < 20 * 20
 
 
 def test_independent_events_have_the_exact_interval_of_a_poisson_count() -> None:

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy.stats import hypergeom
 
-from audit.stats.intervals import finite_share_interval, percentiles, wilson, wilson_paired, with_interval
+from audit.stats.intervals import finite_share_interval, hypergeometric, percentiles, wilson, wilson_paired, with_interval
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,11 @@ def test_the_interval_of_a_finite_share_covers_and_is_the_same_from_the_other_si
         covered.append(float(chances @ inside))
     assert min(covered) > 0.92
     assert np.mean(covered) > 0.95
+
+
+def test_draws_without_replacement_have_the_probabilities_of_an_independent_implementation():
+    counts = np.arange(2, 8)
+    assert hypergeometric(counts, 12, 7, 17) == pytest.approx(hypergeom(17, 7, 12).pmf(counts))
 
 
 def test_a_share_of_very_many_units_has_the_binomial_interval():
