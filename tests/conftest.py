@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import signal
 from collections.abc import Iterator
@@ -92,6 +93,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
     # A file with one test of two minutes that began last would let every other worker wait for it.
     items.sort(key=lambda item: (item.get_closest_marker("browser") is None, item.get_closest_marker("slow") is None))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests stay until the end: the garbage collector need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
