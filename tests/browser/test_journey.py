@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from pypdfium2 import PdfDocument
 
 from tests.browser.accessibility import AXE_IS_INSTALLED, WITHOUT_AXE, axe_violations
 from tests.browser.conftest import Dashboard, overflow, server, settled
 
 pytestmark = pytest.mark.browser
-PRINTS = True
-"""Pages are printed: see `browser`."""
 
 PAGES = (
     "", "about", "runs", "compare", "glossary", "disagreements", "question", "answer", "retrieval", "organs", "topics", "centers",
@@ -30,23 +26,10 @@ def answers(page: Page) -> list[str]:
     return page.locator(".pair .side").all_inner_texts()
 
 
-def sheets_of(page: Page) -> list[str]:
-    """The words on each sheet of the printed page."""
-    with closing(PdfDocument(page.pdf(prefer_css_page_size=True, print_background=True))) as document:
-        return [sheet.get_textpage().get_text_bounded() for sheet in document]
-
-
 # Pixels by which a name begins left of the picture
 CUT = """svg => {
     const left = svg.getBoundingClientRect().left
     return Math.max(...[...svg.querySelectorAll("text")].map(name => left - name.getBoundingClientRect().left))
-}"""
-
-# What is below the last block that is printed begins a sheet of its own where that block is the last of a sheet
-BELOW_LAST_LINE = """() => {
-    const blocks = [...document.querySelectorAll(".stMainBlockContainer > [data-testid=stVerticalBlock] > *")]
-    const seen = blocks.map(block => block.getBoundingClientRect()).filter(box => box.height > 0)
-    return document.body.getBoundingClientRect().bottom - Math.max(...seen.map(box => box.bottom))
 }"""
 
 
@@ -235,43 +218,10 @@ def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard
     expect(legend).to_be_in_viewport(ratio=1)  # its lines are not below the part of the figure that the page cuts off
 
 
-def test_a_page_is_printed_whole_without_menu_and_bar(demo: Dashboard) -> None:
-    page = demo.open("/about")
-    expect(page.get_by_role("heading", name="Were all records loaded?")).to_be_visible()
-    sheets = sheets_of(page)
-    words = " ".join("\n".join(sheets).split())
-    assert 2 <= len(sheets) <= 4
-    # The last row of a table that shows twelve of its 24 rows on the screen, and what follows it
-    for printed in (
-        "Catalpa Pancreas Transplant Handbook: A guide for patients and families",
-        "Were all records loaded?",
-        "demo@",
-    ):
-        assert printed in words
-    for left_out in ("Copy link", "Disagreements", "Download CSV", "Glossary"):
-        assert left_out not in words
-    for name in ("organs", "topics", "centers", "themes", "glossary"):
-        demo.go_to(page, f"/{name}")
-        assert all(sheet.strip() for sheet in sheets_of(page)), name
-        page.emulate_media(media="print")
-        assert page.evaluate(BELOW_LAST_LINE) < 12, name  # a margin, which no sheet begins with
-        page.emulate_media(media="null")  # with "screen" the next page would be printed as it looks on the screen
-
-
-def test_disputed_questions_are_printed_above_their_positions(demo: Dashboard) -> None:
-    page = demo.open("/")
-    expect(page.get_by_role("link", name="Can I travel to a country with yellow fever?")).to_be_visible()
-    words = " ".join(sheets_of(page)[0].split())
-    assert words.index("Can I travel to a country with yellow fever?") < words.index("Do not travel to regions")
-    assert "Ctrl K" not in words
-
-
 def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:
     page = institutes.open()
     expect(page.get_by_text("In 8.9 % of pairs where both institutes answer")).to_be_visible()
     expect(page.get_by_text(re.compile("Corrected by people's labels of 148 pairs"))).to_be_visible()
-    for name in ("organs", "topics", "centers", "themes"):
-        assert all(sheet.strip() for sheet in sheets_of(institutes.go_to(page, f"/{name}"))), name
     with institutes.go_to(page, "/centers").expect_download() as saving:
         page.get_by_role("button", name="Download plot").first.dispatch_event("click")
     # A saved figure brings no font with it, and here the page's is missing
