@@ -36,6 +36,7 @@ DPI = 300
 # Named, because inside the dashboard Streamlit sets another default, full of placeholders.
 TEMPLATE = "plotly"
 FIGURE_TIMEOUT_S = 60
+START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60, 10
 # Bytes of a PNG before its second chunk.
 PNG_HEADER = 33
 UID = re.compile(r'id="defs-([0-9a-f]{6})"')
@@ -129,13 +130,29 @@ async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[
 
 
 def _camera(kaleido: Any) -> Any:
-    """Kaleido's class, but its page, and plotly.js in it, is loaded once and not again after every picture.
+    """Kaleido's class, but it waits for nothing without end, and loads its page, and plotly.js in it, only once.
 
-    Loading takes most of the computing time. What one picture leaves behind changes only the order of attributes in the next,
-    which `_deterministic_svg` sorts. If a later Kaleido renames the method, it loads the page again, as it does by itself.
+    Chromium can end before its answer to "close" has been read: then Kaleido would wait for that answer for ever.
+
+    Loading again after every picture takes most of the computing time. What one picture leaves behind changes only the order of
+    attributes in the next, which `_deterministic_svg` sorts. If a later Kaleido renames the method, it loads again.
     """
 
     class Camera(kaleido.Kaleido):  # type: ignore[misc]
+        async def open(self) -> None:
+            try:
+                async with asyncio.timeout(START_TIMEOUT_S) as limit:
+                    await super().open()
+            except Exception:
+                await self.close()
+                if limit.expired():  # where waiting ends, Kaleido raises an error of its own
+                    raise TimeoutError(f"it did not start within {START_TIMEOUT_S} seconds") from None
+                raise
+
+        async def close(self) -> None:
+            # What is cancelled is the waiting: the rest of closing follows, such as to kill a browser that does not end.
+            await asyncio.wait_for(super().close(), CLOSE_TIMEOUT_S)
+
         async def _return_kaleido_tab(self, tab: Any) -> None:
             await self.tabs_ready.put(tab)
 

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -137,6 +138,35 @@ def test_without_a_chromium_it_is_said_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setenv("BROWSER_PATH", "/nowhere/chromium")
     with pytest.raises(NoPicturesError, match="apt-get install chromium"):
         pictures({"bars": figure()})
+
+
+@pytest.mark.skipif(importlib.util.find_spec("kaleido") is None, reason="Kaleido is not installed (extra `figures`)")
+def test_a_browser_that_does_not_start_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    silent = tmp_path / "chromium"
+    silent.write_text("#!/bin/sh\nexec sleep 300\n")
+    silent.chmod(0o755)
+    monkeypatch.setenv("BROWSER_PATH", str(silent))
+    monkeypatch.setattr("audit.charts.figure_files.START_TIMEOUT_S", 1)
+    monkeypatch.setattr("audit.charts.figure_files.CLOSE_TIMEOUT_S", 1)
+    with pytest.raises(NoPicturesError, match="it did not start within 1 seconds"):
+        pictures({"bars": figure()})
+
+
+def test_a_browser_that_ends_without_an_answer_is_not_waited_for_without_end(
+    drawn: tuple[bytes, bytes], monkeypatch: pytest.MonkeyPatch
+):
+    browser = importlib.import_module("choreographer").Browser
+    send = browser.send_command
+
+    async def ends_at_once(self: Any, command: str, *arguments: Any, **named: Any) -> Any:
+        if command != "Browser.close":
+            return await send(self, command, *arguments, **named)
+        self.subprocess.kill()
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr(browser, "send_command", ends_at_once)
+    monkeypatch.setattr("audit.charts.figure_files.CLOSE_TIMEOUT_S", 1)
+    assert pictures({"bars": figure()})[0]["bars"] == drawn
 
 
 def test_a_figure_is_the_same_file_inside_the_dashboard_which_gives_figures_another_template(monkeypatch: pytest.MonkeyPatch):
