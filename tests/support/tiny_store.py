@@ -11,9 +11,10 @@ The notation is that of tests.support.tiny. Handbooks and questions are numbered
 from __future__ import annotations
 
 import json
-import shutil
 import uuid
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from audit.store.connection import Connection, create_store
@@ -22,17 +23,20 @@ from tests.support.tiny import release_from
 
 NOTHING_MORE = "select 1"
 """Opened for writing, its tables as the loader left them: some tests change a text afterwards."""
-_LOADED: dict[str, Path] = {}
-"""Stores that nobody has changed: many tests of a file begin with the same one, and loading takes a tenth of a second."""
 
 
 def store_from(folder: Path, table: str, handbooks: list[dict[str, Any]] | None = None, *, answers: bool = True) -> Connection:
     """A store with the release that `table` describes; `answers=False` leaves its answers out."""
-    key = json.dumps([table, handbooks, answers])
-    if key not in _LOADED:
-        scratch = folder / uuid.uuid4().hex
-        release = release_from(scratch, table, handbooks)
+    path = folder / f"{uuid.uuid4().hex}.duckdb"
+    path.write_bytes(_loaded(table, json.dumps(handbooks), answers))
+    return create_store(path, NOTHING_MORE)
+
+
+@lru_cache(maxsize=8)
+def _loaded(table: str, handbooks: str, answers: bool) -> bytes:
+    """The store's file. Many tests of a file begin with the same one, and loading takes a tenth of a second."""
+    with TemporaryDirectory() as folder:
+        release = release_from(Path(folder), table, json.loads(handbooks))
         if not answers:
             (release / "answers.jsonl").unlink()
-        _LOADED[key] = load(release, scratch / "data").run.path
-    return create_store(Path(shutil.copy(_LOADED[key], folder / f"{uuid.uuid4().hex}.duckdb")), NOTHING_MORE)
+        return load(release, Path(folder) / "data").run.path.read_bytes()
