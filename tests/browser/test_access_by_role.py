@@ -28,7 +28,7 @@ from audit.release.write import write_jsonl
 from pages._blinded.access import STUDY_PAGES
 from pages._shared.doors import ALWAYS, BROWSING, DRILL_DOWNS, LABELLING_DOORS, METHODS, OWNER_PAGES, PAIRS, STUDIES
 from tests.browser.accessibility import heading_levels, unnamed_controls
-from tests.browser.conftest import BUILD_TIMEOUT_MS, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
+from tests.browser.conftest import BUILD_TIMEOUT_MS, STILL, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
 from tests.support.loading import load, spoil
 from tests.support.pdfs import column, write_pdf
@@ -185,6 +185,7 @@ class Recorder:
 
     def page(self) -> Page:
         page = self.context.new_page()
+        page.add_init_script(STILL)
         page.set_default_timeout(TIMEOUT_MS)
         page.on("websocket", self._listen)
         page.on("request", lambda request: self.seen.append(f"{request.url} {request.post_data or ''}"))
