@@ -18,6 +18,10 @@ LEVELS = {0.95: "dash", 0.998: "dot"}
 LINE_POINTS = 80
 MAX_NAMED, SMALL = 8, 0.55
 USUAL, OUTSIDE = "#6b7280", "#c77700"
+SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
+"""Where a name may stand beside its dot, the preferred side first -> direction to it."""
+PLOT_PX, LETTER_PX, NAME_PX, GAP_PX = (600, 300), 7, 18, 14
+"""About the size of the plot on a small screen, of a letter and a name, and the way from a dot to the middle of a name above it."""
 
 
 def funnel(table: pd.DataFrame, by: str, opens: str | None = None) -> go.Figure:
@@ -27,10 +31,11 @@ def funnel(table: pd.DataFrame, by: str, opens: str | None = None) -> go.Figure:
     opens  the column with the id of each group: a dot's `customdata` is then that id and `ratio`, for a click
     """
     known = table.dropna(subset=["ratio"])
-    figure = go.Figure([*_lines(known), _dots(known, by, opens)])
+    ends = _range(known)
+    figure = go.Figure([*_lines(known), _dots(known, by, opens, ends)])
     figure.add_hline(y=1, line={"color": FAINT, "width": 1})
     figure.update_xaxes(title="expected disagreeing pairs", rangemode="tozero", title_font={"size": 13})
-    figure.update_yaxes(title="observed over expected", title_font={"size": 13}, title_standoff=24, range=_range(known))
+    figure.update_yaxes(title="observed over expected", title_font={"size": 13}, title_standoff=24, range=ends)
     return styled(figure, HEIGHT, showlegend=True, margin={"l": 56, "r": 24, "t": 48, "b": 8})
 
 
@@ -56,19 +61,38 @@ def _lines(known: pd.DataFrame) -> list[go.Scatter]:
     return lines
 
 
-def _dots(known: pd.DataFrame, by: str, opens: str | None) -> go.Scatter:
+def _dots(known: pd.DataFrame, by: str, opens: str | None, ends: list[float]) -> go.Scatter:
     outside = known["flag"] != ""
     # More names than these would lie on top of each other; a dot tells its name when it is pointed at
     named = outside & (outside.sum() <= MAX_NAMED)
+    names = known[by].where(named, "")
     return go.Scatter(
         x=known["expected"], y=known["ratio"], mode="markers+text", showlegend=False, cliponaxis=False,
         marker={"color": np.where(outside, OUTSIDE, USUAL).tolist(), "size": np.where(outside, 11, 8).tolist()},
-        text=[html(name) if marked else "" for name, marked in zip(known[by], named, strict=True)],
-        textposition="top center", textfont={"size": 12},
+        text=[html(name) for name in names], textposition=_sides(known, names, ends), textfont={"size": 12},
         hovertext=[_hover(row, by) for row in known.to_dict("records")], hovertemplate="%{hovertext}<extra></extra>",
         customdata=None if opens is None else [[name, "ratio"] for name in known[opens]],
         unselected={"marker": {"opacity": 1}},
     )  # fmt: skip
+
+
+def _sides(known: pd.DataFrame, names: pd.Series[str], ends: list[float]) -> list[str]:
+    """For each dot the first of SIDES where its name lies on no other name."""
+    across = known["expected"] / max(known["expected"].max(), 1e-9) * PLOT_PX[0]
+    up = (known["ratio"] - ends[0]) / (ends[1] - ends[0]) * PLOT_PX[1]
+    taken: list[tuple[float, float, float]] = []  # middle of a name and half its width
+    sides = []
+    for x, y, name in zip(across, up, names, strict=True):
+        half = len(name) * LETTER_PX / 2
+        boxes = {side: (x + right * (half + GAP_PX), y + above * GAP_PX, half) for side, (right, above) in SIDES.items()}
+        side = next((side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken)), "top center")
+        taken += [boxes[side]] if name else []
+        sides.append(side)
+    return sides
+
+
+def _overlap(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < NAME_PX
 
 
 def _hover(row: Mapping[Any, Any], by: str) -> str:

@@ -34,7 +34,7 @@ from audit.store.load_themes import load_themes
 from audit.store.load_within import load_within
 from audit.store.reconciliation import reconcile
 from audit.store.record_reader import LoadState, RecordReader
-from audit.store.runs import LAYOUT, Run, read_run, store_path, store_problem
+from audit.store.runs import LAYOUT, Run, read_run, run_in, store_path, store_problem
 
 # Must never change: studies refer to the run that they were sampled from by its digest
 DIGEST_SALT = "1"
@@ -66,11 +66,11 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
         target = store_path(settings.store_dir, name)
         ratings = ratings_digest(layout, DIGEST_SALT)
         readable = target.exists() and store_problem(target) is None
-        if readable and not again and read_run(target).ratings_digest == ratings:
-            return Loaded(read_run(target), False, None)
+        if readable and not again and (stored := read_run(target)).ratings_digest == ratings:
+            return Loaded(stored, False, None)
         report = LoadReport(findings=list(refused))
         with _replacing(target) as temporary:
-            _fill_store(
+            run = _fill_store(
                 temporary,
                 layout,
                 report,
@@ -78,7 +78,7 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
                 {"digest": name, "ratings_digest": ratings, "name": _run_name(path)},
                 progress,
             )
-    return Loaded(read_run(target), True, report)
+    return Loaded(replace(run, path=target), True, report)
 
 
 def check_release(path: Path, settings: Settings, progress: Progress = lambda _: None) -> Loaded:
@@ -115,7 +115,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 def _fill_store(
     target: Path, layout: Layout, report: LoadReport, settings: Settings, identity: dict[str, str], progress: Progress
-) -> None:
+) -> Run:
     con = create_store(target, resources.files("audit.store").joinpath("schema.sql").read_text())
     try:
         reader, state = RecordReader(layout, report, settings.max_object_bytes), LoadState()
@@ -145,6 +145,7 @@ def _fill_store(
         _write_run(con, manifest, state, report, identity)
         # Puts the write-ahead log into the file, which alone is renamed
         con.execute("checkpoint")
+        return run_in(con, target)
     finally:
         con.close()
 

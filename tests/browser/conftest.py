@@ -1,6 +1,6 @@
 """A real server and a real browser: `audit serve` in its own process, and Debian's Chromium driven by Playwright.
 
-Servers on data that no test changes run once per session; Chromium starts once per test file.
+Servers on data that no test changes run once per session; so does Chromium.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 from weakref import WeakSet
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from annotation.label_store.engine import open_label_store
@@ -63,22 +63,52 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+class Browsers:
+    """Playwright and the browsers that it has started: one of each program, for the tests of all files."""
+
+    def __init__(self) -> None:
+        self._playwright: Playwright | None = None
+        self._started: dict[str, Browser] = {}
+
+    def started(self, path: str) -> Browser:
+        """The browser at `path`; another where a test has ended it."""
+        self._playwright = self._playwright or sync_playwright().start()
+        if path not in self._started or not self._started[path].is_connected():
+            self._started[path] = self._playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
+        return self._started[path]
+
+    def end(self) -> None:
+        """Playwright keeps an event loop running in this thread, which would make `asyncio.run` fail in other tests."""
+        for browser in self._started.values():
+            browser.close()
+        self._started.clear()
+        if self._playwright:
+            self._playwright.stop()
+            self._playwright = None
+
+
+BROWSERS = Browsers()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """After the last test with a browser; tests/conftest.py puts them first."""
+    if nextitem is None or not nextitem.get_closest_marker("browser"):
+        BROWSERS.end()
+
+
 @pytest.fixture(scope="module")
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """Chromium, or a skip with the reason (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI).
-
-    It ends with the file: Playwright keeps an event loop running in this thread, which would make `asyncio.run` fail in
-    the tests of other files.
-    """
+    """Chromium, or a skip with the reason (a failure where AUDIT_REQUIRE_BROWSER is set, as in CI)."""
     # The headless shell takes less computing time, but prints pages without the blanks between some words
     shell = () if getattr(request.module, "PRINTS", False) else ("chromium-headless-shell",)
     path = next(filter(None, map(shutil.which, (*shell, "chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         (pytest.fail if os.environ.get("AUDIT_REQUIRE_BROWSER") else pytest.skip)("no Chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
-        yield chromium
-        chromium.close()
+    chromium = BROWSERS.started(path)
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
 
 
 @dataclass(eq=False)

@@ -36,3 +36,14 @@ def test_the_lines_end_where_the_expected_number_does_and_are_mirrored_around_1(
 
 def test_without_any_ratio_the_figure_is_empty() -> None:
     assert len(funnel(table(ratio=[np.nan] * 3), "center").data[-1].x) == 0
+
+
+def test_names_of_dots_that_lie_close_together_stand_on_different_sides() -> None:
+    names = ["Long Hill Clinic", "Lakeside Clinic", "Elm"]
+    near = table(center=names, expected=[40.0, 40.2, 44.0], disagreeing=[80, 80, 88], ratio=[2.0] * 3, flag=["more"] * 3)
+    assert list(funnel(near, "center").data[-1].textposition) == ["top center", "bottom center", "middle right"]
+
+
+def test_a_name_stands_above_where_no_other_is_near() -> None:
+    far = table(expected=[5.0, 40.0, 40.0], disagreeing=[10, 80, 20], ratio=[2.0, 2.0, 0.5], flag=["more", "more", "less"])
+    assert list(funnel(far, "center").data[-1].textposition) == ["top center"] * 3
