@@ -117,7 +117,7 @@ async def _render(kaleido: Any, figures: Mapping[str, go.Figure]) -> tuple[dict[
     async with _camera(kaleido)(n=1, timeout=FIGURE_TIMEOUT_S, mathjax=False, path=_browser()) as camera:
         for name, figure in figures.items():
             sheet = _for_print(figure)
-            size = {"width": round(WIDTH_MM * PX_PER_MM), "height": sheet.layout.height}
+            size = {"width": round(WIDTH_MM * PX_PER_MM), "height": sheet["layout"].get("height")}
             try:
                 svg = await camera.calc_fig(sheet, {"format": "svg", **size})
                 png = await camera.calc_fig(sheet, {"format": "png", "scale": DPI / 96, **size})
@@ -180,20 +180,13 @@ def _plain_template() -> dict[str, Any]:
     return template
 
 
-def _with_plain_template(figure: go.Figure) -> go.Figure:
-    """A copy with plotly's own template."""
-    return go.Figure(figure).update_layout(template=TEMPLATE)
-
-
-def _for_print(figure: go.Figure) -> go.Figure:
-    """A copy on white, in a common font, with fixed trace ids."""
-    copy = _with_plain_template(figure).update_layout(
-        font={"family": PRINT_FONT}, paper_bgcolor="#ffffff", plot_bgcolor="#ffffff"
-    )
-    for number, trace in enumerate(copy.data):
-        # plotly.js would choose these ids at random.
-        trace.uid = f"t{number}"
-    return copy
+def _for_print(figure: go.Figure) -> dict[str, Any]:
+    """A copy on white, in a common font, with fixed trace ids; a dictionary, because a figure checks all that is put into it."""
+    plain = _plain_dict(figure)
+    font = {**plain["layout"].get("font", {}), "family": PRINT_FONT}
+    layout = {**plain["layout"], "font": font, "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff"}
+    # plotly.js would choose these ids at random.
+    return {"data": [{**trace, "uid": f"t{number}"} for number, trace in enumerate(plain["data"])], "layout": layout}
 
 
 def _deterministic_svg(svg: str, name: str, size: Mapping[str, float]) -> str:

@@ -21,7 +21,7 @@ USUAL, OUTSIDE = "#6b7280", "#c77700"
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
 """Where a name may stand beside its dot, the preferred side first -> direction to it."""
 PLOT_PX, LETTER_PX, NAME_PX, GAP_PX = (600, 300), 7, 18, 14
-"""About the size of the plot on a small screen, of a letter and a name, and the way from a dot to the middle of a name above it."""
+"""Size of the plot on a small screen, width of a letter, height of a name, way from a dot to the middle of a name above it."""
 
 
 def funnel(table: pd.DataFrame, by: str, opens: str | None = None) -> go.Figure:

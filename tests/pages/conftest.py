@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from audit.settings import Settings
-from audit.store.runs import Run, read_run
+from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.systems import Record, system_tables, systems_release
 from tests.support.tiny import handbook, release_from
@@ -59,20 +60,20 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The store of a run, loaded once for all tests that want the same one; they take copies."""
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
+    """A run, loaded once for all tests that want the same one; they take copies of its store."""
 
     @cache
-    def store(release: str) -> Path:
+    def store(release: str) -> Run:
         folder = tmp_path_factory.mktemp("loaded")
         table, handbooks, manifest = json.loads(release)
-        return load(release_from(folder, table, handbooks, **manifest), folder / "data").run.path
+        return load(release_from(folder, table, handbooks, **manifest), folder / "data").run
 
     return lambda *release: store(json.dumps(release))
 
 
 @pytest.fixture
-def load_run(data_dir: Path, tmp_path: Path, stores: Callable[..., Path]) -> Callable[..., Run]:
+def load_run(data_dir: Path, tmp_path: Path, stores: Callable[..., Run]) -> Callable[..., Run]:
     """Load a run from a table and manifest entries."""
     folder = Settings(data_dir=data_dir).store_dir
 
@@ -81,7 +82,8 @@ def load_run(data_dir: Path, tmp_path: Path, stores: Callable[..., Path]) -> Cal
         if folder.exists():
             return load(release_from(tmp_path / "releases", table, handbooks or HANDBOOKS, **manifest), data_dir).run
         folder.mkdir(parents=True)
-        return read_run(Path(shutil.copy(stores(table, handbooks or HANDBOOKS, manifest), folder)))
+        loaded = stores(table, handbooks or HANDBOOKS, manifest)
+        return replace(loaded, path=Path(shutil.copy(loaded.path, folder)))
 
     return loader
 
