@@ -73,6 +73,8 @@ group by all order by count(*) desc, question_type limit 8
 """The most frequent types of question: the figures of page *Systems* are computed for each of them when a run is loaded."""
 BY_QUESTION = ("position_groups", "question_positions")
 """Per-question metrics that are cached for all questions, one file per metric: a page about a question shows them first."""
+ON_A_THEME = ("theme_mix", "theme_places", "theme_questions", "theme_topics")
+"""What page *Theme* shows of a theme: computed for the theme with which it opens, the first of metric `themes`."""
 GROUP_ROWS = 1_024
 """Rows of a file that are decompressed together, so reading one question does not decompress the others."""
 QUESTIONS_AT_ONCE = 32
@@ -205,6 +207,10 @@ def precompute_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) 
             return []
         levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
         files = [_compute_and_store(con, run.path, METRICS["themes"], arguments) for arguments in levels]
+        counted = _read(files[0]) if files[0] else None
+        for theme_id in () if counted is None else counted["theme_id"].head(1):
+            arguments = {"taxonomy": taxonomy, "theme_id": str(theme_id)}
+            files += [_compute_and_store(con, run.path, METRICS[name], arguments) for name in ON_A_THEME]
     return [file for file in files if file is not None]
 
 

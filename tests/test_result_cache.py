@@ -13,7 +13,7 @@ from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
 from audit.queries.themes import taxonomy_path
 from audit.release.write import write_jsonl
-from audit.result_cache import BY_QUESTION, KEPT, cached_or_computed, precompute_results, precompute_themes
+from audit.result_cache import BY_QUESTION, KEPT, ON_A_THEME, cached_or_computed, precompute_results, precompute_themes
 from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
@@ -198,7 +198,11 @@ def test_the_themes_that_are_built_for_a_large_run_are_counted_at_once(run: Run)
     kept = precompute_themes(run, taxonomy, min_pairs=0)
     with open_store(run.path) as con:
         themes = METRICS["themes"](con, taxonomy=taxonomy)
+        first = {"taxonomy": taxonomy, "theme_id": themes["theme_id"][0]}
+        of_the_first = [METRICS[name](con, **first) for name in ON_A_THEME]
     pd.testing.assert_frame_equal(pd.read_parquet(kept[0]), themes)
+    for file, result in zip(kept[2:], of_the_first, strict=True):
+        pd.testing.assert_frame_equal(pd.read_parquet(file), result)
     assert set(files_of(run)) == set(kept)
 
 
@@ -209,6 +213,6 @@ def test_themes_that_a_run_has_when_it_is_loaded_again_are_counted_at_once(
     assert result_cache.precompute_loaded_themes(run, tmp_path) == []
     points = pd.DataFrame([{"phrase": "food", "theme_id": "t1", "count": 1, "x": 0.0, "y": 0.0}])
     write_taxonomy(Taxonomy((Theme("t1", "diet", None, ("food",)),)), points, taxonomy_path(run, tmp_path))
-    assert len(result_cache.precompute_loaded_themes(run, tmp_path)) == 2
+    assert len(result_cache.precompute_loaded_themes(run, tmp_path)) == 2 + len(ON_A_THEME)
     taxonomy_path(run, tmp_path).write_text("damaged")
     assert result_cache.precompute_loaded_themes(run, tmp_path) == []
