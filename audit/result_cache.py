@@ -207,10 +207,10 @@ def precompute_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) 
             return []
         levels: tuple[Arguments, ...] = ({"taxonomy": taxonomy}, {"taxonomy": taxonomy, "level": "parent"})
         files = [_compute_and_store(con, run.path, METRICS["themes"], arguments) for arguments in levels]
-        counted = _read(files[0]) if files[0] else None
-        for theme_id in () if counted is None else counted["theme_id"].head(1):
-            arguments = {"taxonomy": taxonomy, "theme_id": str(theme_id)}
-            files += [_compute_and_store(con, run.path, METRICS[name], arguments) for name in ON_A_THEME]
+        # Where files cannot be written, nothing is kept
+        if files[0] and (ranked := _read(files[0])) is not None and len(ranked):
+            opens_with = {"taxonomy": taxonomy, "theme_id": str(ranked["theme_id"].iloc[0])}
+            files += [_compute_and_store(con, run.path, METRICS[name], opens_with) for name in ON_A_THEME]
     return [file for file in files if file is not None]
 
 

@@ -77,7 +77,7 @@ def _dots(known: pd.DataFrame, by: str, opens: str | None, ends: list[float]) ->
 
 
 def _sides(known: pd.DataFrame, names: pd.Series[str], ends: list[float]) -> list[str]:
-    """For each dot the first of SIDES where its name lies on no other name."""
+    """For each dot the first of SIDES where its name lies on no other name; where there is none, the preferred side."""
     across = known["expected"] / max(known["expected"].max(), 1e-9) * PLOT_PX[0]
     up = (known["ratio"] - ends[0]) / (ends[1] - ends[0]) * PLOT_PX[1]
     taken: list[tuple[float, float, float]] = []  # middle of a name and half its width
@@ -85,9 +85,10 @@ def _sides(known: pd.DataFrame, names: pd.Series[str], ends: list[float]) -> lis
     for x, y, name in zip(across, up, names, strict=True):
         half = len(name) * LETTER_PX / 2
         boxes = {side: (x + right * (half + GAP_PX), y + above * GAP_PX, half) for side, (right, above) in SIDES.items()}
-        side = next((side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken)), "top center")
-        taken += [boxes[side]] if name else []
-        sides.append(side)
+        free = (side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken))
+        sides.append(next(free, next(iter(SIDES))))
+        if name:
+            taken.append(boxes[sides[-1]])
     return sides
 
 
