@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -138,18 +138,6 @@ def test_no_phrase_at_all_is_said() -> None:
         build_taxonomy({}, compass(DEGREES))
 
 
-def test_hdbscan_can_be_chosen() -> None:
-    starts = {"a": 0, "b": 120, "c": 240}
-    degrees = {f"{name} {number}": start + number / 20 for name, start in starts.items() for number in range(30)}
-    taxonomy, _ = build_taxonomy(
-        dict.fromkeys(degrees, 1), compass(degrees), ThemeBuildOptions(method="hdbscan", layout="principal")
-    )
-    assert taxonomy.built["method"] == "hdbscan"
-    letters = [{topic[0] for topic in theme.topics} for theme in taxonomy.leaves]
-    assert all(len(own) == 1 for own in letters), "no theme mixes two"
-    assert set().union(*letters) == {"a", "b", "c"}
-
-
 BUILD = """
 import sys
 from collections.abc import Sequence
@@ -164,27 +152,63 @@ phrases = draw_phrases(600, 60, seed=2).phrases
 taxonomy, points = build_taxonomy(dict.fromkeys(phrases, 1), words_encoder(list(by_plain_phrase(phrases))))
 print(taxonomy.built["layout"], write_taxonomy(taxonomy, points, Path(sys.argv[1])).sha256)
 """
+AT_WORK = """
+import numba; numba.set_num_threads(1)
+from tests.themes.test_build import print_groups_of_hdbscan
+print_groups_of_hdbscan()
+"""
 
 
-AT_WORK = (
-    "import numba; numba.set_num_threads(1)\nfrom tests.themes.test_build import test_hdbscan_can_be_chosen as built\nbuilt()\n"
-)
+def print_groups_of_hdbscan() -> None:
+    """Build themes of three far groups of phrases, and print the method and the first letters of each theme's phrases."""
+    starts = {"a": 0, "b": 120, "c": 240}
+    degrees = {f"{name} {number}": start + number / 20 for name, start in starts.items() for number in range(30)}
+    options = ThemeBuildOptions(method="hdbscan", layout="principal")
+    taxonomy, _ = build_taxonomy(dict.fromkeys(degrees, 1), compass(degrees), options)
+    letters = [sorted({topic[0] for topic in theme.topics}) for theme in taxonomy.leaves]
+    print(json.dumps([taxonomy.built["method"], letters]))
 
 
-def test_another_process_gives_the_same_bytes_even_where_numba_is_at_work_already_with_other_threads(tmp_path: Path) -> None:
-    """As in `audit run`: looking up by words has imported numba before themes are built."""
-    root, folders = Path(__file__).resolve().parents[2], [tmp_path / "one", tmp_path / "two"]
+@dataclass(frozen=True)
+class Build:
+    folder: Path
+    printed: list[str]
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Build]:
+    """The same themes built by two processes; the second has clustered with hdbscan before.
+
+    Each compiles numba's functions, which takes longer than all else in this file.
+    """
+    root, folders = Path(__file__).resolve().parents[2], [tmp_path_factory.mktemp(name) for name in ("one", "two")]
     commands = [
         [sys.executable, "-c", before + BUILD, str(folder / "themes.json")]
         for folder, before in zip(folders, ("", AT_WORK), strict=True)
     ]
     runs = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) for command in commands]
-    written = [run.communicate(timeout=600)[0] for run in runs]
+    written = [run.communicate(timeout=600)[0].splitlines() for run in runs]
     assert [run.returncode for run in runs] == [0, 0]
-    assert written[0].startswith("umap ")
-    assert written[0] == written[1]
+    first, second = map(Build, folders, written)
+    return first, second
+
+
+def test_hdbscan_can_be_chosen(builds: tuple[Build, Build]) -> None:
+    method, letters = json.loads(builds[1].printed[0])
+    assert method == "hdbscan"
+    assert all(len(own) == 1 for own in letters), "no theme mixes two"
+    assert set().union(*letters) == {"a", "b", "c"}
+
+
+def test_another_process_gives_the_same_bytes_even_where_numba_is_at_work_already_with_other_threads(
+    builds: tuple[Build, Build],
+) -> None:
+    """As in `audit run`: looking up by words has imported numba before themes are built."""
+    one, two = builds
+    assert one.printed[-1].startswith("umap ")
+    assert one.printed[-1] == two.printed[-1]
     for name in ("themes.json", "themes.parquet"):
-        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+        assert (one.folder / name).read_bytes() == (two.folder / name).read_bytes()
 
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "umap", "numba", "faiss", "sklearn")
