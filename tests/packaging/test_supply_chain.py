@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -81,3 +83,9 @@ def test_the_bill_of_materials_names_every_package_with_its_licence_files_and_ne
     needs = {need["ref"]: need["dependsOn"] for need in bill["dependencies"]}
     assert "numpy" in needs["pandas"]
     assert {ref for refs in needs.values() for ref in refs} <= set(parts)
+
+
+def test_every_pinned_version_can_be_installed_for_the_python_of_debian_12():
+    """It is 3.11.2; a pin for 3.11.5 and newer made both commands of the README end in "conflicting dependencies" there."""
+    needs = {found.name: found.metadata["Requires-Python"] for found in metadata.distributions()}
+    assert {name for name, need in needs.items() if need and not SpecifierSet(need).contains("3.11.2")} == set()
