@@ -34,9 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
-    # A sixth less computing time: no test runs a script for so long that compiling it again to faster code pays, and pages
-    # are drawn by the thread that computes them.
-    "--js-flags=--no-maglev --no-turbofan --single-threaded-gc", "--disable-threaded-compositing", "--disable-threaded-animation",
+    # A tenth less computing time: no test runs a script for so long that compiling it again to faster code pays.
+    "--js-flags=--no-maglev --no-turbofan --single-threaded-gc",
 ]  # fmt: skip
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 GO_TO = """address => new Promise(done => {
