@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -68,13 +69,13 @@ def criteria_bars(frame: pd.DataFrame, criteria: Sequence[str] = tuple(CRITERIA)
     """
     figure, names, position = go.Figure(), {}, 0.0
     segments: list[Segment] = []
+    scores = _scores_of_bars(frame)
     for criterion in criteria:
         _head(figure, CRITERIA[Criterion(criterion)].heading, position)
-        rows = frame[frame["criterion"] == criterion].sort_values("score", kind="stable")
         for name in dict.fromkeys(frame["name"]):
             position += 1.0
             names[position] = clipped(name, 30)
-            segments += _segments(rows[rows["name"] == name], position)
+            segments += _segments(scores[criterion, name], position)
         position += 1.3
     figure.add_traces([_bars(segments, BAR_WIDTH), *_legend_entries(LEVEL_COLOURS)])
     set_axes(figure, [figure.layout.xaxis], SHARES_AXIS)
@@ -90,14 +91,22 @@ def _head(figure: go.Figure, heading: str, position: float, second_line: str = "
     )
 
 
-def _segments(rows: pd.DataFrame, position: float) -> list[Segment]:
+def _scores_of_bars(frame: pd.DataFrame) -> defaultdict[tuple[str, str], list[dict[Any, Any]]]:
+    """(criterion, system) -> the rows of its bar, the lowest score first. Selecting them bar by bar took ten times as long."""
+    scores: defaultdict[tuple[str, str], list[dict[Any, Any]]] = defaultdict(list)
+    for row in frame.sort_values("score", kind="stable").to_dict("records"):
+        scores[row["criterion"], row["name"]].append(row)
+    return scores
+
+
+def _segments(rows: Sequence[Mapping[Any, Any]], position: float) -> Iterator[Segment]:
     """The segments of one bar, next to each other; none for a score that no answer was given."""
-    starts = rows["share"].cumsum().shift(fill_value=0.0)
-    with_start = zip(rows.to_dict("records"), starts, strict=True)
-    return [
-        Segment(position, start, row["share"], LEVEL_COLOURS[level(row["criterion"], row["score"])], _score_hover(row))
-        for row, start in with_start if row["answers"]
-    ]  # fmt: skip
+    start = 0.0
+    for row in rows:
+        if row["answers"]:
+            colour = LEVEL_COLOURS[level(row["criterion"], row["score"])]
+            yield Segment(position, start, row["share"], colour, _score_hover(row))
+            start += row["share"]
 
 
 def _score_hover(row: Mapping[Any, Any]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -46,15 +48,16 @@ def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Fig
 
     Each panel has its own scale, which begins at 0.
     """
-    names = list(dict.fromkeys(frame[by]))
+    names, rows_of = list(dict.fromkeys(frame[by])), _rows_of_panels(frame, by)
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
-        rows = _rows(frame, by, measure, names)
-        hover = [_mean_hover(row, by, title) for row in rows.to_dict("records")]
+        rows = rows_of(measure, names)
+        hover = [_mean_hover(row, by, title) for row in rows]
         figure.add_trace(_dots(rows, "mean", hover, [ACCENT] * len(rows)), **_place(number))
-        top = rows[["mean", "mean_high"]].max().max()
-        highest = 1.0 if pd.isna(top) or top <= 0 else 1.08 * float(top)
-        set_axes(figure, figure.select_xaxes(**_place(number)), {"range": [min(0.0, _lowest(rows)), highest], "nticks": 4})
+        known = _known(rows, "mean", "mean_low", "mean_high")
+        top = max(known, default=0.0)
+        scale = {"range": [min([0.0, *known]), 1.08 * top if top > 0 else 1.0], "nticks": 4}
+        set_axes(figure, figure.select_xaxes(**_place(number)), scale)
     return _laid_out(figure, names, len(titles))
 
 
@@ -63,15 +66,14 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
 
     frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
     """
-    names = list(dict.fromkeys(frame[by]))
+    names, rows_of = list(dict.fromkeys(frame[by])), _rows_of_panels(frame, by)
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
-        rows = _rows(frame, by, measure, names)
-        fills = [ACCENT if moves in CLEAR_DIRECTIONS else "#ffffff" for moves in rows["moves"]]
-        hover = [_difference_hover(row, by, title) for row in rows.to_dict("records")]
+        rows = rows_of(measure, names)
+        fills = [ACCENT if row["moves"] in CLEAR_DIRECTIONS else "#ffffff" for row in rows]
+        hover = [_difference_hover(row, by, title) for row in rows]
         figure.add_trace(_dots(rows, "change", hover, fills), **_place(number))
-        farthest = rows[["change", "change_low", "change_high"]].abs().max().max()
-        limit = 1.0 if pd.isna(farthest) or not farthest else 1.15 * float(farthest)
+        limit = 1.15 * max(map(abs, _known(rows, "change", "change_low", "change_high")), default=0.0) or 1.0
         tick, digits = limit / 1.5, decimals(limit)
         ticks = {"tickvals": [-tick, 0, tick], "ticktext": [signed(-tick, digits), "0", signed(tick, digits)]}
         set_axes(figure, figure.select_xaxes(**_place(number)), {"range": [-limit, limit], **ticks})
@@ -79,9 +81,21 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
     return _laid_out(figure, names, len(titles))
 
 
-def _rows(frame: pd.DataFrame, by: str, measure: str, names: list[str]) -> pd.DataFrame:
-    """The rows of one measure in the order of `names`, empty if there is none."""
-    return frame[frame["measure"] == measure].set_index(by).reindex(names).reset_index()
+Rows = Sequence[Mapping[Any, Any]]
+
+
+def _rows_of_panels(frame: pd.DataFrame, by: str) -> Callable[[str, Sequence[str]], Rows]:
+    """The function that gives the rows of one measure in the order of names, all NaN where there is none.
+
+    Of dictionaries: as frames the rows of a page's panels took a tenth of its time.
+    """
+    known = {(row["measure"], row[by]): row for row in frame.to_dict("records")}
+    unknown: dict[Any, Any] = dict.fromkeys(frame.columns, math.nan)
+    return lambda measure, names: [known.get((measure, name)) or {**unknown, by: name} for name in names]
+
+
+def _known(rows: Rows, *columns: str) -> list[float]:
+    return [float(row[column]) for row in rows for column in columns if not pd.isna(row[column])]
 
 
 PANELS_IN_A_ROW = 3
@@ -110,13 +124,8 @@ def _laid_out(figure: go.Figure, names: Sequence[str], how_many: int) -> go.Figu
     return set_layout(with_rows(figure, names, None), {"height": height})
 
 
-def _lowest(rows: pd.DataFrame) -> float:
-    lowest = rows[["mean", "mean_low"]].min().min()
-    return 0.0 if pd.isna(lowest) else float(lowest)
-
-
-def _dots(rows: pd.DataFrame, column: str, hover: Sequence[str], fills: Sequence[str]) -> go.Scatter:
-    value, low, high = (rows[column + end] for end in ("", "_low", "_high"))
+def _dots(rows: Rows, column: str, hover: Sequence[str], fills: Sequence[str]) -> go.Scatter:
+    value, low, high = (np.array([row[column + end] for row in rows], float) for end in ("", "_low", "_high"))
     return go.Scatter(
         x=value, y=list(range(len(rows))), mode="markers", cliponaxis=False, text=list(hover),
         hovertemplate="%{text}<extra></extra>", error_x=interval_bars(value, low, high, ACCENT),
@@ -145,13 +154,14 @@ def _difference_hover(row: Mapping[Any, Any], by: str, title: str) -> str:
 def strength_dots(frame: pd.DataFrame) -> go.Figure:
     """Bradley-Terry strengths with their intervals, the strongest first; frame: name, comparisons, strength (_low, _high)."""
     ordered = frame.sort_values("strength", ascending=False, ignore_index=True)
+    rows = ordered.to_dict("records")
     hover = [
         f"<b>{html(row['name'])}</b><br>strength {written(row['strength'], sign=True)} "
         f"({coefficient_interval(row['strength_low'], row['strength_high'])})<br>{row['comparisons']:,} comparisons"
-        for row in ordered.to_dict("records")
+        for row in rows
     ]  # fmt: skip
     figure = panels(1, ["Strength (log odds); 0: as strong as the average"], 0.0)
-    figure.add_trace(_dots(ordered, "strength", hover, [ACCENT] * len(ordered)))
+    figure.add_trace(_dots(rows, "strength", hover, [ACCENT] * len(rows)))
     figure.add_vline(x=0, line={"color": FAINT, "width": 1.5})
     return with_rows(figure, ordered["name"], None)
 
