@@ -27,7 +27,8 @@ def theme_bars(themes: pd.DataFrame) -> go.Figure:
     Every bar's `customdata` is its theme_id. A grade that no theme has is not drawn.
     """
     rows = list(range(len(themes)))
-    traces = [_bars(themes, rows, grade) for grade in GRADES if themes[grade].sum()]
+    hovers = [_hover(row) for row in themes[["name", "disagreeing", *GRADES]].to_dict("records")]
+    traces = [_bars(themes, rows, grade, hovers) for grade in GRADES if themes[grade].sum()]
     figure = go.Figure(traces)
     figure.update_xaxes(title={"text": "disagreeing pairs"}, gridcolor="#e4e7eb", rangemode="tozero")
     figure.update_yaxes(
@@ -39,11 +40,11 @@ def theme_bars(themes: pd.DataFrame) -> go.Figure:
     return styled(figure, 110 + ROW_HEIGHT * len(rows), barmode="stack", bargap=0.3, legend=legend)
 
 
-def _bars(themes: pd.DataFrame, rows: list[int], grade: str) -> go.Bar:
+def _bars(themes: pd.DataFrame, rows: list[int], grade: str, hovers: list[str]) -> go.Bar:
     return go.Bar(
         x=themes[grade], y=rows, orientation="h", name=GRADE_WORDS.get(grade, f"{grade} significance"),
         marker={"color": GRADE_COLOURS[grade], "line": {"width": 0.5, "color": INK}}, customdata=themes["theme_id"],
-        hovertext=[_hover(row) for row in themes.to_dict("records")], hovertemplate="%{hovertext}<extra></extra>",
+        hovertext=hovers, hovertemplate="%{hovertext}<extra></extra>",
         # Plotly fades whatever was not clicked; here a click opens the disagreements and selects nothing.
         unselected={"marker": {"opacity": 1}},
     )  # fmt: skip

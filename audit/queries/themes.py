@@ -116,13 +116,18 @@ GROUPING = """grouping as (
     select unnest($phrases::varchar[]) as divergence_topic, unnest($theme_ids::varchar[]) as theme_id
 )"""
 THEME_OF_PAIR = "case when coalesce(trim(divergence_topic), '') = '' then '' else coalesce(theme_id, '-1') end as theme_id"
+# In two parts: as one left join, which must look at every pair that is not absent, a theme took three times as long
 THEME_PAIRS = f"""{GROUPING},
 theme_pairs as (
     select question, handbook_a, handbook_b, label, significance, divergence_topic,
-           label in ('DIVERGENT', 'CONTRADICTORY') as disagrees,
-           {THEME_OF_PAIR}
-    from pairs left join grouping using (divergence_topic)
-    where label in ('DIVERGENT', 'CONTRADICTORY') or (label <> 'ABSENT' and grouping.theme_id is not null)
+           label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, {THEME_OF_PAIR}
+    from pairs join grouping using (divergence_topic)
+    where label <> 'ABSENT'
+    union all
+    select question, handbook_a, handbook_b, label, significance, divergence_topic,
+           true, case when coalesce(trim(divergence_topic), '') = '' then '' else '-1' end as theme_id
+    from pairs anti join grouping using (divergence_topic)
+    where label in ('DIVERGENT', 'CONTRADICTORY')
 )"""
 """Every pair that disagrees, in one theme, none, or without a divergence topic; and what else a theme's own topics were said of.
 
