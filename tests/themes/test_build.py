@@ -179,17 +179,15 @@ class Build:
 def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Build]:
     """The same themes built by two processes; the second has clustered with hdbscan before.
 
-    Each compiles numba's functions, which takes longer than all else in this file.
+    One after the other: on a new machine the first compiles numba's functions for half a minute, and keeps them for the second.
     """
     root, folders = Path(__file__).resolve().parents[2], [tmp_path_factory.mktemp(name) for name in ("one", "two")]
     commands = [
         [sys.executable, "-c", before + BUILD, str(folder / "themes.json")]
         for folder, before in zip(folders, ("", AT_WORK), strict=True)
     ]
-    runs = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) for command in commands]
-    written = [run.communicate(timeout=600)[0].splitlines() for run in runs]
-    assert [run.returncode for run in runs] == [0, 0]
-    first, second = map(Build, folders, written)
+    runs = [subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True, timeout=600) for command in commands]
+    first, second = (Build(folder, run.stdout.splitlines()) for folder, run in zip(folders, runs, strict=True))
     return first, second
 
 
