@@ -29,15 +29,13 @@ def theme_bars(themes: pd.DataFrame) -> go.Figure:
     rows = list(range(len(themes)))
     hovers = [_hover(row) for row in themes[["name", "disagreeing", *GRADES]].to_dict("records")]
     traces = [_bars(themes, rows, grade, hovers) for grade in GRADES if themes[grade].sum()]
-    figure = go.Figure(traces)
-    figure.update_xaxes(title={"text": "disagreeing pairs"}, gridcolor="#e4e7eb", rangemode="tozero")
-    figure.update_yaxes(
-        tickmode="array", tickvals=rows, ticktext=[clipped(name, 52) for name in themes["name"]], ticklabelstandoff=6,
-        range=[len(rows) - 0.4, -0.6], showgrid=False,
-    )  # fmt: skip
+    xaxes = {"title": {"text": "disagreeing pairs"}, "gridcolor": "#e4e7eb", "rangemode": "tozero"}
+    names = {"tickmode": "array", "tickvals": rows, "ticktext": [clipped(name, 52) for name in themes["name"]]}
+    yaxes = {**names, "ticklabelstandoff": 6, "range": [len(rows) - 0.4, -0.6], "showgrid": False}
     # From the left edge of the figure: beside long names, a window of 900 pixels has no room for its entries in a line
     legend = {"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}
-    return styled(figure, 110 + ROW_HEIGHT * len(rows), barmode="stack", bargap=0.3, legend=legend)
+    figure, height = go.Figure(traces), 110 + ROW_HEIGHT * len(rows)
+    return styled(figure, height, xaxes, yaxes, barmode="stack", bargap=0.3, legend=legend)
 
 
 def _bars(themes: pd.DataFrame, rows: list[int], grade: str, hovers: list[str]) -> go.Bar:
