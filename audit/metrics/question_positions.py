@@ -28,7 +28,7 @@ from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import stems
 
 RULES = "rules"
-# Words with a lower overlap with those of a disagreeing handbook are about something else
+# Words with a lower overlap with those of a disagreeing handbook, the question's own left out, are about something else
 MIN_SIMILARITY = 0.15
 POSITIONS_SQL = """
 select q.text, p.divergence_topic, count(*) as pairs
@@ -198,7 +198,8 @@ def positions_by_rules(
     marked = [[clashing[handbook_id] for handbook_id in part["handbook_id"]] for part in parts]
     quotes = position_quotes(question, groups, reasonings, aspect, [*answering["center"], *answering["handbook_id"]], marked)
     held = [list(_holders(part, group, quoted)) for part, group, quoted in zip(parts, groups, quotes, strict=True)]
-    held = _on_the_dispute(held, groups, {handbook_id for one in disputes for handbook_id in (one.a, one.b)})
+    disputing = {handbook_id for one in disputes for handbook_id in (one.a, one.b)}
+    held = _on_the_dispute(held, groups, disputing, frozenset(stems(question)))
     typical = [
         holders[most_typical([holder.quote for holder, _ in holders], [score for _, score in holders])][0] for holders in held
     ]
@@ -210,8 +211,13 @@ def positions_by_rules(
     return tuple(sorted(positions, key=lambda position: -len(position.holders)))
 
 
-def _on_the_dispute(held: list[ScoredHolders], groups: list[AnswerGroup], disputing: set[str]) -> list[ScoredHolders]:
-    """The holders, without those that disagree with nobody and whose words are not about the disputed point."""
+def _on_the_dispute(
+    held: list[ScoredHolders], groups: list[AnswerGroup], disputing: set[str], subject: frozenset[str]
+) -> list[ScoredHolders]:
+    """The holders, without those that disagree with nobody and whose words are not about the disputed point.
+
+    subject  the stems of the question, which every answer may have whatever it is about
+    """
     own = [[holder.quote for holder, _ in holders if holder.handbook_id in disputing] for holders in held]
     if len(held) < 2 or not all(own):
         return held
@@ -219,23 +225,29 @@ def _on_the_dispute(held: list[ScoredHolders], groups: list[AnswerGroup], disput
         [
             (holder, score)
             for holder, score in holders
-            if holder.handbook_id in disputing or _says_the_like(holder.quote, quotes, group.quantity)
+            if holder.handbook_id in disputing or _says_the_like(holder.quote, quotes, group.quantity, subject)
         ]
         for holders, quotes, group in zip(held, own, groups, strict=True)
     ]
 
 
-def _says_the_like(words: str, quotes: list[str], quantity: Quantity | None) -> bool:
-    if quantity is not None and any(map(quantity.agrees, find_quantities(words))):
+def _says_the_like(words: str, quotes: list[str], quantity: Quantity | None, subject: frozenset[str]) -> bool:
+    # A group may share an amount that is not at issue: then no sentence that disputes states it
+    if quantity is not None and _states(quantity, words) and any(_states(quantity, quote) for quote in quotes):
         return True
-    return max(similarity(frozenset(stems(words)), frozenset(stems(quote))) for quote in quotes) >= MIN_SIMILARITY
+    telling = frozenset(stems(words)) - subject
+    return max(similarity(telling, frozenset(stems(quote)) - subject) for quote in quotes) >= MIN_SIMILARITY
+
+
+def _states(quantity: Quantity, text: str) -> bool:
+    return any(map(quantity.agrees, find_quantities(text)))
 
 
 def _values(parts: list[pd.DataFrame], groups: list[AnswerGroup], quotes: list[str]) -> list[str | None]:
     """The value of each position: that of its group if the statement has it, else one that sets the statement apart."""
     values: list[str | None] = []
     for part, group, quote, own in zip(parts, groups, quotes, own_quantities(quotes), strict=True):
-        named = group.quantity is not None and any(map(group.quantity.agrees, find_quantities(quote)))
+        named = group.quantity is not None and _states(group.quantity, quote)
         values.append(part["name"].iloc[0] if named else own.text if own else yes_or_no(group.answers))
     return values
 

@@ -50,6 +50,40 @@ def test_a_stage_of_a_treatment_is_not_set_against_all_of_it():
     ]
 
 
+DISPUTED_AGE = Dispute(
+    "h10", "h20", "One says sixties or seventies, the other between 55 and 65.", "age at which it is commonest"
+)
+
+
+def holders_of_first(question, group, other, dispute, **columns):
+    """The holders of the position of `group`, whose first answer disagrees with the only answer of the other group."""
+    table = answers(group, [other]).assign(**columns)
+    taken = positions_by_rules(question, table, [dispute.reasoning], dispute.topic, [dispute])
+    (position,) = (position for position in taken if "h10" in {holder.handbook_id for holder in position.holders})
+    return [holder.handbook_id for holder in position.holders]
+
+
+def test_who_disagrees_with_nobody_holds_a_position_only_with_words_on_it_beyond_those_of_the_question():
+    """Every answer about lung cancer says "lung cancer": that is no reason to give it somebody else's age."""
+    group = [
+        "Lung cancer occurs most often in adults in their sixties or seventies.",
+        "There are two types of lung cancer: small cell lung cancer and other lung cancer.",
+        "Most often, adults in their seventies have it.",
+    ]
+    other = "Lung cancer occurs most often between the ages of 55 and 65."
+    assert holders_of_first("What is lung cancer?", group, other, DISPUTED_AGE) == ["h10", "h12"]
+
+
+def test_an_amount_that_nobody_disputes_makes_no_one_a_holder():
+    group = [
+        "The illness may be passed on by eating beef, but there is no proof. Most patients live for less than 1 year.",
+        "Most of those affected die within 1 year.",
+    ]
+    dispute = Dispute("h10", "h20", "One doubts that eating beef passes it on; the other says it does.", "eating beef")
+    other = "The illness can be acquired by eating beef."
+    assert holders_of_first("What is it?", group, other, dispute, basis="value", name="1 year") == ["h10"]
+
+
 def test_a_quote_is_the_text_between_its_ends():
     texts = ["Call us first. You may eat sushi.", "Never eat sushi: it may carry parasites."]
     for position in positions_by_rules("May I eat sushi?", answers(texts[:1], texts[1:]), [], ""):
