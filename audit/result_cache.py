@@ -30,40 +30,19 @@ from audit.store.runs import Run
 from audit.themes.taxonomy import Taxonomy
 
 Arguments = Mapping[str, Any]
+AS_THEY_ARE = (
+    "labels", "questions", "centers", "center_case_mix", "handbook_case_mix", "handbooks", "severity_rho", "judge_length",
+    "judge_checks", "disagreement_bounds", "label_entropy", "composition", "question_sources", "routing", "source_shares",
+    "systems", "composite", "system_differences", "downstream", "when_to_retrieve", "judge_calibration", "criteria_scores",
+    "corrected_composite", "corrected_preference", "preferences", "bradley_terry", "preference_alignment", "preference_raters",
+    "preference_effects",
+)  # fmt: skip
 KEPT: Mapping[str, tuple[Arguments, ...]] = {
-    "labels": ({},),
+    **dict.fromkeys(AS_THEY_ARE, ({},)),
     "organs": ({"scope": "all"}, {"scope": "matching"}),
     "disputed_questions": ({"limit": 3},),
     "topics": ({"level": "topic"}, {"level": "subtopic"}),
-    "questions": ({},),
-    "centers": ({},),
-    "center_case_mix": ({},),
-    "handbook_case_mix": ({},),
-    "handbooks": ({},),
-    "severity_rho": ({},),
-    "judge_length": ({},),
-    "judge_checks": ({},),
-    "disagreement_bounds": ({},),
-    "label_entropy": ({},),
-    "composition": ({},),
-    "question_sources": ({},),
-    "routing": ({},),
-    "source_shares": ({},),
-    "systems": ({},),
-    "composite": ({},),
-    "system_differences": ({},),
     "system_measures": ({}, {"by": "question_type"}),
-    "downstream": ({},),
-    "when_to_retrieve": ({},),
-    "judge_calibration": ({},),
-    "criteria_scores": ({},),
-    "corrected_composite": ({},),
-    "corrected_preference": ({},),
-    "preferences": ({},),
-    "bradley_terry": ({},),
-    "preference_alignment": ({},),
-    "preference_raters": ({},),
-    "preference_effects": ({},),
 }
 """The metrics that are computed when a large run is loaded, with the default arguments of their pages."""
 QUESTION_TYPES = """

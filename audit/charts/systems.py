@@ -85,9 +85,9 @@ Rows = Sequence[Mapping[Any, Any]]
 
 
 def _rows_of_panels(frame: pd.DataFrame, by: str) -> Callable[[str, Sequence[str]], Rows]:
-    """The function that gives the rows of one measure in the order of names, all NaN where there is none.
+    """A function of a measure and of names: one row for each name, whose values are NaN where the frame has no such row.
 
-    Of dictionaries: as frames the rows of a page's panels took a tenth of its time.
+    Rows are dictionaries: as frames, those of a page's panels took a tenth of its time.
     """
     known = {(row["measure"], row[by]): row for row in frame.to_dict("records")}
     unknown: dict[Any, Any] = dict.fromkeys(frame.columns, math.nan)
