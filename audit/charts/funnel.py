@@ -77,7 +77,7 @@ def _dots(known: pd.DataFrame, by: str, opens: str | None, ends: list[float]) ->
 
 
 def _sides(known: pd.DataFrame, names: pd.Series[str], ends: list[float]) -> list[str]:
-    """For each dot the first of SIDES where its name lies on no other name; where there is none, the preferred side."""
+    """For each dot the first of SIDES on which its name does not cover another one; the first of all if every side is taken."""
     across = known["expected"] / max(known["expected"].max(), 1e-9) * PLOT_PX[0]
     up = (known["ratio"] - ends[0]) / (ends[1] - ends[0]) * PLOT_PX[1]
     taken: list[tuple[float, float, float]] = []  # middle of a name and half its width

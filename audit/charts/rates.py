@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -29,7 +28,6 @@ from audit.charts.style import (
 from audit.terms import RATE_TITLES
 from audit.vocabulary import Label
 
-Numbers = pd.Series | np.ndarray
 ROW_HEIGHT = 30
 # The end of a scale to 1, so a dot at 1 is not cut.
 FULL_SCALE = 1.02
@@ -113,7 +111,7 @@ def _dots(frame: pd.DataFrame, by: str, rate: Rate, opens: str | None) -> go.Sca
     )  # fmt: skip
 
 
-def interval_bars(middle: Numbers, low: Numbers, high: Numbers, colour: str) -> dict[str, Any]:
+def interval_bars(middle: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
     """Plotly's settings for the line of an interval through its dot, with a bar at each end."""
     ends = {"array": high - middle, "arrayminus": middle - low}
     return {"type": "data", "symmetric": False, **ends, "color": colour, "thickness": 1.5, "width": CAP}

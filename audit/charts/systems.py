@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -48,10 +47,11 @@ def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Fig
 
     Each panel has its own scale, which begins at 0.
     """
-    names, rows_of = list(dict.fromkeys(frame[by])), _rows_of_panels(frame, by)
+    names = list(dict.fromkeys(frame[by]))
+    rows_of = _rows_of_panels(frame, by, names, titles)
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
-        rows = rows_of(measure, names)
+        rows = rows_of[measure]
         hover = [_mean_hover(row, by, title) for row in rows]
         figure.add_trace(_dots(rows, "mean", hover, [ACCENT] * len(rows)), **_place(number))
         known = _known(rows, "mean", "mean_low", "mean_high")
@@ -66,10 +66,11 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
 
     frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
     """
-    names, rows_of = list(dict.fromkeys(frame[by])), _rows_of_panels(frame, by)
+    names = list(dict.fromkeys(frame[by]))
+    rows_of = _rows_of_panels(frame, by, names, titles)
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
-        rows = rows_of(measure, names)
+        rows = rows_of[measure]
         fills = [ACCENT if row["moves"] in CLEAR_DIRECTIONS else "#ffffff" for row in rows]
         hover = [_difference_hover(row, by, title) for row in rows]
         figure.add_trace(_dots(rows, "change", hover, fills), **_place(number))
@@ -84,14 +85,14 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
 Rows = Sequence[Mapping[Any, Any]]
 
 
-def _rows_of_panels(frame: pd.DataFrame, by: str) -> Callable[[str, Sequence[str]], Rows]:
-    """A function of a measure and of names: one row for each name, whose values are NaN where the frame has no such row.
+def _rows_of_panels(frame: pd.DataFrame, by: str, names: Sequence[str], measures: Iterable[str]) -> dict[str, Rows]:
+    """The rows of each measure, one for each name; where the frame does not have one, its values are NaN.
 
     Rows are dictionaries: as frames, those of a page's panels took a tenth of its time.
     """
     known = {(row["measure"], row[by]): row for row in frame.to_dict("records")}
     unknown: dict[Any, Any] = dict.fromkeys(frame.columns, math.nan)
-    return lambda measure, names: [known.get((measure, name)) or {**unknown, by: name} for name in names]
+    return {measure: [known.get((measure, name)) or {**unknown, by: name} for name in names] for measure in measures}
 
 
 def _known(rows: Rows, *columns: str) -> list[float]:
@@ -125,7 +126,7 @@ def _laid_out(figure: go.Figure, names: Sequence[str], how_many: int) -> go.Figu
 
 
 def _dots(rows: Rows, column: str, hover: Sequence[str], fills: Sequence[str]) -> go.Scatter:
-    value, low, high = (np.array([row[column + end] for row in rows], float) for end in ("", "_low", "_high"))
+    value, low, high = (pd.Series([row[column + end] for row in rows], dtype=float) for end in ("", "_low", "_high"))
     return go.Scatter(
         x=value, y=list(range(len(rows))), mode="markers", cliponaxis=False, text=list(hover),
         hovertemplate="%{text}<extra></extra>", error_x=interval_bars(value, low, high, ACCENT),

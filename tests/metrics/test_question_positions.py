@@ -76,7 +76,7 @@ def test_who_disagrees_with_nobody_holds_a_position_only_with_words_on_it_beyond
 
 def test_an_amount_that_nobody_disputes_makes_no_one_a_holder():
     group = [
-        "The illness may be passed on by eating beef, but there is no proof. Most patients live for less than 1 year.",
+        "The illness may be passed on by eating beef, but this is not proven. Most patients live for less than 1 year.",
         "Most of those affected die within 1 year.",
     ]
     dispute = Dispute("h10", "h20", "One doubts that eating beef passes it on; the other says it does.", "eating beef")
