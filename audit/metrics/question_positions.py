@@ -119,8 +119,8 @@ def question_positions(con: Connection, question_id: str, groups: pd.DataFrame |
                    and are missing where the release came without answers
 
     A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none. Where
-    handbooks disagree, one that disagrees with none of them holds a position only if its words are like theirs, or state their
-    amount: the others answer the question but not the disputed point.
+    handbooks disagree, one that disagrees with none of them holds a position only if its words are like theirs beyond the words
+    of the question, or state an amount that theirs state: the others answer the question but not the disputed point.
 
     groups  of `position_groups` on this question, if already known
     Raises NotInRunError when the question is not in the run.
