@@ -47,8 +47,8 @@ HEAVY = [
 """Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
 
 VERDICTS = [
-    "audit.llm",
-    "audit.judging",
+    "audit.pipeline.llm",
+    "audit.pipeline.judging",
     "audit.jobs",
     "audit.store",
     "audit.release",
@@ -57,10 +57,10 @@ VERDICTS = [
     "audit.result_cache",
     "audit.charts",
     "audit.exports",
-    "audit.themes",
+    "audit.pipeline.themes",
     "audit.source_pages",
     "audit.evaluation",
-    "audit.asking",
+    "audit.pipeline.asking",
     "annotation.studies.verdict_store",
     "annotation.studies.baseline_judge",
 ]
@@ -191,7 +191,15 @@ CONTRACTS = [
     ),
     forbidden(
         "Producers write release files and never open the store",
-        ["audit.llm", "audit.demo", "audit.corpus", "audit.judging", "audit.retrieval", "audit.generation", "audit.stress"],
+        [
+            "audit.pipeline.llm",
+            "audit.demo",
+            "audit.pipeline.corpus",
+            "audit.pipeline.judging",
+            "audit.pipeline.retrieval",
+            "audit.pipeline.generation",
+            "audit.pipeline.stress",
+        ],
         ["audit.store"],
     ),
     forbidden(
@@ -199,14 +207,18 @@ CONTRACTS = [
         ["audit.stats", "audit.evaluation"],
         ["audit.store", "audit.metrics", "duckdb"],
     ),
-    forbidden("The extractive generator shares no parser with the judge of its answers", ["audit.generation"], ["audit.judging"]),
+    forbidden(
+        "The extractive generator shares no parser with the judge of its answers",
+        ["audit.pipeline.generation"],
+        ["audit.pipeline.judging"],
+    ),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),
     forbidden("Streamlit only in pages", ["audit", "annotation"], ["streamlit"]),
     forbidden("Heavy libraries are imported when they are needed, never with a module", ["audit", "annotation", "pages"], HEAVY),
     only_in(["duckdb"], ["audit.store.connection"]),
     only_in(["plotly"], ["audit.charts"]),
-    only_in(["openai"], ["audit.llm.client"]),
+    only_in(["openai"], ["audit.pipeline.llm.client"]),
     only_in(["sqlalchemy", "alembic"], ["annotation.label_store", "annotation.studies.verdict_store"]),
 ]
 

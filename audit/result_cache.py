@@ -25,9 +25,9 @@ from audit.atomic_io import atomic_file
 from audit.errors import AuditError, ThemesError
 from audit.metrics import METRICS, Metric
 from audit.queries.themes import taxonomy_of
+from audit.release.taxonomy import Taxonomy
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy
 
 Arguments = Mapping[str, Any]
 AS_THEY_ARE = (

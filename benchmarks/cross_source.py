@@ -26,18 +26,18 @@ from typing import Any
 
 import numpy as np
 
-from audit.corpus.documents import read_documents
-from audit.embedding.encoders import HALF_PRECISION, MINILM, Encoder, cached_encoder, sentence_encoder
-from audit.embedding.vectors import Progress, Vectors
 from audit.evaluation.routing_measures import MEASURES, RoutedQuestion, routing_measures
-from audit.retrieval.across.baselines import merged_document
-from audit.retrieval.across.entity_packages import full_recogniser
-from audit.retrieval.across.graph import graph_of
-from audit.retrieval.across.library import BM25, DENSE, Library, build_library
-from audit.retrieval.across.sources import declared_sources
-from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.settings import RetrievalSettings
+from audit.pipeline.embedding.encoders import HALF_PRECISION, MINILM, Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.embedding.vectors import Progress, Vectors
+from audit.pipeline.retrieval.across.baselines import merged_document
+from audit.pipeline.retrieval.across.entity_packages import full_recogniser
+from audit.pipeline.retrieval.across.graph import graph_of
+from audit.pipeline.retrieval.across.library import BM25, DENSE, Library, build_library
+from audit.pipeline.retrieval.across.sources import declared_sources
+from audit.pipeline.retrieval.index import HandbookIndex, build_index
+from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.stats.means import mean_change, mean_interval
+from audit.text.documents import read_documents
 from benchmarks.cross_source_choices import LEARNED, choose
 from benchmarks.cross_source_methods import (
     BOTH_ROW,

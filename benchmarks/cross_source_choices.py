@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audit.evaluation.routing_measures import RoutedQuestion, routing_measures
-from audit.retrieval.across.entities import EntityRecogniser
-from audit.retrieval.across.evidence import gather
-from audit.retrieval.across.features import opening_matches
-from audit.retrieval.across.learning import KnownQuestion, Predictors, learned_settings, typical_peaks
-from audit.retrieval.across.library import Library
-from audit.retrieval.across.settings import (
+from audit.pipeline.retrieval.across.entities import EntityRecogniser
+from audit.pipeline.retrieval.across.evidence import gather
+from audit.pipeline.retrieval.across.features import opening_matches
+from audit.pipeline.retrieval.across.learning import KnownQuestion, Predictors, learned_settings, typical_peaks
+from audit.pipeline.retrieval.across.library import Library
+from audit.pipeline.retrieval.across.settings import (
     FEATURES,
     PUBLISHED_FEATURES,
     ConsolidationSettings,

@@ -24,13 +24,13 @@ from typing import TypeVar
 from audit.demo.config import paper_config
 from audit.demo.retrieval import HandbookTexts
 from audit.demo.world import draw_world
-from audit.retrieval.across.entities import medical_recogniser
-from audit.retrieval.across.evidence import gather
-from audit.retrieval.across.graph import build_graph
-from audit.retrieval.across.library import build_library
-from audit.retrieval.across.settings import CrossSourceSettings
-from audit.retrieval.across.sources import Source
-from audit.retrieval.settings import RetrievalSettings
+from audit.pipeline.retrieval.across.entities import medical_recogniser
+from audit.pipeline.retrieval.across.evidence import gather
+from audit.pipeline.retrieval.across.graph import build_graph
+from audit.pipeline.retrieval.across.library import build_library
+from audit.pipeline.retrieval.across.settings import CrossSourceSettings
+from audit.pipeline.retrieval.across.sources import Source
+from audit.pipeline.retrieval.settings import RetrievalSettings
 from benchmarks.retrieval_corpora import DEMO_SEED, simulated_documents
 
 T = TypeVar("T")

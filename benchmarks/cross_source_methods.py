@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from audit.retrieval.across.baselines import concatenated_pool, merged_pool, single_source_pool, sources_by_evidence
-from audit.retrieval.across.consolidation import EvidenceChunk, consolidate
-from audit.retrieval.across.entities import EntityRecogniser, medical_recogniser
-from audit.retrieval.across.evidence import gather
-from audit.retrieval.across.library import BM25, ChunkHit, Library
-from audit.retrieval.across.settings import (
+from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_pool, single_source_pool, sources_by_evidence
+from audit.pipeline.retrieval.across.consolidation import EvidenceChunk, consolidate
+from audit.pipeline.retrieval.across.entities import EntityRecogniser, medical_recogniser
+from audit.pipeline.retrieval.across.evidence import gather
+from audit.pipeline.retrieval.across.library import BM25, ChunkHit, Library
+from audit.pipeline.retrieval.across.settings import (
     ConsolidationSettings,
     CrossSourceSettings,
     DaksSettings,
     GraphSettings,
     PackingSettings,
 )
-from audit.retrieval.index import HandbookIndex
+from audit.pipeline.retrieval.index import HandbookIndex
 from benchmarks.cross_source_choices import Chosen
 
 SCORE_ONLY = ConsolidationSettings(retrieval_share=1.0, opening_share=0.0, route_share=0.0)

@@ -95,8 +95,8 @@ EDGE_WORDS = 6
 
 
 def _audit_extract(engine: str) -> Reader:
-    from audit.corpus.extraction.identity import Identity
-    from audit.corpus.extraction.run import extract
+    from audit.pipeline.corpus.extraction.identity import Identity
+    from audit.pipeline.corpus.extraction.run import extract
 
     identity = Identity("book", "general", "nih", "combined")
     return lambda pdf: [(section.heading, section.text) for section in extract(pdf, identity, engine).sections]

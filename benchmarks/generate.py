@@ -29,16 +29,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.corpus.documents import Document, Section, read_documents
-from audit.embedding.encoders import Encoder, sentence_encoder
-from audit.generation.evidence import GroundedQuestion
-from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
-from audit.generation.model_generator import AnswerTask, load_answer_prompt
-from audit.llm.calls import Call
-from audit.retrieval.index import build_index
-from audit.retrieval.model import Query
-from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import make_strategy
+from audit.pipeline.embedding.encoders import Encoder, sentence_encoder
+from audit.pipeline.generation.evidence import GroundedQuestion
+from audit.pipeline.generation.extractive_generator import ExtractiveSettings, extractive_answers
+from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt
+from audit.pipeline.llm.calls import Call
+from audit.pipeline.retrieval.index import build_index
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.retrieval.strategies import make_strategy
+from audit.text.documents import Document, Section, read_documents
 from benchmarks.prefix_cache import SEED, _text, simulated
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"

@@ -22,7 +22,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from audit.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call, Reply
 
 DELAY_S, OPEN = 0.05, 64
 WORDS = "Patients should call the transplant team about a fever above 38 degrees and keep taking the medicine. "
@@ -85,9 +85,9 @@ def server() -> Iterator[str]:
 
 
 async def ours(url: str, count: int) -> int:
-    from audit.llm.client import Endpoint
-    from audit.llm.limits import Limits
-    from audit.llm.runner import run_calls
+    from audit.pipeline.llm.client import Endpoint
+    from audit.pipeline.llm.limits import Limits
+    from audit.pipeline.llm.runner import run_calls
 
     calls = (Call(body, str(number // 20), "structured") for number, body in enumerate(bodies(count)))
     replies: list[Reply] = []

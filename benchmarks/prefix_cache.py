@@ -27,13 +27,13 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
-from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
-from audit.judging.parse import load_prompts
-from audit.judging.protocols import STRUCTURED, Protocol, open_calls
-from audit.llm.calls import Call, Reply
-from audit.llm.client import Endpoint
-from audit.llm.limits import Limits
-from audit.llm.runner import run_calls
+from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.judging.protocols import STRUCTURED, Protocol, open_calls
+from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.client import Endpoint
+from audit.pipeline.llm.limits import Limits
+from audit.pipeline.llm.runner import run_calls
 
 BLOCK, ROOM, SEED = 16, 400_000, 2057
 SIZES = (3, 5, 12, 20, 40)

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.corpus.documents import Document
-from audit.embedding.encoders import (
+from audit.evaluation.gold import hit_at, ndcg_at, reciprocal_rank
+from audit.pipeline.embedding.encoders import (
     FULL_PRECISION,
     HALF_PRECISION,
     LEXICAL,
@@ -38,12 +38,12 @@ from audit.embedding.encoders import (
     sentence_encoder,
     supports_bfloat16,
 )
-from audit.embedding.vectors import no_progress
-from audit.retrieval.gold import hit_at, ndcg_at, reciprocal_rank
-from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.retrievers import Reranker, cross_encoder
-from audit.retrieval.settings import RANKS, RetrievalSettings
-from audit.retrieval.strategies import make_strategy
+from audit.pipeline.embedding.vectors import no_progress
+from audit.pipeline.retrieval.index import HandbookIndex, build_index
+from audit.pipeline.retrieval.retrievers import Reranker, cross_encoder
+from audit.pipeline.retrieval.settings import RANKS, RetrievalSettings
+from audit.pipeline.retrieval.strategies import make_strategy
+from audit.text.documents import Document
 from benchmarks.retrieval_corpora import CORPORA, Corpus, Task, without_headings
 from benchmarks.retrieval_niddk import NIDDK, print_niddk
 from benchmarks.retrieval_tables import intervals, table_line, with_vectors_of

@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from audit.corpus.documents import Document, Section
-from audit.embedding.encoders import Encoder, cached_encoder
 from audit.evaluation.retrieval_measures import retrieval_measures, write_trec_qrels, write_trec_run
-from audit.retrieval.hybrid import HybridStrategy, expanded
-from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.model import Hit, Query, Retrieval
-from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import HERO, HYBRID, index_settings, make_strategy
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder
+from audit.pipeline.retrieval.hybrid import HybridStrategy, expanded
+from audit.pipeline.retrieval.index import HandbookIndex, build_index
+from audit.pipeline.retrieval.model import Hit, Query, Retrieval
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.retrieval.strategies import HERO, HYBRID, index_settings, make_strategy
+from audit.text.documents import Document, Section
 from benchmarks.retrieval_corpora import Task
 from benchmarks.retrieval_tables import intervals, table_line, with_vectors_of
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.embedding.encoders import Encoder
-from audit.embedding.vectors import no_progress
+from audit.pipeline.embedding.encoders import Encoder
+from audit.pipeline.embedding.vectors import no_progress
 from benchmarks.retrieval_corpora import Task
 
 REPLICATES = 2000

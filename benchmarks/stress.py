@@ -23,10 +23,10 @@ import pandas as pd
 from audit.cli.main import main as audit
 from audit.metrics._stress import replies_of
 from audit.metrics.stress import stress_curves
+from audit.pipeline.stress.running.readers import READER_NAMES
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
 from audit.store.load import load_release
-from audit.stress.running.readers import READER_NAMES
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 MEASURES = ("accuracy", "insufficient", "noise_detection", "error_detection", "sub_exact")

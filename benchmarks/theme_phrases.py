@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.themes.taxonomy import plain_phrase
+from audit.release.taxonomy import plain_phrase
 
 WORDS = Path(__file__).with_name("theme_words.toml")
 TYPOS = 0.08

@@ -43,9 +43,9 @@ def _ours(phrases: list[str], vectors: Any, seed: int, **options: Any) -> Callab
     import numpy as np
     import umap  # noqa: F401 - imports are not what is measured
 
-    from audit.embedding.encoders import Encoder, words_encoder
-    from audit.themes.build import build_taxonomy
-    from audit.themes.clusters import ThemeBuildOptions
+    from audit.pipeline.embedding.encoders import Encoder, words_encoder
+    from audit.pipeline.themes.build import build_taxonomy
+    from audit.pipeline.themes.clusters import ThemeBuildOptions
 
     by_words = options.pop("words", False)
     row = {phrase: number for number, phrase in enumerate(phrases)}
@@ -178,9 +178,9 @@ def prepare(arguments: argparse.Namespace, folder: Path) -> None:
     """Draw the phrases, embed each plain one once, and leave both for the processes that are measured."""
     import numpy as np
 
-    from audit.embedding.encoders import sentence_encoder
-    from audit.embedding.vectors import no_progress
-    from audit.themes.taxonomy import plain_phrase
+    from audit.pipeline.embedding.encoders import sentence_encoder
+    from audit.pipeline.embedding.vectors import no_progress
+    from audit.release.taxonomy import plain_phrase
     from benchmarks.theme_phrases import draw_phrases
 
     drawn = draw_phrases(arguments.phrases, arguments.themes, arguments.seed)

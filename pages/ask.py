@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.asking.question import Asked
-from audit.asking.worker import prepare
 from audit.charts.style import handbook_names
-from audit.generation.extractive_generator import EXTRACTIVE
-from audit.judging import baseline
+from audit.jobs.asked import Asked
+from audit.jobs.asking import prepare
+from audit.pipeline.generation.extractive_generator import EXTRACTIVE
+from audit.pipeline.judging import baseline
 from audit.queries.lookup import handbook_list
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings

@@ -11,10 +11,10 @@ import streamlit as st
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, SEVERE, coefficient, coefficient_interval, interval, percent
 from audit.formatting import fixed
-from audit.judging.baseline_precision import precision_sentences
-from audit.judging.model_family import self_preference_note
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
+from audit.model_family import self_preference_note
+from audit.pipeline.judging.baseline_precision import precision_sentences
 from audit.previews import judged_by_rules
 from audit.store.runs import Run
 from audit.tables import Column

@@ -7,7 +7,6 @@ from pathlib import Path
 import streamlit as st
 
 from audit.charts.style import handbook_names
-from audit.corpus.documents import Section
 from audit.errors import MissingLibraryError
 from audit.queries.citations import SourceFile, citations, cited_section, section_titles, source_file
 from audit.queries.lookup import handbook_list
@@ -15,6 +14,7 @@ from audit.settings import Settings
 from audit.source_pages.files import find_source, read_source
 from audit.source_pages.reader import SourcePage, SourcePageError, read_page
 from audit.store.runs import Run
+from audit.text.documents import Section
 from pages._blinded.file_widgets import download_button
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -14,9 +14,9 @@ from audit.metrics.theme import MAX_QUESTIONS, theme_mix, theme_places, theme_qu
 from audit.metrics.themes import one_theme, themes
 from audit.queries.lookup import handbook_list
 from audit.queries.themes import NO_THEME
+from audit.release.taxonomy import Taxonomy, Theme
 from audit.store.runs import Run
 from audit.terms import display_name
-from audit.themes.taxonomy import Taxonomy, Theme
 from audit.vocabulary import LABELS, Label
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load

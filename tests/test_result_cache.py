@@ -12,11 +12,11 @@ from audit.errors import NotInRunError
 from audit.metrics import METRICS
 from audit.metrics.disagreements import Filters
 from audit.queries.themes import taxonomy_path
+from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.release.write import write_jsonl
 from audit.result_cache import BY_QUESTION, KEPT, ON_A_THEME, cached_or_computed, precompute_results, precompute_themes
 from audit.store.connection import open_store, open_two
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from tests.support.loading import load
 from tests.support.systems import system_tables
 from tests.support.tiny import release_from

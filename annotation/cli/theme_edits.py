@@ -31,10 +31,10 @@ from audit.errors import describe_error
 from audit.exports.context import CurationPart
 from audit.exports.text_writers import csv_bytes
 from audit.queries.themes import TOPIC_COUNTS, map_points, require_taxonomy, taxonomy_of
+from audit.release.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import Run, find_run
-from audit.themes.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
 
 ABOUT_REPLAY = """Themes are matched by their ids, phrases by their text. An edit that no longer applies (its theme is gone, its
 phrase is in another theme now, its name is taken) is listed and left out; the others are applied.

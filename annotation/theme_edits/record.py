@@ -21,8 +21,8 @@ from annotation.studies.accounts import Account, Role
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, EditConflict, check_change, current_names
 from audit.exports.context import CurationPart
+from audit.release.taxonomy import Taxonomy
 from audit.release.values import clean_json
-from audit.themes.taxonomy import Taxonomy
 
 EDITOR_ROLES = (Role.VIEWER, Role.PI)
 """Annotators and adjudicators must not see verdicts, and themes are made from verdicts."""

@@ -69,39 +69,42 @@ COMMANDS = (
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
         "audit.cli.export:export",
     ),
-    Command("run", "Turn handbooks and questions into a loaded run, stage by stage.", "audit.cli.run:run"),
-    Command("extract", "Turn PDF files into documents: sections with headings.", "audit.cli.corpus:extract"),
+    Command("run", "Turn handbooks and questions into a loaded run, stage by stage.", "audit.pipeline.cli.run:run"),
+    Command("extract", "Turn PDF files into documents: sections with headings.", "audit.pipeline.cli.corpus:extract"),
     Command(
         "questions", "Import questions: check, screen, tag and find near-duplicates.",
-        "audit.cli.corpus:questions",
+        "audit.pipeline.cli.corpus:questions",
     ),
     Command(
         "retrieve", "Find the passages of each handbook that answer each question.",
-        "audit.cli.retrieve:retrieve",
+        "audit.pipeline.cli.retrieve:retrieve",
     ),
-    Command("generate", "Answer each question from each handbook's passages.", "audit.cli.generate:generate"),
+    Command("generate", "Answer each question from each handbook's passages.", "audit.pipeline.cli.generate:generate"),
     Command("ask", "Answer one question from all handbooks, with the sources that support and contradict each "
-    "statement.", "audit.cli.ask:ask"),
+    "statement.", "audit.pipeline.cli.ask:ask"),
     Command(
-        "positions build", "Write the positions on every question of a run, found by rules.", "audit.cli.positions:build"
+        "positions build", "Write the positions on every question of a run, found by rules.", "audit.pipeline.cli.positions:build"
     ),
-    Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.cli.judge:judge"),
-    Command("within", "Compare each handbook with itself, and write its internal contradictions.", "audit.cli.within:within"),
+    Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.pipeline.cli.judge:judge"),
+    Command(
+        "within", "Compare each handbook with itself, and write its internal contradictions.",
+        "audit.pipeline.cli.within:within",
+    ),
     Command(
         "themes build", "Build a taxonomy of a run's divergence topics, or of a list of phrases.",
-        "audit.cli.themes:build",
+        "audit.pipeline.cli.themes:build",
     ),
     Command(
         "themes assign", "Assign divergence topics to the themes of an existing taxonomy.",
-        "audit.cli.themes:assign_topics",
+        "audit.pipeline.cli.themes:assign_topics",
     ),
     Command(
         "themes search", "Find the themes of a run that are closest in meaning to some words.",
-        "audit.cli.theme_map:search",
+        "audit.pipeline.cli.theme_map:search",
     ),
     Command(
         "themes export", "Write the map of a run's themes as Parquet and as one offline HTML page.",
-        "audit.cli.theme_map:export",
+        "audit.pipeline.cli.theme_map:export",
     ),
     Command(
         "themes history", "List or export people's edits of a run's themes.",
@@ -113,24 +116,24 @@ COMMANDS = (
     ),
     Command(
         "systems judge", "Judge the answers of systems on eight criteria by a model.",
-        "audit.cli.systems_judge:judge",
+        "audit.pipeline.cli.systems_judge:judge",
     ),
     Command(
         "systems score", "Measure the answers of systems against reference answers, and their evidence against gold sections.",
-        "audit.cli.systems:score",
+        "audit.pipeline.cli.systems:score",
     ),
     Command(
         "stress build", "Build stress tests: questions with signal documents, noise, sub-questions and planted errors.",
-        "audit.cli.stress_build:build",
+        "audit.pipeline.cli.stress_build:build",
     ),
     Command(
         "stress run", "Put the stress tests of a release to a model, or to readers without a model.",
-        "audit.cli.stress_run:run",
+        "audit.pipeline.cli.stress_run:run",
     ),
-    Command("stress grade", "Grade the answers to sub-questions by a model.", "audit.cli.stress_grade:grade"),
+    Command("stress grade", "Grade the answers to sub-questions by a model.", "audit.pipeline.cli.stress_grade:grade"),
     Command(
         "stress judge", "Plant changes with a known effect in answers, and ask a judge before and after each.",
-        "audit.cli.stress_judge:judge",
+        "audit.pipeline.cli.stress_judge:judge",
     ),
     Command(
         "study create", "Draw a stratified sample from a run and make a study of it: of pairs, or of two systems head-to-head.",

@@ -93,7 +93,7 @@ def work(arguments: argparse.Namespace, settings: Settings) -> int:
 
     def carry_out(job: Job, store: Callable[[Mapping[str, Any]], None]) -> str:
         # imported only now: the job's lock is taken first, and whoever started the job waits for that
-        from audit.jobs.judging import STARTING, Progress
+        from audit.pipeline.judging.runs import STARTING, Progress
 
         progress = Progress(store)
         progress.update(phase=STARTING)

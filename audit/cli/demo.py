@@ -12,9 +12,9 @@ from audit.atomic_io import atomic_folder
 from audit.cli.commands import DEMO_STUDIES, load_object
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
-from audit.cli.themes import build_lexical_themes
 from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
 from audit.errors import AuditError
+from audit.pipeline.cli.themes import build_lexical_themes
 from audit.result_cache import precompute_results
 from audit.settings import Settings
 from audit.store.load import Loaded, load_release

@@ -12,8 +12,8 @@ from audit.demo.retrieval import GIVEN
 from audit.demo.sources import AUTHORITIES, MERGED, ROUTED, ROUTING_SYSTEMS, GivenPassage, SourceWorld
 from audit.demo.system_answers import Record
 from audit.evaluation.evidence_measures import QUOTE_CHECK
-from audit.retrieval.across.budgets import budgets, softmax
-from audit.retrieval.gold import ndcg_at
+from audit.evaluation.gold import ndcg_at
+from audit.pipeline.retrieval.across.budgets import budgets, softmax
 
 BUDGET, MINIMUM, TEMPERATURE, PROBE = 20, 1, 0.3, 20
 # Share of citations whose quote is not what the section says

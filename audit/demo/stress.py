@@ -17,11 +17,11 @@ import numpy as np
 from audit.demo.policies import Policy, SimulatedQuestion, policies
 from audit.demo.retrieval import HandbookTexts, section_id
 from audit.evaluation.stress_measures import StressMeasure
-from audit.stress.instances import StressDocument, StressInstance
-from audit.stress.running.forms import sub_questions_of
-from audit.stress.running.readers import READER_NAMES, readers
-from audit.stress.running.replies import StressReply
-from audit.stress.running.task import reply_record
+from audit.pipeline.stress.instances import StressDocument, StressInstance
+from audit.pipeline.stress.running.forms import sub_questions_of
+from audit.pipeline.stress.running.readers import READER_NAMES, readers
+from audit.pipeline.stress.running.replies import StressReply
+from audit.pipeline.stress.running.task import reply_record
 from audit.vocabulary import DocumentCall, Parse, StressTest, SystemMode
 
 Record = dict[str, Any]

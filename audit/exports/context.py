@@ -12,11 +12,11 @@ import pandas as pd
 from audit.errors import AuditError, ThemesError
 from audit.exports.table_model import Table, table_of
 from audit.metrics import METRICS, Metric
+from audit.release.taxonomy import Taxonomy
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run
 from audit.tables import TableSpec
 from audit.terms import fill
-from audit.themes.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)

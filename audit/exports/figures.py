@@ -23,8 +23,8 @@ from audit.metrics.judge import CHECK_WORDS
 from audit.metrics.retrieval import MEANS, MEASURE_TITLES
 from audit.metrics.runs import BOTH, LOST, REVEALED, STEPS
 from audit.queries.themes import tops
+from audit.release.taxonomy import Taxonomy
 from audit.terms import ALL, display_name
-from audit.themes.taxonomy import Taxonomy
 from audit.vocabulary import LABELS, Label
 
 RETRIEVAL_RATES = tuple(Rate(name, title, "trials", "searches", index=name in MEANS) for name, title in MEASURE_TITLES.items())

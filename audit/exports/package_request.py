@@ -13,8 +13,8 @@ from audit.errors import AuditError
 from audit.exports.catalogue import Chapter
 from audit.exports.context import CurationPart
 from audit.exports.published_comparison import RunFigure
+from audit.release.taxonomy import Taxonomy
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy
 
 STEM = re.compile(r"[^A-Za-z0-9_-]+")
 EVERYTHING, VALIDATION, REPORT = "everything", "validation", "report"

@@ -14,9 +14,9 @@ from audit.metrics.composition import used_columns
 from audit.metrics.judge import chosen_pairs_note
 from audit.metrics.question_sources import NOT_STATED
 from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.release.taxonomy import Taxonomy
 from audit.tables import Column, TableSpec
 from audit.terms import ALL
-from audit.themes.taxonomy import Taxonomy
 
 TOPIC_COUNTS = TableSpec(
     "{Questions} by {topic}",

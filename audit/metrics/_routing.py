@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import NotInRunError
+from audit.evaluation.gold import ndcg_at
 from audit.evaluation.routing_measures import CUT, MEASURES, RoutedQuestion, source_measures
 from audit.queries.lookup import require_one_of
-from audit.retrieval.gold import ndcg_at
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame

@@ -11,12 +11,12 @@ from audit.metrics import metric
 from audit.metrics.themes_moved import shared_grouping
 from audit.queries.aligned_runs import ALIGNED
 from audit.queries.themes import GROUPING
+from audit.release.taxonomy import Taxonomy
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.text.tokens import stems
-from audit.themes.taxonomy import Taxonomy
 
 FIGURES = ("input tokens", "output tokens", "seconds")
 AMOUNTS = "input_tokens", "output_tokens", "latency_s"

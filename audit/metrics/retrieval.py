@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audit.evaluation.gold import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
 from audit.metrics import metric
 from audit.metrics._shared import QUESTIONS
 from audit.queries.lookup import require_one_of
-from audit.retrieval.gold import first_gold_rank, hit_at, ndcg_at, reciprocal_rank
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats, with_interval
 from audit.stats.means import mean_change

@@ -11,11 +11,11 @@ from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, TWO_WAY
 from audit.metrics.disagreements import FOLDED
 from audit.queries.themes import NO_THEME, THEME_PAIRS, grouping, grouping_of, require_theme
+from audit.release.taxonomy import Taxonomy, plain_phrase
 from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.themes.taxonomy import Taxonomy, plain_phrase
 from audit.vocabulary import LABELS, SIGNIFICANCES, Label
 
 UNSTATED = "unstated"

@@ -9,11 +9,11 @@ from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, THEME, TWO_WAY
 from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
 from audit.queries.themes import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
+from audit.release.taxonomy import Taxonomy, Theme
 from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.themes.taxonomy import Taxonomy, Theme
 
 LEVELS = ("theme", "parent")
 SQL = f"""

@@ -10,13 +10,13 @@ from audit.metrics import metric
 from audit.metrics._shared import DIRECTION, QUESTIONS, THEME
 from audit.queries.aligned_runs import ALIGNED
 from audit.queries.themes import GROUPING, REST, THEME_OF_PAIR, Grouping, grouping
+from audit.release.taxonomy import Taxonomy
 from audit.stats.bootstrap import MIN_QUESTIONS
 from audit.stats.intervals import with_interval
 from audit.stats.paired import direction
 from audit.stats.share_changes import share_changes
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
-from audit.themes.taxonomy import Taxonomy
 
 PAIRS = f"""
 with {ALIGNED},

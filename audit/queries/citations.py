@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from audit.corpus.documents import Section
 from audit.errors import NotInRunError
 from audit.queries.lookup import handbook_number, question_number
 from audit.queries.loose_records import Record, int_or_none, objects, text_or_none
 from audit.store.connection import Connection, rows
+from audit.text.documents import Section
 
 CITED = """
 select handbook_id, handbook, retrieval::varchar

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from audit.queries.lookup import handbook_number
+from audit.release.taxonomy import plain_phrase, shown_phrase
 from audit.store.connection import Connection, rows
-from audit.themes.taxonomy import plain_phrase, shown_phrase
 
 TEXT = """
 select pages, silent_pages, unreadable, language,

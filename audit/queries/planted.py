@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from audit.pipeline.stress.planted.starts import StartPair
 from audit.store.connection import Connection, rows
-from audit.stress.planted.starts import StartPair
 from audit.vocabulary import Label
 
 # Enough of each label for as many changes as anybody would read, few enough for memory at any size of run

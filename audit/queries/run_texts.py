@@ -6,8 +6,8 @@ from collections import defaultdict
 
 import pandas as pd
 
-from audit.corpus.documents import Document, Section
 from audit.store.connection import Connection, frame, rows
+from audit.text.documents import Document, Section
 
 HANDBOOKS = """
 select handbook, handbook_id, organ, center, phase, title, language, unreadable from handbooks

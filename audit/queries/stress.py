@@ -76,7 +76,7 @@ class PlantedEdit:
 
 @dataclass(frozen=True)
 class ShownDocument:
-    """A document of an instance with what is true of it; as `audit.stress.instances.StressDocument`."""
+    """A document of an instance with what is true of it; as `audit.pipeline.stress.instances.StressDocument`."""
 
     document_id: str
     text: str

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from audit.errors import NotInRunError, ThemesError
+from audit.release.taxonomy import Taxonomy, Theme, read_map, read_taxonomy
 from audit.store.connection import Connection, frame, open_store, rows
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme, read_map, read_taxonomy
 
 THEMES = "select theme_id, name, parent_id, terms, medoid, exemplars, named_by from themes order by rowid"
 TOPICS = "select topic, theme_id from theme_topics order by rowid"

@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from audit.asking.question import Asked
-from audit.generation.sourced_answers import SourceCitation, SourcedStatement
+from audit.jobs.asked import Asked
+from audit.pipeline.generation.sourced_answers import SourceCitation, SourcedStatement
 from audit.queries.citations import Citation, located
 from audit.store.runs import Run
 from audit.terms import terms

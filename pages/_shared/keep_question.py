@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.asking.keeping import add_as_run
-from audit.asking.question import Asked
+from audit.jobs.asked import Asked
+from audit.pipeline.asking.keeping import add_as_run
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_rejudge

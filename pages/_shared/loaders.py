@@ -13,11 +13,11 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.queries.themes import map_points, taxonomy_of, taxonomy_path
+from audit.release.taxonomy import Taxonomy
 from audit.result_cache import cached_or_computed
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, read_stores, store_problem
-from audit.themes.taxonomy import Taxonomy
 
 
 def loaded_runs() -> list[Run]:

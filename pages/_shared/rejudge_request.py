@@ -9,10 +9,10 @@ import streamlit as st
 from annotation.studies.app_settings import host_of
 from audit.charts.style import handbook_names
 from audit.errors import AuditError
-from audit.jobs.judging import PairIds
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
-from audit.judging import baseline
 from audit.metrics.disagreements import Filters, disagreements, matching
+from audit.pipeline.judging import baseline
+from audit.pipeline.judging.runs import PairIds
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.settings import Settings

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from audit.corpus.documents import Section
 from audit.source_pages.marks import statement_boxes
 from audit.source_pages.reader import Box, SourcePage
+from audit.text.documents import Section
 from audit.text.statements import statements
 
 CSS = Path(__file__).with_name("source_view.css")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from audit.embedding.encoders import LEXICAL
 from audit.errors import AuditError
 from audit.jobs.processes import cancel_job
 from audit.jobs.table import Job
 from audit.jobs.theming import start_themes, themes_job
+from audit.pipeline.embedding.encoders import LEXICAL
 from audit.queries.themes import disagreement_topics
+from audit.release.taxonomy import Taxonomy
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy
 from pages._blinded.access import current_account, current_settings, may_rejudge
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load

@@ -16,8 +16,8 @@ from annotation.theme_edits.replay import CuratedTaxonomy
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.queries.themes import NO_THEME
+from audit.release.taxonomy import Taxonomy, Theme
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme
 from pages._blinded.access import accounts_exist, current_account, label_store, now
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped

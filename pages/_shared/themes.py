@@ -17,13 +17,13 @@ from annotation.theme_edits.edits import ThemeEdit
 from annotation.theme_edits.record import list_edits
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.charts.themes import map_script, map_style
-from audit.embedding.encoders import LEXICAL
 from audit.errors import ThemesError
 from audit.metrics.themes_moved import themes_moved
+from audit.pipeline.embedding.encoders import LEXICAL
 from audit.queries.themes import NO_THEME, NO_TOPIC, REST, tops
+from audit.release.taxonomy import Taxonomy
 from audit.store.runs import Run
 from audit.terms import display_name
-from audit.themes.taxonomy import Taxonomy
 from pages._blinded.access import accounts_exist, label_store
 from pages._shared.loaders import built_taxonomy, load_two, loaded_runs
 from pages._shared.pickers import choose, pick_one, run_label

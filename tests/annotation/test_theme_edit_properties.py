@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit
 from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits, check_change, check_undo
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.release.taxonomy import Taxonomy, Theme
 
 NAMES = ("teeth", "Teeth", "sun", "lifting", "food", "travel")
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.theme_edits.edits import EditKind, ThemeChange, describe_change, effective_edits
 from annotation.theme_edits.replay import apply_edits, check_change, check_undo
-from audit.themes.taxonomy import Taxonomy
+from audit.release.taxonomy import Taxonomy
 from tests.support.curating import (
     BEACH,
     LIFTING,

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.theme_edits.record import edits_from_jsonl, list_edits
 from audit.cli.main import main
+from audit.release.taxonomy import Theme, read_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from audit.themes.taxonomy import Theme, read_taxonomy
 from tests.browser.conftest import Dashboard, server, settled
 from tests.support.studies import people
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Dashboard, server, settled
-from tests.pipeline.project import project_in
+from tests.pipeline.stages.project import project_in
 
 pytestmark = pytest.mark.browser
 

@@ -13,14 +13,14 @@ from audit.demo.config import paper_config
 from audit.demo.judge import simulate_labels
 from audit.demo.policies import ASK, policies
 from audit.demo.world import World, draw_world
-from audit.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
-from audit.judging.positions.task import MERGE, STATEMENTS, PositionsTask, load_positions_prompts
-from audit.judging.positions.verdicts import PositionVerdicts
-from audit.llm.calls import Call
-from audit.llm.tasks import ask_stages, no_replies
+from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.judging.positions.task import MERGE, STATEMENTS, PositionsTask, load_positions_prompts
+from audit.pipeline.judging.positions.verdicts import PositionVerdicts
+from audit.pipeline.llm.calls import Call
+from audit.pipeline.llm.tasks import ask_stages, no_replies
 from audit.vocabulary import LABELS
 from tests.demo.worlds import config_of_size
-from tests.judging.corpora import Judge, Shelf, texts
+from tests.pipeline.judging.corpora import Judge, Shelf, texts
 
 
 @pytest.fixture(scope="module")

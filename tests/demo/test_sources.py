@@ -18,7 +18,7 @@ from audit.demo.system_answers import SystemWorld
 from audit.demo.world import draw_world
 from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.metrics.routing import routing, routing_differences
-from audit.pipeline.cited_texts import read_cited_texts
+from audit.pipeline.judging.cited_texts import read_cited_texts
 from audit.stats.means import mean_change
 from audit.store.connection import open_store
 from audit.store.load import Loaded

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from audit.corpus.documents import Document, read_documents
+from audit.text.documents import Document, read_documents
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tenancy"
 SAME = ({"68 °F", "20 °C"}, {"48 hours", "2 days"})

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.corpus.questions.checks import make_screen, read_tag_taxonomy
-from audit.corpus.questions.importing import import_questions
-from audit.embedding.encoders import words_encoder
-from audit.judging.baseline import judge
-from audit.judging.parse import load_prompts
-from audit.themes.naming import naming_prompt
+from audit.pipeline.corpus.questions.checks import make_screen, read_tag_taxonomy
+from audit.pipeline.corpus.questions.importing import import_questions
+from audit.pipeline.embedding.encoders import words_encoder
+from audit.pipeline.judging.baseline import judge
+from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.themes.naming import naming_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 
 LABELS = {"agree": {"CONSISTENT", "COMPLEMENTARY"}, "differ": {"DIVERGENT"}, "opposite": {"CONTRADICTORY"}}

@@ -22,9 +22,9 @@ from audit.exports.package_request import ExportRequest
 from audit.exports.table_model import Table
 from audit.exports.text_writers import csv_table
 from audit.exports.xlsx import xlsx_bytes
+from audit.release.taxonomy import Taxonomy, Theme
 from audit.release.write import write_jsonl
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme
 from tests.metrics.test_retrieval import TABLE, TRIALS, Trials, trial
 from tests.support.loading import load
 from tests.support.tiny import release_from

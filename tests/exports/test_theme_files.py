@@ -13,9 +13,9 @@ import pytest
 from audit.cli.main import main
 from audit.exports.theme_files import html_page, labels_table, map_table
 from audit.queries.themes import taxonomy_path
+from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from tests.support.loading import load
 
 TAXONOMY = Taxonomy(

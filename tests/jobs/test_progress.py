@@ -13,10 +13,10 @@ import pytest
 from audit.cli.conventions import OK
 from audit.cli.main import parse
 from audit.errors import AuditError
-from audit.jobs.judging import Progress
 from audit.jobs.processes import find_job
 from audit.jobs.rejudging import JobRequest, request_judging, start_judging
 from audit.jobs.table import JobState
+from audit.pipeline.judging.runs import Progress
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.support.llm.fault_server import fault_server

@@ -9,8 +9,8 @@ import pytest
 
 from audit.errors import AuditError
 from audit.metrics.ablation import runs_cost, topic_likeness, topics_in_one_theme
+from audit.release.taxonomy import Taxonomy, Theme
 from audit.store.connection import open_two
-from audit.themes.taxonomy import Taxonomy, Theme
 from tests.support.loading import load, spoil
 from tests.support.tiny import release_from
 

@@ -8,7 +8,7 @@ import pytest
 
 from audit.errors import AuditError
 from audit.metrics.themes_moved import themes_moved
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.release.taxonomy import Taxonomy, Theme
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from audit.asking import worker
-from audit.asking.engine import RunLibrary
-from audit.asking.question import MAX_CHARACTERS, Asked, AskScope, Step
+from audit.jobs.asked import MAX_CHARACTERS, Asked, AskScope, Step
+from audit.jobs import asking as worker
+from audit.pipeline.asking.engine import RunLibrary
 from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.runs import Run, list_runs
@@ -76,7 +76,7 @@ def asked_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     recent_answers().clear()
     monkeypatch.setattr(asking_form, "ask_run", ask_run)
-    monkeypatch.setattr("audit.asking.worker.prepare", lambda *_: None)
+    monkeypatch.setattr("audit.jobs.asking.prepare", lambda *_: None)
     return questions
 
 

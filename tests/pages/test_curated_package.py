@@ -20,9 +20,9 @@ from annotation.theme_edits.record import NewEdit, record_edit
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main as audit
 from audit.queries.themes import require_taxonomy, taxonomy_path
+from audit.release.taxonomy import write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import write_taxonomy
 from tests.pages.conftest import Open, words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.archives import differing_entries

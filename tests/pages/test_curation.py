@@ -14,9 +14,9 @@ from annotation.studies.accounts import find_account, open_session
 from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from audit.queries.themes import require_taxonomy, taxonomy_path
+from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from tests.pages.conftest import TOKEN, words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.curating import merge, rename, small, split, undo

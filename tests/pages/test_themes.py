@@ -14,9 +14,9 @@ import pytest
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import open_session, sign_out
 from audit.queries.themes import taxonomy_path
+from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from pages._blinded.access import now
 from pages._blinded.session_cookie import NAME
 from pages._shared.theme_building import progress_text

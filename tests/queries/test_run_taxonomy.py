@@ -11,9 +11,9 @@ import pytest
 from audit.cli.main import main
 from audit.errors import ThemesError
 from audit.queries.themes import map_points, require_taxonomy, taxonomy_of, taxonomy_path, tops
+from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import Taxonomy, Theme, write_taxonomy
 from tests.support.loading import load
 
 BUILT = Taxonomy((Theme("t1", "Salt", None, ("topic of ab",)),), ("topic of bc",), {"method": "average"})

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit
-from audit.themes.taxonomy import Taxonomy, Theme
+from audit.release.taxonomy import Taxonomy, Theme
 
 TEETH = ("check-up before listing", "dental cleaning", "pulling teeth", "soft toothbrush")
 LIFTING = ("heavy bags", "weight lifting")

@@ -8,21 +8,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from audit.atomic_io import write_atomic
-from audit.corpus.documents import DOCUMENT_SUFFIXES, read_document, write_document
-from audit.corpus.extraction.engines import engine_named
-from audit.corpus.extraction.extract import extract
-from audit.corpus.extraction.formats import format_of
-from audit.corpus.extraction.identity import IdentityOptions, identity_of, read_catalog
-from audit.corpus.extraction.ocr import Ocr
-from audit.corpus.extraction.source_files import SUPPORTED, source_files
-from audit.corpus.questions.checks import make_screen, read_tag_taxonomy
-from audit.corpus.questions.importing import import_questions
-from audit.corpus.questions.near_duplicates import decisions_path
-from audit.embedding.encoders import encoder_factory
 from audit.errors import ConfigError, DocumentError
-from audit.pipeline.build_cache import Task, code_digest
-from audit.pipeline.config import Config
-from audit.pipeline.context import Figures, SourceDocument, TaskByTask, Workspace
+from audit.pipeline.corpus.extraction.engines import engine_named
+from audit.pipeline.corpus.extraction.extract import extract
+from audit.pipeline.corpus.extraction.formats import format_of
+from audit.pipeline.corpus.extraction.identity import IdentityOptions, identity_of, read_catalog
+from audit.pipeline.corpus.extraction.ocr import Ocr
+from audit.pipeline.corpus.extraction.source_files import SUPPORTED, source_files
+from audit.pipeline.corpus.questions.checks import make_screen, read_tag_taxonomy
+from audit.pipeline.corpus.questions.importing import import_questions
+from audit.pipeline.corpus.questions.near_duplicates import decisions_path
+from audit.pipeline.embedding.encoders import encoder_factory
+from audit.pipeline.stages.build_cache import Task, code_digest
+from audit.pipeline.stages.config import Config
+from audit.pipeline.stages.context import Figures, SourceDocument, TaskByTask, Workspace
+from audit.text.documents import DOCUMENT_SUFFIXES, read_document, write_document
 
 # -- the handbooks that a config names ----------------------------------------------------------------------------------
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from audit.corpus.documents import read_document
-from audit.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
-from audit.generation.evidence import GroundedQuestion
-from audit.generation.extractive_generator import ExtractiveSettings, extractive_answers
-from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
-from audit.pipeline.config import EXTRACTIVE
-from audit.pipeline.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
-from audit.retrieval.model import Query
+from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.generation.evidence import GroundedQuestion
+from audit.pipeline.generation.extractive_generator import ExtractiveSettings, extractive_answers
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
+from audit.pipeline.stages.config import EXTRACTIVE
+from audit.pipeline.stages.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
+from audit.text.documents import read_document
 
 CODE = ("generation", "text", "embedding", "retrieval/bm25.py")
 Records = Iterable[dict[str, Any]]

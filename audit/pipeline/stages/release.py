@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from audit.atomic_io import write_atomic
-from audit.embedding.encoders import LEXICAL, encoder_factory
-from audit.judging.corpus import Corpus
-from audit.judging.verdict_sources import JudgingSummary
-from audit.pipeline.build_cache import Task, code_digest, digest_of
-from audit.pipeline.config import MODEL
-from audit.pipeline.context import Figures, RunContext, TaskByTask
-from audit.pipeline.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
+from audit.pipeline.embedding.encoders import LEXICAL, encoder_factory
+from audit.pipeline.judging.corpus import Corpus
+from audit.pipeline.judging.verdict_sources import JudgingSummary
+from audit.pipeline.stages.build_cache import Task, code_digest, digest_of
+from audit.pipeline.stages.config import MODEL
+from audit.pipeline.stages.context import Figures, RunContext, TaskByTask
+from audit.pipeline.stages.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
+from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
+from audit.pipeline.themes.clusters import ThemeBuildOptions
 from audit.queries.datasheet import datasheet, datasheet_text
+from audit.release.taxonomy import by_plain_phrase, write_taxonomy
 from audit.result_cache import precompute_results
 from audit.store.connection import open_store
 from audit.store.load import load_release
-from audit.themes.build import PRINCIPAL, build_taxonomy
-from audit.themes.clusters import ThemeBuildOptions
-from audit.themes.taxonomy import by_plain_phrase, write_taxonomy
 from audit.vocabulary import DISAGREEING
 
 JUDGE_CODE = ("judging", "release", "text", "pipeline/judging_input.py")

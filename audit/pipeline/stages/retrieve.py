@@ -8,19 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from audit.corpus.documents import Document, read_document
-from audit.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
-from audit.generation.evidence import meets
-from audit.pipeline.build_cache import BuildCache, Task, code_digest, digest_of, write_lines
-from audit.pipeline.context import Outcome, SourceDocument, Stage
-from audit.pipeline.judging_input import check_questions_meet
-from audit.pipeline.workers import check_workers, run_tasks
-from audit.retrieval.gold import Gold, read_gold, unused_gold
-from audit.retrieval.index import HandbookIndex, build_index
-from audit.retrieval.model import Query, Retrieval
-from audit.retrieval.retrievers import cross_encoder
-from audit.retrieval.settings import RetrievalSettings
-from audit.retrieval.strategies import compares_vectors, index_settings, make_strategy
+from audit.evaluation.gold import Gold, read_gold, unused_gold
+from audit.pipeline.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.generation.evidence import meets
+from audit.pipeline.retrieval.index import HandbookIndex, build_index
+from audit.pipeline.retrieval.model import Query, Retrieval
+from audit.pipeline.retrieval.retrievers import cross_encoder
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.retrieval.strategies import compares_vectors, index_settings, make_strategy
+from audit.pipeline.stages.build_cache import BuildCache, Task, code_digest, digest_of, write_lines
+from audit.pipeline.stages.context import Outcome, SourceDocument, Stage
+from audit.pipeline.stages.judging_input import check_questions_meet
+from audit.pipeline.stages.workers import check_workers, run_tasks
+from audit.text.documents import Document, read_document
 
 # -- one handbook: plain data in, files out, so any process can do it ----------------------------------------------
 
@@ -34,7 +34,7 @@ class HandbookSearch:
 
     strategies  answers are written from the passages of the first; all are compared where `trials` is a file
     gold        question -> the sections that contain its answer, if known
-    precision   of the model (audit.embedding.encoders: FULL_PRECISION, or HALF, whose vectors differ slightly)
+    precision   of the model (audit.pipeline.embedding.encoders: FULL_PRECISION, or HALF, whose vectors differ slightly)
     threads     of the model
     """
 

@@ -8,24 +8,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audit.corpus.documents import Document
-from audit.embedding.encoders import Encoder, cached_encoder, sentence_encoder
-from audit.generation.evidence import meets
-from audit.generation.several_sources import LibraryReader, answer_from_sources
-from audit.judging.statement_labels import statement_label
-from audit.llm.tasks import batches
-from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
-from audit.pipeline.context import Outcome, Stage
-from audit.pipeline.source_groups import Files, documents_of, read_files, source_records, sources_of
-from audit.pipeline.system_options import SystemOptions
-from audit.pipeline.workers import check_workers, run_tasks
-from audit.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
-from audit.retrieval.across.evidence import GatheredEvidence, gather
-from audit.retrieval.across.library import DENSE, Library, build_library
-from audit.retrieval.across.settings import CrossSourceSettings
-from audit.retrieval.across.sources import Source
-from audit.retrieval.model import Query
-from audit.retrieval.settings import RetrievalSettings
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.generation.evidence import meets
+from audit.pipeline.generation.several_sources import LibraryReader, answer_from_sources
+from audit.pipeline.judging.statement_labels import statement_label
+from audit.pipeline.llm.tasks import batches
+from audit.pipeline.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
+from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
+from audit.pipeline.retrieval.across.library import DENSE, Library, build_library
+from audit.pipeline.retrieval.across.settings import CrossSourceSettings
+from audit.pipeline.retrieval.across.sources import Source
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, write_lines
+from audit.pipeline.stages.context import Outcome, Stage
+from audit.pipeline.stages.source_groups import Files, documents_of, read_files, source_records, sources_of
+from audit.pipeline.stages.system_options import SystemOptions
+from audit.pipeline.stages.workers import check_workers, run_tasks
+from audit.text.documents import Document
 
 CODE = ("retrieval", "embedding", "generation", "judging", "text", "pipeline/stages/route.py", "pipeline/source_groups.py")
 BATCH = 50

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.generation.extractive_generator import EXTRACTIVE
-from audit.generation.several_sources import SourceReader
-from audit.generation.several_sources_model import passages_in_prompt
-from audit.generation.sourced_answers import SourcedAnswer, StoredEvidence
-from audit.generation.system_answers import SystemQuestion
-from audit.pipeline.build_cache import read_lines
-from audit.pipeline.context import Record, RunContext
-from audit.pipeline.source_groups import documents_of, sources_of
+from audit.pipeline.generation.extractive_generator import EXTRACTIVE
+from audit.pipeline.generation.several_sources import SourceReader
+from audit.pipeline.generation.several_sources_model import passages_in_prompt
+from audit.pipeline.generation.sourced_answers import SourcedAnswer, StoredEvidence
+from audit.pipeline.generation.system_answers import SystemQuestion
+from audit.pipeline.retrieval.across.library import ChunkId
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.stages.build_cache import read_lines
+from audit.pipeline.stages.context import Record, RunContext
 from audit.pipeline.stages.route import RouteStage
-from audit.pipeline.system_options import SystemOptions
-from audit.retrieval.across.library import ChunkId
-from audit.retrieval.model import Query
+from audit.pipeline.stages.source_groups import documents_of, sources_of
+from audit.pipeline.stages.system_options import SystemOptions
 
 CONCERNS_NOTHING = "No source has a handbook of this question's organ. No source was asked."
 

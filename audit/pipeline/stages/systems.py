@@ -11,30 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from audit.atomic_io import write_atomic
-from audit.corpus.documents import Document, read_document
 from audit.errors import AuditError
-from audit.generation.evidence import meets
-from audit.generation.files import read_json_lines
-from audit.generation.several_sources_model import SourcedTask, model_answers
-from audit.generation.system_answers import SystemQuestion, SystemSummary
-from audit.generation.system_evidence import Retrieved, best_passages
-from audit.judging.statement_labels import statement_label
-from audit.llm.tasks import Replies
-from audit.pipeline.build_cache import Task, code_digest, digest_of, read_lines, write_lines
-from audit.pipeline.context import Figures, Outcome, Record, RunContext, TaskByTask
-from audit.pipeline.judging_input import handbook_record, run_record, section_records
-from audit.pipeline.source_groups import source_records
+from audit.pipeline.generation.evidence import meets
+from audit.pipeline.generation.files import read_json_lines
+from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
+from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
+from audit.pipeline.generation.system_evidence import Retrieved, best_passages
+from audit.pipeline.judging.statement_labels import statement_label
+from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
+from audit.pipeline.stages.context import Figures, Outcome, Record, RunContext, TaskByTask
+from audit.pipeline.stages.judging_input import handbook_record, run_record, section_records
 from audit.pipeline.stages.route import RouteStage
+from audit.pipeline.stages.source_groups import source_records
 from audit.pipeline.stages.sourced_systems import (
     extractive_records,
     routed_questions,
     source_settings,
     system_record,
 )
-from audit.pipeline.system_options import SystemOptions
+from audit.pipeline.stages.system_options import SystemOptions
 from audit.release.schema import canonical
 from audit.release.write import write_release
-from audit.retrieval.model import Query
+from audit.text.documents import Document, read_document
 
 CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
 # What marks the statements of answers from several sources

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.corpus.documents import read_document
-from audit.judging.within.candidates import Candidates, find_candidates
-from audit.judging.within.findings import Record, Verdicts, count_record, finding_records
-from audit.pipeline.build_cache import Task, code_digest, digest_of, write_lines
-from audit.pipeline.config import MODEL
-from audit.pipeline.context import Figures, RunContext, TaskByTask
+from audit.pipeline.judging.within.candidates import Candidates, find_candidates
+from audit.pipeline.judging.within.findings import Record, Verdicts, count_record, finding_records
+from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, write_lines
+from audit.pipeline.stages.config import MODEL
+from audit.pipeline.stages.context import Figures, RunContext, TaskByTask
+from audit.text.documents import read_document
 
 CODE = ("judging", "text", "pipeline/stages/within.py")
 FILES = ("within_handbook.jsonl", "within_handbook_counts.jsonl")

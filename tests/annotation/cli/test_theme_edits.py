@@ -19,9 +19,9 @@ from annotation.theme_edits.edits import EditKind, ThemeChange
 from annotation.theme_edits.record import NewEdit, list_edits, record_edit
 from audit.cli.main import main
 from audit.queries.themes import require_taxonomy, taxonomy_path
+from audit.release.taxonomy import read_map, read_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.themes.taxonomy import read_map, read_taxonomy
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import release_from

@@ -1,0 +1,212 @@
+"""`audit generate`: answers from the passages found in each handbook, by extraction or by a model, or from a model alone."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share, temperature
+from audit.errors import AuditError
+from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
+from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
+from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
+from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, model_or_words, sentence_encoder
+from audit.pipeline.generation.costs import answer_cost, full_document_cost
+from audit.pipeline.generation.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
+from audit.pipeline.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
+from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, AnswerTask, load_answer_prompt, model_answers
+from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE
+from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.settings import Settings
+from audit.text.documents import Document
+
+RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
+EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
+ABOUT = """--mode retrieval: each question is asked of the handbooks of its organ; general questions are asked of all
+handbooks, and general handbooks get all questions. --generator extractive: the best sentences of the passages, without a model.
+--generator model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose a different
+one from the judge's. Every reply is stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the
+same command continues where it stopped, and no call is made twice.
+
+--mode closed-book: each question is put to a model once, without any handbook, as a patient would ask it. The model may decline,
+which is written as refused and never as an answer. DIR becomes a release of one answering system (questions, systems,
+system_answers) that `audit load DIR` shows. Several models and modes in one run: [[systems]] in a config, see `audit run --help`.
+
+Exit code: 0 success, 1 written, but some replies could not be parsed, some citations refer to no passage or some questions
+were not asked, 2 nothing was written."""
+
+
+def generate_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit generate`."""
+    parser.epilog = ABOUT
+    parser.add_argument(
+        "retrieval",
+        type=Path,
+        nargs="?",
+        metavar="RETRIEVAL_DIR",
+        help="folder that `audit retrieve` wrote (not in a closed book)",
+    )
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl", help="file that `audit questions` wrote")
+    parser.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote (not in a closed book)")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for answers.jsonl and summary.json")
+    parser.add_argument(
+        "--mode", choices=(RETRIEVAL, CLOSED_BOOK), default=RETRIEVAL,
+        help="what answers are based on: passages of the handbooks, or the model alone (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--generator", choices=(EXTRACTIVE_GENERATOR, MODEL), default=EXTRACTIVE_GENERATOR,
+        help="how answers are written (default: %(default)s)",
+    )  # fmt: skip
+    add_json(parser)
+    _add_extractive_options(parser.add_argument_group("extractive"))
+    _add_model_options(parser.add_argument_group("model"))
+
+
+def _add_extractive_options(group: Any) -> None:
+    defaults = ExtractiveSettings()
+    group.add_argument(
+        "--threshold", type=share, default=defaults.threshold, metavar="SHARE",
+        help="smallest share of the question's words, by weight, that a statement, its leads and headings must contain; "
+        "below it the answer is NOT ADDRESSED (default: %(default)s)",
+    )  # fmt: skip
+    group.add_argument(
+        "--encoder", metavar="NAME|PATH",
+        help=f"sentence model that compares statements with the question, or '{LEXICAL}' for no model "
+        "(default: MiniLM if installed)",
+    )  # fmt: skip
+    group.add_argument(
+        "--sentences",
+        type=count,
+        default=defaults.sentences,
+        metavar="N",
+        help="maximum number of statements (default: %(default)s)",
+    )
+    group.add_argument(
+        "--words", type=count, default=defaults.words, metavar="N", help="maximum number of words (default: %(default)s)"
+    )
+
+
+def _add_model_options(group: Any) -> None:
+    group.add_argument(
+        "--url", action="append", metavar="URL", help="endpoint to call; repeat for more (default: AUDIT_JUDGE_URL)"
+    )
+    group.add_argument(
+        "--model", default="", metavar="NAME", help="name of the model at the endpoint (default: AUDIT_JUDGE_MODEL)"
+    )
+    group.add_argument(
+        "--context", type=count, default=DEFAULT_CONTEXT, metavar="TOKENS",
+        help="context length of the model, prompt and answer together; longer evidence is cut, and the answer says so "
+        "(default: %(default)s)",
+    )  # fmt: skip
+    group.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, answer.md or closed_book.md")
+    group.add_argument(
+        "--temperature", type=temperature, metavar="T",
+        help=f"randomness of the model's words, 0 to 2 (default: 0; in a closed book {TEMPERATURE})",
+    )  # fmt: skip
+    group.add_argument(
+        "--max-tokens", type=count, metavar="N",
+        help=f"maximum tokens of an answer (default: the prompt's; in a closed book {MAX_TOKENS})",
+    )  # fmt: skip
+    group.add_argument("--system-id", default="", metavar="ID", help="closed book: id of the system (default: MODEL-closed_book)")
+    add_call_options(group, "answers")
+
+
+def generate(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit generate RETRIEVAL_DIR --questions FILE --documents DIR --out DIR`"""
+    # Checked first: a wrong --out must not be discovered after hours of calls
+    check_output_folder(arguments.out)
+    if arguments.mode == CLOSED_BOOK:
+        return answer_closed_book(arguments, generator_settings(arguments, settings))
+    if arguments.retrieval is None or arguments.documents is None:
+        raise AuditError(
+            "Answers from handbooks need RETRIEVAL_DIR and --documents. Nothing was asked. Name both, or ask the model alone: "
+            f"--mode {CLOSED_BOOK}."
+        )
+    sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
+    if arguments.generator == EXTRACTIVE_GENERATOR:
+        return _extract_answers(arguments, settings, sources)
+    settings = generator_settings(arguments, settings)
+    prompt = load_answer_prompt(arguments.templates)
+    prompt = replace(
+        prompt, temperature=arguments.temperature or prompt.temperature, max_tokens=arguments.max_tokens or prompt.max_tokens
+    )
+    task = AnswerTask(prompt, model_for(arguments, settings), sources.grounded_questions, arguments.context)
+    if arguments.dry_run:
+        return _print_estimate(arguments, settings, task, sources.documents)
+    return _ask_model(arguments, settings, task, sources)
+
+
+# -- ways of answering -------------------------------------------------------------------------------------------------
+
+
+def _extract_answers(arguments: argparse.Namespace, settings: Settings, sources: GenerationInputs) -> int:
+    if uses_batch(arguments) or arguments.parse_again:
+        raise AuditError(
+            "The extractive generator calls no model, so there are no replies to collect or parse. Nothing was written. "
+            "Add --generator model, or leave that option out."
+        )
+    if arguments.dry_run:
+        answers = sum(1 for _ in sources.grounded_questions())
+        text = f"{answers:,} answers by the extractive generator, which calls no model."
+        print_result(arguments, text, {"answers": answers, "calls": 0})
+        return OK
+    options = ExtractiveSettings(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
+    asked = tqdm(sources.grounded_questions(), desc=EXTRACTIVE_GENERATOR, unit="answer", disable=None, dynamic_ncols=True)
+    summary = GenerationSummary()
+    encoder = _statement_encoder(arguments, settings)
+    about = {"generator": EXTRACTIVE, "settings": asdict(options) | {"encoder": encoder.name if encoder else LEXICAL}}
+    write_answers(arguments.out, extractive_answers(asked, options, encoder), summary, about, sources.missing)
+    return _finish(arguments, sources, summary)
+
+
+def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Encoder | None:
+    """The sentence model, its vectors kept with those of `audit retrieve`; None where none is named or installed."""
+    model = arguments.encoder or model_or_words()
+    if model == LEXICAL:
+        return None
+    return cached_encoder(sentence_encoder(model), settings.data_dir.resolve() / "retrieval" / "vectors")
+
+
+def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, sources: GenerationInputs) -> int:
+    def write(journal: Journal, servers: list[str]) -> GenerationSummary:
+        summary = GenerationSummary()
+        about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}}
+        write_answers(arguments.out, model_answers(task, journal.latest, summary), summary, about, sources.missing)
+        return summary
+
+    return carry_out(
+        arguments, settings, task,
+        write=write,
+        finish=lambda summary: _finish(arguments, sources, summary),
+        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
+    )  # fmt: skip
+
+
+def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, documents: Sequence[Document]) -> int:
+    sends = f"questions and passages of {handbooks_text([document.handbook_id for document in documents])}"
+
+    def measure(replies: Replies) -> CostEstimate:
+        cost = estimate(settings, task.model, [answer_cost(task, replies)], probe=arguments.probe, sends=sends)
+        per_token = cost.record["characters_per_token"]
+        in_full = full_document_cost(((question, evidence) for question, evidence, _ in task.calls()), RetrievalSettings())
+        return replace(cost, text="\n".join(filter(None, [cost.text, in_full.text(per_token)])))
+
+    cost = with_stored_replies(arguments.out, task.plan(), measure)
+    print_result(arguments, cost.text, cost.record)
+    return OK
+
+
+def _finish(arguments: argparse.Namespace, sources: GenerationInputs, summary: GenerationSummary) -> int:
+    answers = arguments.out / "answers.jsonl"
+    counts = summary.text(sources.missing.total())
+    text = f"{arguments.out}: {counts}\nThe answers: {shlex.quote(str(answers))}"
+    print_result(arguments, text, {"answers": str(answers), "summary": counts, "not_retrieved": sources.missing.total()})
+    return OK if summary.clean and not sources.missing else FINDINGS

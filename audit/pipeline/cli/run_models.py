@@ -1,0 +1,255 @@
+"""The models of `audit run`: its calls, by the code of `audit generate` and `audit judge`, and a check of its endpoints."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from audit.errors import AuditError
+from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
+from audit.pipeline.generation.evidence import GroundedQuestion
+from audit.pipeline.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
+from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
+from audit.pipeline.generation.several_sources_model import SourcedTask
+from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
+from audit.pipeline.judging.baseline import NAME
+from audit.pipeline.judging.corpus import Corpus
+from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.judging.protocols import CHECK
+from audit.pipeline.judging.runs import Progress, judge_by_rules
+from audit.pipeline.judging.tasks import judge_by_task, judging_task
+from audit.pipeline.judging.verdict_sources import JudgingSummary
+from audit.pipeline.judging.within.findings import Verdicts
+from audit.pipeline.judging.within.model import PROMPT, WithinTask
+from audit.pipeline.judging.within.rules import judge_pair
+from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.probe import check_endpoint
+from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.stages.build_cache import digest_of
+from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
+from audit.pipeline.stages.context import RunContext, Stage
+from audit.pipeline.stages.plan import StagePlan, plan_stage
+from audit.pipeline.stages.system_options import SystemOptions
+from audit.pipeline.stages.systems import SystemRun, sourced_run
+from audit.pipeline.stages.within import HandbookCandidates
+from audit.settings import Settings
+
+GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
+STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
+"""Stage that may call a model -> the last stage before it."""
+WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"', SYSTEMS: "leave out [[systems]]"}
+Options = GenerateOptions | JudgeOptions | SystemOptions
+
+
+def settings_for(context: RunContext, options: Options) -> Settings:
+    """The settings with the endpoint and the model that the config names; the key comes from the environment."""
+    urls = tuple(url.rstrip("/") for url in options.url)
+    settings = context.settings
+    return replace(settings, judge_urls=urls or settings.judge_urls, judge_model=options.model or settings.judge_model)
+
+
+def generator_name(context: RunContext) -> str:
+    """The writer of the answers as named in the manifest."""
+    options = context.config.generate
+    return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
+
+
+def answer_prompt(options: GenerateOptions) -> Prompt:
+    """The prompt of an answer, with the config's limit on its length."""
+    prompt = load_answer_prompt()
+    return replace(prompt, max_tokens=options.max_tokens) if options.max_tokens else prompt
+
+
+def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
+    """The model's answers to everything that is asked; a call with a reply in the journal is not made again."""
+    options = context.config.generate
+    settings = settings_for(context, options)
+    writing = AnswerTask(answer_prompt(options), model_of(settings, None), lambda: asked, options.context)
+    # The digest of the plan is in the name: after a change of prompt or model, old replies are not mixed in.
+    path = context.workspace.journal("generate", digest_of(writing.plan()))
+    with Journal(path, writing.plan()) as journal:
+        ask_all(settings, writing, journal)
+        return list(model_answers(writing, journal.latest))
+
+
+def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
+    """Write the release of the corpus as the judge of the config judges it."""
+    options = context.config.judge
+    if options.judge == BASELINE:
+        return judge_by_rules(context.workspace.release, corpus, Progress())
+    settings = settings_for(context, options)
+    task = judging_task(options, model_of(settings, None), corpus)
+    path = context.workspace.journal("judge", digest_of(task.plan()))
+    with Journal(path, task.plan()) as journal:
+        servers = ask_all(settings, task, journal)
+        return judge_by_task(context.workspace.release, task, journal, servers, Progress())
+
+
+def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, list[Verdicts]]:
+    """The verdicts of the config's judge on pairs of statements of one handbook."""
+    if context.config.judge.judge == BASELINE:
+        return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
+    settings = settings_for(context, context.config.judge)
+    task = within_task(context, model_of(settings, None), handbooks)
+    path = context.workspace.journal(WITHIN, digest_of(task.plan()))
+    with Journal(path, task.plan()) as journal:
+        ask_all(settings, task, journal)
+        return task.model, [task.verdicts(handbook, candidates, journal.latest) for handbook, candidates in handbooks]
+
+
+def within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> WithinTask:
+    """The pairs of statements that a model is asked about."""
+    prompts = load_prompts(context.config.judge.templates)
+    return WithinTask(prompts[PROMPT], model, lambda: handbooks, context.config.within.pairs)
+
+
+def system_task(
+    context: RunContext, options: SystemOptions, model: str, questions: Callable[[], Iterable[SystemQuestion]]
+) -> SystemTask:
+    """The calls of an answering system whose endpoint has `model`."""
+    system = options.system(model, context.config.retrieval.strategy)
+    kind = SourcedTask if options.asks_sources else SystemTask
+    return kind(system, system.prompt(options.templates), questions, options.context)
+
+
+def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[SystemQuestion]) -> SystemRun:
+    """The answers of a system to all questions; a call with a reply in the journal is not made again."""
+    settings = settings_for(context, options)
+    task = system_task(context, options, model_of(settings, None), lambda: questions)
+    with Journal(context.workspace.journal(SYSTEMS, digest_of(task.plan())), task.plan()) as journal:
+        ask_all(settings, task, journal)
+        summary = SystemSummary()
+        if isinstance(task, SourcedTask):
+            return sourced_run(context, options, task, journal.latest, summary)
+        return SystemRun(task.system.record(task.prompt), list(system_answers(task, journal.latest, summary)), summary)
+
+
+def check_judge(options: JudgeOptions) -> None:
+    """Raise AuditError if options that only a model supports are set for rules, or the prompts cannot be read."""
+    load_prompts(options.templates)
+    checks = options.swap or options.blind_centers or options.name_centers or options.repeat or options.absence == CHECK
+    if options.judge == BASELINE and checks:
+        raise AuditError(
+            "The baseline judge calls no model, so it has nothing to check. Nothing was done. "
+            "Leave out swap, blind_centers, name_centers, repeat and absence in [judge]."
+        )
+
+
+# -- endpoints, checked before the first stage begins ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EndpointCheck:
+    """A stage that calls a model, and whether it can: `fault` is the sentence on what is wrong, or empty.
+
+    `models` are the names of the models that answered, `context` the tokens that all of them have room for, where they tell;
+    `system` is the id of the answering system that calls it, in the stage of systems.
+    """
+
+    stage: str
+    fault: str
+    models: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    context: int | None = None
+    system: str = ""
+
+    @property
+    def line(self) -> str:
+        """The line of the plan."""
+        name = f"{self.stage}, {self.system}," if self.system else self.stage
+        if not self.models:
+            return f"{name} cannot call a model: {self.fault}"
+        named = ", ".join(f"{model} at {url}" for model, url in zip(self.models, self.urls, strict=True))
+        context = f", with a context of {self.context:,} tokens" if self.context else ""
+        return f"{name} calls {named}{context}."
+
+
+def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
+    """Raise AuditError if a stage cannot call its model and earlier stages would do work in vain.
+
+    context  is changed: handbooks that failed last time are left out of it
+    """
+    rows = _rows(context, stages)
+    # Only stages with work before them: one that comes next finds out by itself, and a finished one needs no endpoint.
+    for check in endpoint_checks(context, rows, [stage for stage in STAGE_BEFORE if _has_work(rows, stage, itself=False)]):
+        if check.fault:
+            raise AuditError(
+                f"{context.config.path}, [{check.stage}]: {check.fault} No stage was started. "
+                f"To do only what needs no such model: --until {STAGE_BEFORE[check.stage]}."
+            )
+
+
+def endpoint_checks(
+    context: RunContext, rows: Sequence[StagePlan], stages: Iterable[str] = tuple(STAGE_BEFORE)
+) -> list[EndpointCheck]:
+    """The checks of those `stages` that call a model and have work, or have work before them; each endpoint is tried once."""
+    tried: dict[Any, EndpointCheck] = {}
+    return [
+        _check(context, stage, options, tried)
+        for stage, options in _by_model(context)
+        if stage in stages and _has_work(rows, stage)
+    ]
+
+
+def _rows(context: RunContext, stages: Sequence[Stage]) -> list[StagePlan]:
+    # Handbooks that the last release left out are assumed to fail again: else their stages would always count as unfinished.
+    context.left_out.update({name: reason for name, reason in _left_out_before(context).items() if name not in context.left_out})
+    rows = []
+    for stage in stages:
+        try:
+            rows.append(plan_stage(context, stage))
+        except AuditError:  # an input that an earlier stage will write again; if not, that stage reports it
+            rows.append(StagePlan(stage.name, 1, (stage.name,)))
+    return rows
+
+
+def _left_out_before(context: RunContext) -> dict[str, str]:
+    try:
+        left_out = json.loads((context.workspace.release / "manifest.json").read_text(encoding="utf-8"))["left_out"]
+        return {name: str(reason) for name, reason in left_out.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _by_model(context: RunContext) -> Iterator[tuple[str, Options]]:
+    if context.config.generate.generator != EXTRACTIVE:
+        yield GENERATE, context.config.generate
+    if context.config.judge.judge == MODEL:
+        yield JUDGE, context.config.judge
+    yield from ((SYSTEMS, options) for options in context.config.systems if options.calls_model)
+
+
+def _has_work(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> bool:
+    """Whether the stage is planned, and something is to be done before it or, with `itself`, in it."""
+    names = [row.stage for row in rows]
+    return stage in names and any(row.to_do for row in rows[: names.index(stage) + itself])
+
+
+def _check(context: RunContext, stage: str, options: Options, tried: dict[Any, EndpointCheck]) -> EndpointCheck:
+    settings, system = settings_for(context, options), options.id if isinstance(options, SystemOptions) else ""
+    if not settings.judge_urls:
+        remedy = (
+            f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {WITHOUT_MODEL[stage]}.'
+        )
+        return EndpointCheck(stage, f"no endpoint is set for its model. {remedy}", system=system)
+    # Several of them may use one endpoint, which then is tried once
+    key = (settings.judge_urls, settings.judge_model)
+    if key not in tried:
+        tried[key] = _try_endpoints(stage, settings)
+    return replace(tried[key], stage=stage, system=system)
+
+
+def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
+    try:
+        reached = [
+            asyncio.run(check_endpoint(endpoint, limits_of(settings)))
+            for endpoint in endpoints_of(settings, settings.judge_model)
+        ]
+    except AuditError as error:
+        return EndpointCheck(stage, str(error))
+    contexts = [checked.context for checked in reached if checked.context]
+    models, urls = zip(*((checked.endpoint.model, checked.endpoint.base_url) for checked in reached), strict=True)
+    return EndpointCheck(stage, "", models, urls, min(contexts, default=None))

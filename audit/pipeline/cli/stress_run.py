@@ -1,0 +1,184 @@
+"""`audit stress run`: a model, or readers without a model, reply to the stress tests of a release."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from audit.cli.conventions import FINDINGS, OK, add_json, count, count_or_zero, note, print_result
+from audit.errors import AuditError
+from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
+from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.stress.instances import StressInstance
+from audit.pipeline.stress.running.prompts import load_stress_prompts
+from audit.pipeline.stress.running.readers import READER_NAMES, readers
+from audit.pipeline.stress.running.run_stress import (
+    REPLIES_FILE,
+    InstanceFilter,
+    StressInput,
+    earlier_tables,
+    read_instances,
+    write_replies,
+)
+from audit.pipeline.stress.running.task import StressSummary, StressTask, model_records, reader_records
+from audit.settings import Settings
+from audit.vocabulary import STRESS_TESTS, SystemMode
+
+ALL = "all"
+ABOUT = f"""Four tests, one call for each instance, temperature 0. standard: reasons and an option. sufficiency: which
+documents are relevant or noise, and an option or insufficient. integration: short answers to sub-questions, then the option.
+robustness: which documents are factual or wrong, right short answers, and the option. Replies obey a strict JSON schema with the
+reasons first. Documents, questions and options were written by others: they are inside tags that they cannot close, each document
+on one line, and whatever they ask for, the reply can be nothing but what the schema has.
+
+AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.stress.MODEL.journal,
+next to the folder, before it is parsed. If the command stops, the same command continues where it stopped, and no call is made
+twice. Replies are written to {REPLIES_FILE} in the release's folder; those of other systems, and to other instances, stay.
+
+--readers needs no endpoint: {", ".join(READER_NAMES)}. Their curves are known, so they show what a figure means and whether it
+is right: coin is chance, copycat believes every document, oracle knows what is true of each.
+
+Exit code: 0 success, 1 written, but some replies could not be read, some instances were left out or not asked, 2 nothing was
+written."""
+
+
+def run_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit stress run`."""
+    parser.epilog = ABOUT
+    parser.add_argument(
+        "release", type=Path, metavar="RELEASE", help="folder with stress_instances.jsonl, as `audit stress build` writes it"
+    )
+    parser.add_argument(
+        "--readers", nargs="+", choices=(ALL, *READER_NAMES), metavar="NAME", default=[],
+        help=f"reply without a model: all, or some of {', '.join(READER_NAMES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", type=count_or_zero, default=0, metavar="N", help="for --readers: seed of their draws (default: 0)"
+    )
+    parser.add_argument("--system-id", metavar="ID", help="id of the system (default: the model's name)")
+    parser.add_argument("--name", metavar="TEXT", help="name of the system on the pages (default: its id)")
+    parser.add_argument("--tests", nargs="+", choices=tuple(STRESS_TESTS), default=[], metavar="TEST", help="only these tests")
+    parser.add_argument("--sizes", nargs="+", type=count_or_zero, default=[], metavar="N", help="only contexts of these sizes")
+    parser.add_argument(
+        "--shares", nargs="+", type=count_or_zero, default=[], metavar="P", help="only these shares of signal, in percent"
+    )
+    parser.add_argument("--limit", type=count, metavar="N", help="only the first N questions")
+    parser.add_argument(
+        "--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as stress_sufficiency.md"
+    )
+    add_call_options(parser, REPLIES_FILE)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit stress run RELEASE`"""
+    folder: Path = arguments.release.resolve()
+    stress_input = read_instances(folder, settings.max_object_bytes)
+    chosen = InstanceFilter(arguments.tests, arguments.sizes, arguments.shares, arguments.limit).choose(stress_input.instances)
+    if not chosen:
+        raise AuditError(f"{arguments.release} has no instance of these tests, sizes and shares. Nothing was asked.")
+    if arguments.readers:
+        return _run_readers(arguments, settings, stress_input, chosen)
+    task = _task(arguments, settings, chosen)
+    if arguments.dry_run:
+        return _print_estimate(arguments, settings, task)
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
+    earlier = earlier_tables(stress_input, settings.max_object_bytes)
+
+    def write(journal: Journal, servers: list[str]) -> tuple[StressSummary, int]:
+        summary = StressSummary()
+        system = _model_system(arguments, task, servers)
+        return summary, write_replies(
+            stress_input, earlier, [system], model_records(task, system["system_id"], journal.latest, summary)
+        )
+
+    return carry_out(
+        arguments, settings, task,
+        write=write,
+        finish=lambda written: _finish(arguments, stress_input, *written),
+        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
+    )  # fmt: skip
+
+
+def _task(arguments: argparse.Namespace, settings: Settings, chosen: Sequence[StressInstance]) -> StressTask:
+    prompts = load_stress_prompts(arguments.templates)
+    folder: Path = arguments.release.resolve()
+    # The journal may be needed to find the model's name, which in turn names the journal
+    arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or settings.judge_model or '')}")
+    model = model_for(arguments, settings)
+    arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or model)}")
+    return StressTask(prompts, model, chosen)
+
+
+def _file_name(system_id: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", system_id).strip(".-") or "model"
+
+
+def _model_system(arguments: argparse.Namespace, task: StressTask, servers: Sequence[str]) -> dict[str, Any]:
+    system_id = arguments.system_id or task.model
+    settings = {"temperature": 0, "prompts": task.plan()["prompts"], "servers": list(servers)}
+    return {
+        "system_id": system_id, "name": arguments.name or system_id, "model": task.model, "mode": str(SystemMode.RETRIEVAL),
+        "settings": settings,
+    }  # fmt: skip
+
+
+def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: StressTask) -> int:
+    documents = {document.text for instance in task.instances for document in instance.documents}
+    sends = f"questions, options and {len(documents):,} documents"
+
+    def measure(replies: Replies) -> CostEstimate:
+        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends)
+
+    cost = with_stored_replies(arguments.out, task.plan(), measure)
+    print_result(arguments, cost.text, cost.record | {"instances": len(task.instances)})
+    return OK
+
+
+def _run_readers(
+    arguments: argparse.Namespace, settings: Settings, stress_input: StressInput, chosen: Sequence[StressInstance]
+) -> int:
+    names = tuple(READER_NAMES) if ALL in arguments.readers else tuple(dict.fromkeys(arguments.readers))
+    if arguments.dry_run:
+        message = f"{len(names)} readers without a model, {len(chosen):,} instances each: no call, no cost."
+        print_result(arguments, message, {"readers": list(names), "instances": len(chosen), "calls": 0})
+        return OK
+    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), StressSummary()
+    by_name = readers(names, stress_input.instances, arguments.seed)
+
+    def records() -> Iterator[dict[str, Any]]:
+        for name, reader in by_name.items():
+            yield from reader_records(chosen, name, reader, summary)
+
+    written = write_replies(stress_input, earlier, _reader_systems(names, arguments.seed), records())
+    return _finish(arguments, stress_input, summary, written)
+
+
+def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
+    modes = {"closed_book": str(SystemMode.CLOSED_BOOK)}
+    return [
+        {
+            "system_id": name, "name": READER_NAMES[name], "mode": modes.get(name, str(SystemMode.OTHER)),
+            "settings": {"seed": seed}, "description": "A reader without a model, whose curve is known.",
+        }
+        for name in names
+    ]  # fmt: skip
+
+
+def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: StressSummary, written: int) -> int:
+    path = arguments.release / REPLIES_FILE
+    lines = [summary.sentence, *summary.summary_lines(), *stress_input.summary_lines()]
+    lines += [f"{written:,} replies: {path}. Load the release with: audit load {shlex.quote(str(arguments.release))}"]
+    result = {
+        "asked": summary.asked, "insufficient": summary.insufficient, "unread": summary.unread, "not_asked": summary.not_asked,
+        "reasons": dict(summary.reasons), "faults": dict(summary.faults), "parse": dict(summary.parse),
+        "left_out": stress_input.sentences, "repaired": stress_input.repairs, "replies": written, "file": str(path),
+    }  # fmt: skip
+    print_result(arguments, "\n".join(lines), result)
+    return FINDINGS if summary.unread or summary.faults or summary.not_asked or stress_input.summary_lines() else OK

@@ -1,0 +1,238 @@
+"""The drawings of a page: its ruling lines, the grids of cells that they draw, and what may be a bullet.
+
+The lines come from the library that reads the page; the cells are found by pdfplumber's TableFinder, which needs nothing else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.layout import Area
+
+PURPOSE = "Reading a PDF"
+# Points: a stroke may be slanted by as much, and shorter ones are parts of letters and pictures
+STRAIGHT, MIN_LENGTH = 1.0, 4.0
+# A white area this thin is a line between coloured cells; a larger one is the paper
+THIN = 3.0
+WHITE = (255, 255, 255)
+# A page with more is a drawing or a map
+MAX_RULINGS, MAX_SEGMENTS = 1500, 20_000
+Displayed = Callable[[float, float], tuple[float, float]]
+Matrix = tuple[float, float, float, float, float, float]
+IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
+MAX_DEPTH = 4
+# Points; a larger drawing is not a bullet
+MAX_BULLET = 20.0
+# As a share of the page's width
+MIN_SEPARATOR = 0.6
+# Parallel lines nearer than this are one; lines that end this near to each other touch
+SNAP, JOIN = 3.0, 5.0
+MIN_COLUMN, MIN_ROW = 7.0, 5.0
+
+
+class Box(NamedTuple):
+    """A rectangle, in points from the upper left corner of the page."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether a point is inside."""
+        return self.x0 <= x < self.x1 and self.top <= y < self.bottom
+
+
+class Grid(NamedTuple):
+    """Cells that touch: row by row, for each column the cell there; one that spans several is at each of its places."""
+
+    box: Box
+    rows: tuple[tuple[Box | None, ...], ...]
+
+
+# -- lines -------------------------------------------------------------------------------------------------------------
+
+
+class Drawings(NamedTuple):
+    """The ruling lines of a page, and the areas of its small drawings and pictures, which may be bullets."""
+
+    rulings: tuple[Area, ...] = ()
+    areas: tuple[Area, ...] = ()
+
+
+def pdfplumber_drawings(page: Any) -> Drawings:
+    """The drawings of a page of pdfplumber."""
+    rulings = tuple(Area(edge["x0"], edge["top"], edge["x1"], edge["bottom"]) for edge in page.edges)
+    things = (
+        Area(thing["x0"], thing["top"], thing["x1"], thing["bottom"]) for thing in [*page.images, *page.curves, *page.rects]
+    )
+    return Drawings(rulings, tuple(filter(_is_small, things)))
+
+
+def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
+    """The drawings of a page of PDFium. `displayed` takes a position of the page to points from its upper left corner."""
+    raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
+    rulings, areas, segments = list[Area](), list[Area](), 0
+    for thing, kind, matrix in _things(raw, page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, IDENTITY, 0):
+        is_path = kind == raw.FPDF_PAGEOBJ_PATH
+        segments += raw.FPDFPath_CountSegments(thing) if is_path else 1
+        if segments > MAX_SEGMENTS or len(rulings) > MAX_RULINGS:
+            return Drawings()
+        if is_path and not _is_visible(raw, thing):
+            continue
+        areas.append(_area(raw, thing, matrix, displayed))
+        rulings += _rulings_of(raw, thing, matrix, displayed) if is_path else ()
+    return Drawings(tuple(rulings), tuple(filter(_is_small, areas)))
+
+
+def _is_small(area: Area) -> bool:
+    return max(area.x1 - area.x0, area.bottom - area.top) <= MAX_BULLET
+
+
+def _area(raw: Any, thing: Any, matrix: Matrix, displayed: Displayed) -> Area:
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    raw.FPDFPageObj_GetBounds(thing, left, bottom, right, top)
+    corners = ((left.value, bottom.value), (right.value, top.value))
+    (x0, y0), (x1, y1) = (displayed(*_moved(x, y, matrix)) for x, y in corners)
+    return Area(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+
+def _moved(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def _things(raw: Any, parent: Any, count: Any, get: Any, matrix: Matrix, depth: int) -> Iterator[tuple[Any, int, Matrix]]:
+    """The paths and pictures of a page or a form, those of its forms included, with the matrix that takes them to the page."""
+    for index in range(count(parent)):
+        thing = get(parent, index)
+        kind = raw.FPDFPageObj_GetType(thing)
+        if kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE):
+            yield thing, kind, matrix
+        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
+            inner = _product(_matrix_of(raw, thing), matrix)
+            yield from _things(raw, thing, raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, inner, depth + 1)
+
+
+def _matrix_of(raw: Any, thing: Any) -> Matrix:
+    own = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(thing, own)
+    return own.a, own.b, own.c, own.d, own.e, own.f
+
+
+def _product(first: Matrix, second: Matrix) -> Matrix:
+    a, b, c, d, e, f = first
+    p, q, r, s, t, u = second
+    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
+
+
+def _is_visible(raw: Any, path: Any) -> bool:
+    """Whether a path is drawn at all and is no white area, which nobody sees on the paper."""
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    if stroke.value or not fill.value:
+        return bool(stroke.value)
+    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+    raw.FPDFPageObj_GetFillColor(path, red, green, blue, alpha)
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    raw.FPDFPageObj_GetBounds(path, left, bottom, right, top)
+    thin = min(right.value - left.value, top.value - bottom.value) <= THIN
+    return alpha.value > 0 and (thin or (red.value, green.value, blue.value) != WHITE)
+
+
+def _rulings_of(raw: Any, path: Any, matrix: Matrix, displayed: Displayed) -> Iterator[Area]:
+    to_page = _product(_matrix_of(raw, path), matrix)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    start = last = None
+    for index in range(raw.FPDFPath_CountSegments(path)):
+        segment = raw.FPDFPath_GetPathSegment(path, index)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        point = displayed(*_moved(x.value, y.value, to_page))
+        kind = raw.FPDFPathSegment_GetType(segment)
+        if kind == raw.FPDF_SEGMENT_LINETO and last:
+            yield from _ruling(last, point)
+        start = point if kind == raw.FPDF_SEGMENT_MOVETO else start
+        if raw.FPDFPathSegment_GetClose(segment) and start:
+            yield from _ruling(point, start)
+        last = point
+
+
+def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Area]:
+    (x0, x1), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
+    if min(x1 - x0, bottom - top) <= STRAIGHT and max(x1 - x0, bottom - top) >= MIN_LENGTH:
+        yield Area(x0, top, x1, bottom)
+
+
+def separators(rulings: Iterable[Area], width: float) -> list[Area]:
+    """The rules across most of a page of this width."""
+    return [area for area in rulings if area.x1 - area.x0 >= MIN_SEPARATOR * width and area.bottom - area.top <= THIN]
+
+
+# -- grids -------------------------------------------------------------------------------------------------------------
+
+
+def grids(rulings: tuple[Area, ...]) -> list[Grid]:
+    """The grids that the lines draw, each of at least two cells, from top to bottom."""
+    edges = [_edge(ruling) for ruling in rulings]
+    if len({edge["orientation"] for edge in edges}) < 2 or len(edges) > MAX_RULINGS:
+        return []
+    library = optional("pdfplumber.table", PURPOSE, "pipeline")
+    merged = library.merge_edges(edges, SNAP, SNAP, JOIN, JOIN)
+    settings = {"snap_tolerance": SNAP, "join_tolerance": JOIN, "intersection_tolerance": JOIN}
+    finder = library.TableFinder(SimpleNamespace(edges=[*merged, *_open_sides(merged)]), settings)
+    grids = (_grid([Box(*cell) for cell in table.cells]) for table in finder.tables)
+    # Double lines alone, as in a drawing, leave no cell
+    return [grid for grid in grids if grid.rows and grid.rows[0]]
+
+
+def _open_sides(edges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The left and right sides of tables that have none: where the rules between their rows begin and end."""
+    across = sorted((edge for edge in edges if edge["orientation"] == "h"), key=lambda edge: edge["top"])
+    upright = [edge for edge in edges if edge["orientation"] == "v"]
+    for number, rule in enumerate(across):
+        below = next((other for other in across[number + 1 :] if _are_as_wide(rule, other)), None)
+        if below is not None:
+            middle = (rule["top"] + below["top"]) / 2
+            # Without a line between columns, what is between two rules is text
+            left, right = rule["x0"] + MIN_COLUMN, rule["x1"] - MIN_COLUMN
+            if any(left < line["x0"] < right and line["top"] < middle < line["bottom"] for line in upright):
+                yield from (_edge(Area(x, rule["top"], x, below["top"])) for x in (rule["x0"], rule["x1"]))
+
+
+def _are_as_wide(rule: dict[str, float], other: dict[str, float]) -> bool:
+    return max(abs(rule["x0"] - other["x0"]), abs(rule["x1"] - other["x1"])) < SNAP
+
+
+def _edge(ruling: Area) -> dict[str, Any]:
+    x0, top, x1, bottom = ruling
+    if x1 - x0 >= bottom - top:
+        top = bottom = (top + bottom) / 2
+    else:
+        x0 = x1 = (x0 + x1) / 2
+    return {
+        "x0": x0, "x1": x1, "top": top, "bottom": bottom, "doctop": top, "width": x1 - x0, "height": bottom - top,
+        "orientation": "h" if top == bottom else "v", "object_type": "line",
+    }  # fmt: skip
+
+
+def _grid(cells: list[Box]) -> Grid:
+    columns = _intervals({x for cell in cells for x in (cell.x0, cell.x1)}, MIN_COLUMN)
+    rows = _intervals({y for cell in cells for y in (cell.top, cell.bottom)}, MIN_ROW)
+    places = [tuple(_cell_at(cells, x, y) for x in columns) for y in rows]
+    different = tuple(row for number, row in enumerate(places) if number == 0 or row != places[number - 1])
+    left, top, right, bottom = zip(*cells, strict=True)
+    return Grid(Box(min(left), min(top), max(right), max(bottom)), different)
+
+
+def _intervals(edges: Iterable[float], least: float) -> list[float]:
+    """The middle of each stretch between neighbouring edges. Narrow ones are double lines, not columns or rows."""
+    return [(low + high) / 2 for low, high in pairwise(sorted(edges)) if high - low >= least]
+
+
+def _cell_at(cells: list[Box], x: float, y: float) -> Box | None:
+    return next((cell for cell in cells if cell.contains(x, y)), None)

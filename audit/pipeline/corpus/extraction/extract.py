@@ -1,0 +1,129 @@
+"""One handbook from its file: a PDF by an engine, with OCR where that is wanted, or another format by its library."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from audit.errors import DocumentError
+from audit.pipeline.corpus.extraction.engines import Engine, engine_named
+from audit.pipeline.corpus.extraction.formats import Format, digest_of_source, format_of, read_source
+from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.layout import ExtractedBlocks, PageProgress
+from audit.pipeline.corpus.extraction.ocr import Ocr
+from audit.pipeline.corpus.extraction.silent_pages import silent_pages
+from audit.pipeline.corpus.extraction.structure import sections_of
+from audit.pipeline.corpus.quality import with_quality
+from audit.text.documents import Document
+
+# PDF programs accept other bytes before the header and after the end marker, within these limits
+PDF_HEADER, HEADER_BYTES = b"%PDF-", 1024
+PDF_END, END_BYTES = b"%%EOF", 2048
+# Fewer letters per page, on average, are stray marks on scanned pages
+MIN_LETTERS_PER_PAGE = 10
+
+
+def extract(
+    source: Path,
+    identity: Identity,
+    engine: Engine | str | None = None,
+    progress: PageProgress | None = None,
+    ocr: Ocr | None = None,
+) -> Document:
+    """The document in a file, or in a folder of pages that is one handbook.
+
+    engine    what reads a PDF: an Engine, its name, or None for the default
+    progress  called with the number of pages read so far, and of all
+    ocr       recognises the pages of a PDF that are pictures; None: they stay silent
+
+    Raises DocumentError, with the file and the reason, where it cannot be read or has no text.
+    """
+    chosen = engine if isinstance(engine, Engine) else engine_named(engine)
+    try:
+        file_format = format_of(source)
+        if file_format is None:
+            content = _read_pdf(source, chosen, progress or (lambda _done, _total: None), ocr)
+        else:
+            content = _read_other(source, identity, file_format)
+    except DocumentError as error:
+        raise DocumentError(f"{source}: {error}. No document was made of it.") from error
+    document = Document(
+        identity.handbook_id, identity.organ, identity.center, identity.phase, source=source.name, aliases=identity.aliases,
+        licence=identity.licence, language=identity.language, may_be_downloaded=identity.may_be_downloaded,
+        **content | {"title": identity.title or content["title"], "url": identity.url or content.get("url")},
+    )  # fmt: skip
+    return with_quality(document)
+
+
+def _read_pdf(pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None) -> dict[str, Any]:
+    """The fields of a document that come from a PDF."""
+    digest = pdf_digest(pdf)
+    extracted = engine.blocks(pdf, progress)
+    silent = silent_pages(pdf, extracted)
+    recognised: tuple[int, ...] = ()
+    if ocr and silent:
+        readable = ocr.with_text(pdf, digest, silent)
+        extracted = engine.blocks(readable, progress)
+        still_silent = silent_pages(readable, extracted)
+        recognised = tuple(page for page in silent if page not in still_silent)
+        silent = still_silent
+    _check_has_text(extracted)
+    return {
+        "sections": tuple(sections_of(extracted.blocks)), "title": extracted.title, "digest": digest,
+        "pages": extracted.page_count, "silent_pages": silent, "ocr_pages": recognised,
+        "pages_read_again": extracted.pages_read_again,
+        "engine": f"{engine.version}, {ocr.name}" if ocr and recognised else engine.version,
+    }  # fmt: skip
+
+
+def _read_other(source: Path, identity: Identity, file_format: Format) -> dict[str, Any]:
+    text = read_source(source, identity.url)
+    return {**vars(text), "engine": file_format.version}
+
+
+def pdf_digest(pdf: Path) -> str:
+    """The sha256 of a PDF. Raises DocumentError, with the reason as a clause, where it cannot be read or is not a PDF."""
+    try:
+        with pdf.open("rb") as file:
+            start = file.read(HEADER_BYTES)
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DocumentError(f"it cannot be opened ({error.strerror})") from error
+    if PDF_HEADER not in start:
+        raise DocumentError("it is empty" if not start else f"it is not a PDF: it begins with {start[:8]!r}")
+    return digest
+
+
+def lacks_end_marker(pdf: Path) -> bool:
+    """Whether a PDF was cut short."""
+    with pdf.open("rb") as file:
+        file.seek(max(0, pdf.stat().st_size - END_BYTES))
+        return PDF_END not in file.read()
+
+
+def _check_has_text(extracted: ExtractedBlocks) -> None:
+    letters = sum(character.isalpha() for block in extracted.blocks for character in block.text)
+    pages, without_text = extracted.page_count, len(extracted.pages_without_text)
+    if not pages:
+        raise DocumentError("it has no pages")
+    # Nothing to compare at all: a document of a few stray marks would seem not to address anything
+    if letters < MIN_LETTERS_PER_PAGE * pages and without_text * 2 > pages:
+        raise DocumentError(
+            f"{without_text:,} of its {pages:,} pages have no text, so it seems to be scanned: "
+            "read it with --ocr (in a config: ocr = true), which needs the program ocrmypdf or tesseract"
+        )
+    if not letters:
+        raise DocumentError(f"no text was found on its {pages:,} pages")
+
+
+def is_made_from(document: Document, source: Path, engine: Engine, ocr: Ocr | None) -> bool:
+    """Whether a document was made from this content by these programs. Raises DocumentError where the source cannot be read."""
+    file_format = format_of(source)
+    digest = digest_of_source(source) if file_format else pdf_digest(source)
+    made_by = {file_format.version if file_format else engine.version}
+    if ocr and not file_format:
+        # Without silent pages there was nothing to recognise
+        made_by = {f"{engine.version}, {ocr.name}"} | (set() if document.silent_pages else made_by)
+    return (document.source, document.digest) == (source.name, digest) and document.engine in made_by

@@ -1,0 +1,204 @@
+"""Handbooks that are not PDF files: web pages, DOCX, Markdown and plain text, into the same sections.
+
+HTML is read by lxml (BSD-3-Clause), DOCX by mammoth (BSD-2-Clause) and Markdown by markdown-it-py (MIT), which both make HTML.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from audit.errors import DocumentError
+from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.docx_reader import read_docx
+from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
+from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, read_html
+from audit.pipeline.corpus.extraction.layout import Block
+from audit.pipeline.corpus.extraction.structure import sections_of
+from audit.text.documents import Section
+from audit.text.statements import ITEM_MARK
+
+MAX_BYTES = 50_000_000
+CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# A heading of plain text: underlined, numbered ("2.1 Medicines"), or in capitals
+UNDERLINE = re.compile(r"[=\-~^]{3,}")
+NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2})*)\.?\s+[^\W\d_].{1,80}(?<![.,;:?!])")
+MAX_HEADING = 80
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of files. `package` is the library whose version decides whether a file must be read again; "": none."""
+
+    name: str
+    package: str
+    read: Callable[[bytes], WebPage]
+
+    @property
+    def version(self) -> str:
+        """Name, package and version, as a document records them."""
+        try:
+            library = f"{self.package} {version(self.package)}, " if self.package else ""
+        except PackageNotFoundError:
+            library = f"{self.package} not installed, "
+        return f"{self.name} ({library}structure {STRUCTURE_VERSION})"
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The sections of a file, its title, the address that it gives itself, and the sha256 of its bytes."""
+
+    sections: tuple[Section, ...]
+    digest: str
+    title: str | None = None
+    url: str | None = None
+
+
+def format_of(source: Path) -> Format | None:
+    """The format of a file by the end of its name, of a folder by its first file; None for a PDF and anything else."""
+    file = next(iter(files_of(source)), source)
+    return FORMATS.get(file.suffix.casefold())
+
+
+def files_of(source: Path) -> list[Path]:
+    """The files of one handbook: the file itself, or the pages in a folder by name, subfolders last."""
+    if not source.is_dir():
+        return [source]
+    pages = [path for path in source.rglob("*") if path.suffix.casefold() in FORMATS and path.is_file()]
+    return sorted(pages, key=lambda path: (len(path.parts), path.parts))
+
+
+def digest_of_source(source: Path) -> str:
+    """The sha256 of a file, or of the names and contents of a folder's pages. Raises DocumentError where one cannot be read."""
+    if not source.is_dir():
+        return hashlib.sha256(_content(source)).hexdigest()
+    parts = [(path.relative_to(source).as_posix(), hashlib.sha256(_content(path)).hexdigest()) for path in files_of(source)]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def read_source(source: Path, url: str | None = None) -> SourceText:
+    """The sections of a file, or of all pages of a folder one after the other.
+
+    url  its address, where it is known from a catalog; headings with an id get a link of their own
+
+    Raises DocumentError, with the reason as a clause, where it cannot be read or has no text.
+    """
+    pages = [(path, _read(path)) for path in files_of(source)]
+    sections: list[Section] = []
+    for path, page in pages:
+        sections += _sections(page, page.url or url, len(sections), path.name if source.is_dir() else None)
+    if not any(character.isalpha() for section in sections for character in f"{section.heading}{section.text}"):
+        raise DocumentError("no text was found in it")
+    _, first = pages[0]
+    return SourceText(tuple(sections), digest_of_source(source), first.title, first.url)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise DocumentError(f"{path.name} has {size / 1e6:,.0f} MB, and at most {MAX_BYTES / 1e6:,.0f} MB can be read")
+        return path.read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{path.name} cannot be opened ({error.strerror})") from error
+
+
+def _read(path: Path) -> WebPage:
+    content = _content(path)
+    if not content.strip():
+        raise DocumentError(f"{path.name} is empty")
+    return FORMATS[path.suffix.casefold()].read(content)
+
+
+def _sections(page: WebPage, url: str | None, before: int, page_name: str | None) -> Iterator[Section]:
+    blocks = [Block(block.kind, block.text, 1, 1, block.level) for block in page.blocks]
+    anchors = [block.anchor for block in page.blocks if block.kind == "heading"]
+    # Text before the first heading is a section without one
+    starts_with_text = bool(blocks) and blocks[0].kind != "heading"
+    for number, section in enumerate(sections_of(blocks), start=1):
+        index = number - 1 - starts_with_text
+        anchor = anchors[index] if 0 <= index < len(anchors) else None
+        link = f"{url.partition('#')[0]}#{anchor}" if url and anchor else url
+        heading = section.heading or (page.title or page_name or "" if page_name and number == 1 else "")
+        yield replace(section, section_id=f"s{before + number:05}", heading=heading, pages=(), page_starts=(), url=link)
+
+
+# -- the formats -------------------------------------------------------------------------------------------------------
+
+
+def decoded(content: bytes) -> str:
+    """The text of a file in the encoding that it declares, else UTF-8, else that of Windows. DocumentError: it is not text."""
+    mark = next((name for start, name in BYTE_ORDER_MARKS.items() if content.startswith(start)), None)
+    if mark is None and b"\0" in content:
+        raise DocumentError(f"it is not text: it begins with {content[:8]!r}")
+    declared = CHARSET.search(content[:2048])
+    for encoding in (mark, "utf-8", declared[1].decode("ascii") if declared else None):
+        try:
+            if encoding:
+                return content.decode(encoding).replace("\r\n", "\n")
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content.decode("cp1252", errors="replace").replace("\r\n", "\n")
+
+
+def _html(content: bytes) -> WebPage:
+    return read_html(decoded(content))
+
+
+def _docx(content: bytes) -> WebPage:
+    return read_html(read_docx(content))
+
+
+def _markdown(content: bytes) -> WebPage:
+    library = optional("markdown_it", "Reading Markdown", "pipeline")
+    parser = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
+    return read_html(f"<body>{parser.render(FRONT_MATTER.sub('', decoded(content)))}</body>")
+
+
+def _plain_text(content: bytes) -> WebPage:
+    blocks: list[WebBlock] = []
+    for paragraph in re.split(r"\n\s*\n", decoded(content)):
+        lines = [line.rstrip() for line in paragraph.split("\n") if line.strip()]
+        level = _heading_level(lines)
+        if level:
+            blocks.append(WebBlock("heading", " ".join(lines[0].split()), level))
+        below = lines[_heading_lines(lines) if level else 0 :]
+        if below:
+            _add_text(blocks, lines_as_text(below))
+    return WebPage(tuple(blocks))
+
+
+def _add_text(blocks: list[WebBlock], text: str) -> None:
+    # An empty line between a lead and its list does not part them
+    if blocks and blocks[-1].kind == "text" and blocks[-1].text.endswith(":") and text.startswith(ITEM_MARK):
+        blocks[-1] = WebBlock("text", f"{blocks[-1].text}\n{text}")
+    else:
+        blocks.append(WebBlock("text", text))
+
+
+def _heading_lines(lines: list[str]) -> int:
+    return 2 if len(lines) > 1 and UNDERLINE.fullmatch(lines[1].strip()) else 1
+
+
+def _heading_level(lines: list[str]) -> int:
+    """The level of the heading that a paragraph begins with; 0: none."""
+    if not lines or len(lines[0]) > MAX_HEADING:
+        return 0
+    if len(lines) > 1 and UNDERLINE.fullmatch(lines[1].strip()):
+        return 1 if lines[1].strip()[0] == "=" else 2
+    if len(lines) == 1 and (numbered := NUMBERED.fullmatch(lines[0].strip())):
+        return 1 + numbered["number"].count(".")
+    return 1 if len(lines) == 1 and lines[0].isupper() and sum(map(str.isalpha, lines[0])) > 2 else 0
+
+
+_HTML, _DOCX = Format("html", "lxml", _html), Format("docx", "mammoth", _docx)
+_MARKDOWN, _TEXT = Format("markdown", "markdown-it-py", _markdown), Format("text", "", _plain_text)
+FORMATS: dict[str, Format] = {
+    ".html": _HTML, ".htm": _HTML, ".xhtml": _HTML, ".docx": _DOCX, ".md": _MARKDOWN, ".markdown": _MARKDOWN, ".txt": _TEXT,
+}  # fmt: skip

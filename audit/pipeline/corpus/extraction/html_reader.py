@@ -1,0 +1,286 @@
+"""A web page as blocks: headings, paragraphs, lists and tables, without navigation, scripts and what pages repeat.
+
+Markdown and DOCX come here too, as the HTML that their libraries make of them. Read by lxml (BSD-3-Clause). Pages come from
+strangers: nothing is fetched, no entity outside the page is read, and size and depth are bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from audit.errors import DocumentError
+from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.html_tables import is_layout_table, table_blocks
+from audit.pipeline.corpus.extraction.repair import clean_text
+from audit.text.statements import INDENT, ITEM, ITEM_MARK
+
+PURPOSE = "Reading a web page"
+MAX_DEPTH, MAX_ELEMENTS = 1_000, 500_000
+HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 6}
+LISTS, ITEMS = {"ul", "ol", "dl", "menu"}, {"li", "dd"}
+# What stands in the middle of a sentence; every other element ends a paragraph
+INLINE = {
+    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q",
+    "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+}  # fmt: skip
+DROPPED = {
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "nav", "dialog", "select", "video", "audio",
+    "canvas",
+}  # fmt: skip
+DROPPED_ROLES = {"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"}
+# Around the page's own text these are its frame; within it they may hold the title, or an important note
+FRAME = {"header", "footer", "aside"}
+OWN_TEXT = {"main", "article"}
+NOT_CONTENT = re.compile(r"\b(cookie|consent|breadcrumbs?|skip-?(link|to)|social-?(share|links|media))", re.IGNORECASE)
+# A main element with less of the page's text is an empty shell
+MIN_MAIN = 0.25
+MAX_BOLD_HEADING = 100
+# Numbers of steps have at most two digits (audit.text.statements)
+MAX_STEP = 99
+
+
+class WebBlock(NamedTuple):
+    """A heading with its level (1 is outermost) and its id in the page, or a paragraph, list or table as one text."""
+
+    kind: Literal["heading", "text"]
+    text: str
+    level: int = 0
+    anchor: str | None = None
+
+
+class WebPage(NamedTuple):
+    """The blocks of a page in reading order, its title, and the address that it gives itself."""
+
+    blocks: tuple[WebBlock, ...]
+    title: str | None = None
+    url: str | None = None
+
+
+def read_html(markup: str) -> WebPage:
+    """The content of a web page. Raises DocumentError, with the reason as a clause, where it goes beyond the bounds."""
+    library = optional("lxml.etree", PURPOSE, "pipeline")
+    parser = library.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=False)
+    root = library.fromstring(markup.encode("utf-8", errors="replace"), parser)
+    if root is None:
+        return WebPage(())
+    _check_bounds(library, root)
+    title, url = _title(root), _own_url(root, markup)
+    content = _content(library, root)
+    return WebPage(tuple(_Walk(library).blocks_of(content)), title, url)
+
+
+def _check_bounds(library: Any, root: Any) -> None:
+    depth = count = 0
+    for event, _ in library.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        count += event == "start"
+        if depth > MAX_DEPTH:
+            raise DocumentError(f"its elements are nested more than {MAX_DEPTH:,} levels deep")
+        if count > MAX_ELEMENTS:
+            raise DocumentError(f"it has more than {MAX_ELEMENTS:,} elements")
+
+
+def _title(root: Any) -> str | None:
+    title = root.xpath("string(//title)")
+    return clean_text(title) or None
+
+
+def _own_url(root: Any, markup: str) -> str | None:
+    # The last form is what browsers write into a page that they save
+    saved = re.search(r"<!-- saved from url=\(\d+\)(\S+) -->", markup[:4_000])
+    addresses = [*root.xpath("//link[@rel='canonical']/@href"), *root.xpath("//meta[@property='og:url']/@content")]
+    addresses += [saved[1]] if saved else []
+    return next((str(address) for address in addresses if address.startswith(("https://", "http://"))), None)
+
+
+def _content(library: Any, root: Any) -> Any:
+    """The element with the page's own text, in which nothing is left that every page of the site has."""
+    for element in [element for element in root.iter() if _is_dropped(element)]:
+        _remove(element)
+    body = root.find("body") if root.find("body") is not None else root
+    own = [*body.iter("main"), *body.xpath(".//*[@role='main']")] or list(body.iter("article"))
+    if len(own) == 1 and _letters(own[0]) >= MIN_MAIN * _letters(body):
+        body = own[0]
+    if not any(element.tag in HEADINGS for element in body.iter()):
+        _promote_bold_paragraphs(body)
+    return body
+
+
+def _is_dropped(element: Any) -> bool:
+    if not isinstance(element.tag, str):
+        return True  # a comment
+    if element.tag in DROPPED or element.get("role") in DROPPED_ROLES:
+        return True
+    if element.tag == "button":  # the headings of sections that fold are buttons
+        return next(element.iterancestors(*HEADINGS), None) is None
+    if element.tag in FRAME:
+        return next(element.iterancestors(*OWN_TEXT), None) is None
+    names = f"{element.get('id') or ''} {element.get('class') or ''}"
+    return element.tag in ("div", "section", "ul", "ol", "p", "a") and NOT_CONTENT.search(names) is not None
+
+
+def _remove(element: Any) -> None:
+    parent, tail = element.getparent(), element.tail
+    if parent is None:
+        return
+    if tail:
+        before = element.getprevious()
+        if before is not None:
+            before.tail = (before.tail or "") + tail
+        else:
+            parent.text = (parent.text or "") + tail
+    parent.remove(element)
+
+
+def _letters(element: Any) -> int:
+    return sum(len(text.strip()) for text in element.itertext())
+
+
+def _promote_bold_paragraphs(body: Any) -> None:
+    """Short bold paragraphs are the headings of a text without any; DOCX files of people who use no styles have them."""
+    for paragraph in body.iter("p"):
+        text = clean_text("".join(paragraph.itertext()))
+        bold = clean_text("".join("".join(element.itertext()) for element in paragraph.iterchildren("strong", "b")))
+        if text and text == bold and len(text) <= MAX_BOLD_HEADING and not text.endswith((".", ":", ";", ",")):
+            paragraph.tag = "h4"
+
+
+class _Walk:
+    """Puts text together while the elements go by: without recursion, because pages may be nested deeply."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.words: list[str] = []
+        # The list that is open: its lines, the number of the last item of each list around (None: bullets), and whether the last
+        # item can be continued
+        self.lines: list[str] = []
+        self.numbers: list[int | None] = []
+        self.in_item = False
+        self.finished: list[WebBlock] = []
+
+    def blocks_of(self, content: Any) -> Iterator[WebBlock]:
+        """The blocks of an element."""
+        walker = self.library.iterwalk(content, events=("start", "end"))
+        for event, element in walker:
+            if event == "start":
+                self._start(walker, element)
+            else:
+                self._end(element)
+                if element is not content and element.tail:
+                    self.words.append(element.tail)
+        self._close_list()
+        yield from self.finished
+
+    def _start(self, walker: Any, element: Any) -> None:
+        tag = element.tag
+        if tag == "table" and not is_layout_table(element):
+            self._close_list()
+            self.finished += [WebBlock("text", text) for text in table_blocks(element)]
+            walker.skip_subtree()
+            return
+        if tag == "br":
+            self.words.append("\n")
+        elif tag in HEADINGS:
+            self._close_list()
+        elif tag not in INLINE:
+            self._flush()
+        if tag in LISTS:
+            self.numbers.append(_first_number(element) - 1 if tag == "ol" else None)
+        elif tag in ITEMS:
+            self._start_item()
+        if element.text and tag != "table":
+            # Line breaks of the file are spaces; only <br> breaks a line
+            self.words.append(element.text if tag == "pre" else element.text.replace("\n", " "))
+
+    def _end(self, element: Any) -> None:
+        tag = element.tag
+        if tag in HEADINGS:
+            self._heading(element)
+        elif tag == "dt":
+            self._term()
+        elif tag not in INLINE and tag != "br":
+            self._flush()
+        if tag in ITEMS:
+            self.in_item = False
+        if tag in LISTS:
+            self.numbers.pop()
+            if not self.numbers:
+                self._close_list()
+        element.tail = (element.tail or "").replace("\n", " ")
+
+    def _heading(self, element: Any) -> None:
+        text = clean_text("".join(self.words))
+        self.words = []
+        if text:
+            self.finished.append(WebBlock("heading", text, HEADINGS[element.tag], _anchor(element)))
+
+    def _term(self) -> None:
+        text = clean_text("".join(self.words))
+        self.words = []
+        if text:
+            self.lines.append(f"{text.rstrip(':')}:")
+
+    def _flush(self) -> None:
+        """End the paragraph or item."""
+        lines = [line for line in map(clean_text, "".join(self.words).split("\n")) if line]
+        self.words = []
+        if not lines:
+            return
+        if not self.numbers:
+            self.finished.append(WebBlock("text", lines_as_text(lines)))
+        elif self.in_item and self.lines:  # a second paragraph of the same item
+            self.lines[-1] += " " + " ".join(lines)
+        else:
+            number = self.numbers[-1]
+            mark = f"{number}. " if number and number <= MAX_STEP else ITEM_MARK
+            self.lines.append(f"{' ' * (INDENT * (len(self.numbers) - 1))}{mark}{' '.join(lines)}")
+            self.in_item = True
+
+    def _start_item(self) -> None:
+        self.in_item = False
+        if self.numbers and (number := self.numbers[-1]) is not None:
+            self.numbers[-1] = number + 1
+
+    def _close_list(self) -> None:
+        self._flush()
+        if not self.lines:
+            return
+        text, self.lines = "\n".join(self.lines), []
+        # "Never smoke:" belongs to the list below it
+        before = self.finished[-1] if self.finished else None
+        if before is not None and before.kind == "text" and before.text.endswith(":") and "\n" not in before.text:
+            self.finished[-1] = before._replace(text=f"{before.text}\n{text}")
+        else:
+            self.finished.append(WebBlock("text", text))
+
+
+def _first_number(element: Any) -> int:
+    start = element.get("start") or "1"
+    return int(start) if start.isascii() and start.isdigit() and len(start) < 3 else 1
+
+
+def _anchor(element: Any) -> str | None:
+    """The id by which a link opens the page at a heading: its own, that of an anchor in it, or that of its section."""
+    inside = [value for child in element.iter() for value in (child.get("id"), child.get("name")) if value]
+    parent = element.getparent()
+    is_first = parent is not None and parent.tag in ("section", "div", "a") and element.getprevious() is None
+    return next(iter(inside), None) or (parent.get("id") if is_first else None)
+
+
+def lines_as_text(lines: list[str]) -> str:
+    """Lines as one block: joined to a paragraph, or as a list where some begin with a bullet or a number."""
+    if not any(ITEM.fullmatch(line) for line in lines):
+        return " ".join(line.strip() for line in lines)
+    entries: list[str] = []
+    for line in lines:
+        item = ITEM.fullmatch(line)
+        if item:
+            step = re.match(r"\(?\d+[.)] ", line.strip())
+            entries.append(f"{item['indent']}{step[0] if step else ITEM_MARK}{item['text']}")
+        elif entries and ITEM.fullmatch(entries[-1]):  # an item that wraps
+            entries[-1] += f" {line.strip()}"
+        else:
+            entries = [f"{entries[0]} {line.strip()}"] if entries else [line.strip()]
+    return "\n".join(entries)

@@ -1,0 +1,285 @@
+"""The layout of a page: runs of glyphs put together as lines.
+
+All positions are in points (1/72 inch) from the upper left corner of the page as it is displayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text, raised
+from audit.text.statements import CELL_SEPARATOR
+
+Color = tuple[float, ...]
+PageProgress = Callable[[int, int], None]
+"""Called with the number of pages read so far, and of all."""
+
+# Two runs are on one baseline if theirs differ by less than this share of the type size, so that indices stay in the line
+SAME_BASELINE = 0.4
+# A gap of this many type sizes separates columns and cells; the spaces of justified text are narrower
+COLUMN_GAP = 1.0
+# A gap wider than this share of the type size is a space, even if the PDF has no space character there
+SPACE = 0.12
+# Smaller type beside a word, its baseline higher by these shares of the word's size, is raised: a power, a sign, a note
+RAISED_SIZE, RAISED_BY, RAISED_DISTANCE, MAX_RAISED = 0.85, (0.12, 0.8), 0.45, 4
+BULLET_MARKS = "•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁"
+# Letters that stand for a bullet where a wide gap follows: word processors set them in a font of symbols
+LETTER_BULLETS = {"o": "◦", "§": "•"}
+# The text of an item begins at most this many type sizes behind its bullet
+BULLET_GAP = 5.0
+# Bullets of another font may be higher or lower than the text by this share of the type size
+BULLET_DROP = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """A piece of text in one font on one baseline: one word or several.
+
+    space_after  the file has a space behind it
+    is_raised    a power, a note or a sign above the baseline of its line, which `baseline` is
+    color        as the library gives it: only equal ones are compared
+    """
+
+    text: str
+    x0: float
+    x1: float
+    baseline: float
+    size: float
+    bold: bool
+    space_after: bool = False
+    is_raised: bool = False
+    color: Color = ()
+
+
+class Area(NamedTuple):
+    """A rectangle: around a drawing, or a ruling line, which has hardly any height or width."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPage:
+    """A page as a PDF library reads it; `number` counts from 1. Its runs are upright.
+
+    rulings  horizontal and vertical strokes, and the sides of filled areas
+    areas    those of small drawings and pictures, which may be bullets
+    """
+
+    number: int
+    width: float
+    height: float
+    runs: tuple[TextRun, ...]
+    rulings: tuple[Area, ...] = ()
+    areas: tuple[Area, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """An entry of a PDF's outline (its bookmarks); `level` counts from 1, `page` is None where it has no target."""
+
+    level: int
+    title: str
+    page: int | None
+
+
+@dataclass(frozen=True)
+class OpenPdf:
+    """An open PDF. `pages` can be iterated once, page by page, so that a long PDF needs little memory."""
+
+    page_count: int
+    pages: Iterator[PdfPage]
+    outline: tuple[OutlineEntry, ...] = ()
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextCell:
+    """Text on one baseline without a wide gap in it."""
+
+    text: str
+    x0: float
+    x1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The text on one baseline within a column: one cell, or several in a row of a table; or a ruled table as a whole.
+
+    color    of all its text; () where it has several
+    is_lead  the head of a column beside others ("DO", "DON'T"), which leads what is below it
+    table    row by row the lines of each cell; one that spans several places is at each of them. () for a line of text
+    """
+
+    page: int
+    baseline: float
+    size: float
+    bold: bool
+    cells: tuple[TextCell, ...]
+    is_lead: bool = False
+    color: Color = ()
+    table: tuple[tuple[tuple[Line, ...], ...], ...] = ()
+
+    @property
+    def x0(self) -> float:
+        """The left end."""
+        return self.cells[0].x0
+
+    @property
+    def x1(self) -> float:
+        """The right end."""
+        return self.cells[-1].x1
+
+    @property
+    def text(self) -> str:
+        """The text, with a separator between cells."""
+        return CELL_SEPARATOR.join(cell.text for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A heading with its level (1 is outermost), a paragraph, or a row of a table.
+
+    later_pages  (page, first character of its text) for each page after the first that the text continues on
+    """
+
+    kind: Literal["heading", "text", "row"]
+    text: str
+    page: int
+    last_page: int
+    level: int = 0
+    later_pages: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class ExtractedBlocks:
+    """The blocks of a PDF in reading order, the number of its pages, and the numbers of the pages without text.
+
+    pages_read_again  the numbers of the pages that another library read better than the engine's
+    """
+
+    blocks: tuple[Block, ...]
+    page_count: int
+    title: str | None = None
+    pages_without_text: tuple[int, ...] = ()
+    pages_read_again: tuple[int, ...] = ()
+
+
+def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:
+    """The lines of the runs, each with one cell, from top to bottom and left to right."""
+    rows = _runs_by_row(_on_baseline([run for run in runs if run.text.strip()]))
+    return [_line(page, _row_baseline(row), piece) for row in rows for piece in _split_at_gaps(row)]
+
+
+def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
+    """The runs: raised ones on the baseline of the word that they belong to, bullets on that of the text behind them."""
+    largest = max((run.size for run in runs), default=0.0)
+    for run in runs:
+        if _is_bullet([run]):
+            behind = [word for word in runs if _is_behind_bullet(word, run)]
+            nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
+            yield replace(run, baseline=nearest.baseline, size=nearest.size)
+        elif len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest:
+            # The word before comes first: a sign behind it is its own
+            words = [word for word in runs if _is_raised_beside(run, word)]
+            word = min(words, key=lambda word: abs(run.x0 - word.x1), default=None)
+            yield replace(run, baseline=word.baseline, is_raised=True) if word else run
+        else:
+            yield run
+
+
+def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:
+    near = -0.1 * word.size < word.x0 - bullet.x1 < BULLET_GAP * word.size
+    return near and abs(word.baseline - bullet.baseline) < BULLET_DROP * max(word.size, bullet.size)
+
+
+def _is_raised_beside(run: TextRun, word: TextRun) -> bool:
+    if run.size > RAISED_SIZE * word.size:
+        return False
+    low, high = RAISED_BY
+    near = min(abs(run.x0 - word.x1), abs(word.x0 - run.x1)) <= RAISED_DISTANCE * word.size
+    return near and low * word.size < word.baseline - run.baseline < high * word.size
+
+
+def _runs_by_row(runs: Iterable[TextRun]) -> Iterator[list[TextRun]]:
+    row: list[TextRun] = []
+    for run in sorted(runs, key=lambda run: (run.baseline, run.x0)):
+        if row and run.baseline - row[0].baseline > SAME_BASELINE * _height(row[0], run):
+            yield row
+            row = []
+        row.append(run)
+    if row:
+        yield row
+
+
+def _height(one: TextRun, other: TextRun) -> float:
+    """The type size that decides whether two runs are on one baseline: the larger for an index, the smaller for words."""
+    small, large = sorted((one, other), key=lambda run: run.size)
+    index = len(small.text) <= MAX_RAISED and small.text.isdigit()
+    return large.size if index or small.size > RAISED_SIZE * large.size else small.size
+
+
+def _split_at_gaps(row: list[TextRun]) -> Iterator[list[TextRun]]:
+    row = sorted(row, key=lambda run: run.x0)
+    piece, end = [row[0]], row[0].x1
+    for run in row[1:]:
+        size = max(run.size, piece[-1].size)
+        # A bullet begins an item, unless it stands between words as a separator does
+        begins_item = run.text == "•" and run.x0 - end > 0.5 * size and _gap_behind(run, row) < run.x0 - end
+        if begins_item or run.x0 - end > (BULLET_GAP if _is_bullet(piece) else COLUMN_GAP) * size:
+            yield piece
+            piece = []
+        piece.append(run)
+        end = max(end, run.x1)
+    yield piece
+
+
+def _gap_behind(run: TextRun, row: list[TextRun]) -> float:
+    return min((other.x0 - run.x1 for other in row if other.x0 > run.x0), default=0.0)
+
+
+def _is_bullet(piece: list[TextRun]) -> bool:
+    mark = piece[0].text.strip()
+    return len(piece) == 1 and len(mark) == 1 and (mark in BULLET_MARKS or mark in LETTER_BULLETS or bullet_of(mark) is not None)
+
+
+def _row_baseline(row: list[TextRun]) -> float:
+    # That of the longest run: an index is lower than its line and may come first.
+    return round(max(row, key=lambda run: len(run.text)).baseline, 1)
+
+
+def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
+    longest = max(runs, key=lambda run: len(run.text))
+    letters = sum(len(run.text) for run in runs)
+    # A bullet or an index in regular type does not make a bold line regular
+    bold = sum(len(run.text) for run in runs if run.bold) > 0.9 * letters
+    cell = TextCell(clean_text(_join_runs(runs)), runs[0].x0, max(run.x1 for run in runs))
+    colors = {run.color for run in runs if not run.is_raised}
+    color = longest.color if len(colors) == 1 else ()
+    # Of small capitals the first letters, which are set in the size of the words around
+    capitals = [run.size for run in runs if not run.is_raised] if cell.text.isupper() else []
+    size = max(capitals, default=longest.size)
+    # To half points: scaled fonts have sizes such as 11.98 and 12.02, which must count as one style.
+    return Line(page, baseline, round(2 * size) / 2, bold, (cell,), color=color)
+
+
+def _join_runs(runs: list[TextRun]) -> str:
+    text, before = "", None
+    for number, run in enumerate(runs):
+        words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
+        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised:
+            text += " "
+        text += raised(words, text) if run.is_raised else words
+        before = run
+    return text
+
+
+def _bullet(run: TextRun, following: TextRun) -> str:
+    mark = run.text.strip()
+    wide = following.x0 - run.x1 > 0.5 * run.size
+    bullet = bullet_of(mark) or (LETTER_BULLETS.get(mark) if wide else None)
+    return f"{bullet} " if bullet else f"{mark} " if mark in BULLET_MARKS and len(mark) == 1 else run.text

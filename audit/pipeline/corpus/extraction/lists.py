@@ -1,0 +1,263 @@
+"""Lines into paragraphs and lists, in the form of `audit.text.statements`: the lead of a list and its items are one block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
+from audit.text.statements import INDENT, ITEM_MARK
+
+# A new paragraph is farther below the last line than lines usually are, by this factor
+PARAGRAPH_GAP = 1.25
+# A lead that ends no sentence may be farther above its list by this factor, and so may a second paragraph of an item
+LIST_GAP = 2.2
+MARK = re.compile(
+    r"(?P<bullet>[•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁*–—-])\s+(?=\S)|(?P<number>\(?\d{1,2}[.)]|\(?[a-h][.)])\s+(?=\S)|(?P<sign>[✓✔✗✘])(?=\w)"
+)
+# A tick or a cross says yes or no
+MEANT_MARKS = "✓✔✗✘"
+HYPHENATED = re.compile(r"([^\W\d]+)-$")
+SENTENCE_END = re.compile(r"[.?!:;][\"'”’)\]]*$")
+# Points: marks whose left ends differ by less are of one level
+SAME_LEVEL = 5.0
+# Lines of an unmarked list: below an indented one, or a short one without indent, stands another
+MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 60, 40, 3
+# Items of at most this many words, most of them without a full stop, say little without the heading above them
+FRAGMENT_WORDS = 6
+
+
+class Part(NamedTuple):
+    """One line of a block's text, made of the lines of the page that it stands on; `prefix` is its bullet or number."""
+
+    prefix: str
+    lines: list[Line]
+
+    @property
+    def is_item(self) -> bool:
+        """Whether it is an item of a list."""
+        return self.prefix != ""
+
+
+class Wording(NamedTuple):
+    """What of the whole document decides how lines are joined: their usual distance, and the words inside lines."""
+
+    pitch: float
+    words: frozenset[str]
+
+
+def text_blocks(lines: Sequence[Line], wording: Wording) -> Iterator[Block]:
+    """The paragraphs and lists of lines without headings and tables."""
+    return (block_of(parts, wording) for parts in paragraphs(lines, wording.pitch))
+
+
+def block_of(parts: Sequence[Part], wording: Wording, kind: str = "text") -> Block:
+    """The parts as one block, each on a line of its own."""
+    text, later_pages = "", list[tuple[int, int]]()
+    page = parts[0].lines[0].page
+    for part in parts:
+        text += ("\n" if text else "") + part.prefix
+        joined = ""
+        for line in part.lines:
+            before, joined = joined, _join(joined, line.text, wording.words) if joined else line.text
+            if line.page != page:
+                # Counted from the end: joining may have dropped a hyphen
+                later_pages.append((line.page, len(text) + len(joined) - len(line.text) if before else len(text)))
+                page = line.page
+        text += joined
+    return Block("row" if kind == "row" else "text", text, parts[0].lines[0].page, page, later_pages=tuple(later_pages))
+
+
+def joined_text(lines: Sequence[Line], wording: Wording) -> str:
+    """Lines as one text."""
+    text = ""
+    for line in lines:
+        text = _join(text, line.text, wording.words) if text else line.text
+    return text
+
+
+def _join(text: str, following: str, words: frozenset[str]) -> str:
+    """Two lines as one; a hyphen at the end stays if the document writes the word with it elsewhere."""
+    hyphenated = HYPHENATED.search(text)
+    if not hyphenated or not following[:1].islower():
+        # "Epstein-" and "Barr", "COVID-" and "19", "X-" and "ray"
+        return (
+            text + following
+            if text.endswith("-") and text[-2:-1].isalnum() and following[:1].isalnum()
+            else f"{text} {following}"
+        )
+    second_half = re.match(r"[^\W\d]+", following)
+    halves = hyphenated[1].casefold(), second_half[0].casefold() if second_half else ""
+    with_hyphen, without_hyphen = "-".join(halves), "".join(halves)
+    # Prefixes such as "follow-" and "X-": both halves are words of the document, and the whole is not
+    apart = (all(half in words for half in halves) and len(halves[0]) > 2) or len(halves[0]) == 1
+    keep_hyphen = without_hyphen not in words and (with_hyphen in words or apart)
+    return text + following if keep_hyphen else text[:-1] + following
+
+
+# -- paragraphs and items ----------------------------------------------------------------------------------------------
+
+
+def paragraphs(lines: Sequence[Line], pitch: float) -> Iterator[list[Part]]:
+    """The lines as paragraphs (one part) and lists (a lead, if there is one, and items)."""
+    paragraph: list[Line] = []
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        size = _unmarked_items(lines, number, paragraph, pitch)
+        if size or MARK.match(line.text):
+            lead = paragraph if paragraph and (size or _is_lead(paragraph[-1], line, pitch)) else []
+            yield from _before_list([] if lead else paragraph)
+            end, items = (number + size, _plain_items(lines[number : number + size])) if size else _items(lines, number, pitch)
+            yield [*([Part("", lead)] if lead else []), *items]
+            number, paragraph = end, []
+            continue
+        if paragraph and _begins_paragraph(paragraph[-1], line, pitch):
+            yield [Part("", paragraph)]
+            paragraph = []
+        paragraph.append(line)
+        number += 1
+    yield from _before_list(paragraph)
+
+
+def _before_list(paragraph: list[Line]) -> Iterator[list[Part]]:
+    if paragraph:
+        yield [Part("", paragraph)]
+
+
+def _begins_paragraph(before: Line, line: Line, pitch: float) -> bool:
+    if before.is_lead or line.is_lead:
+        return True
+    # At the top of a column or page the distance tells nothing, so only a finished sentence ends the paragraph before.
+    if _after_break(before, line):
+        return SENTENCE_END.search(before.text) is not None
+    # Paragraphs of books and journals begin further in instead of farther below
+    indented = line.x0 - before.x0 > 0.8 * line.size and SENTENCE_END.search(before.text)
+    return bool(indented) or line.baseline - before.baseline > PARAGRAPH_GAP * pitch * max(line.size, before.size)
+
+
+def _after_break(before: Line, line: Line) -> bool:
+    return line.page != before.page or line.baseline <= before.baseline
+
+
+def _is_lead(before: Line, item: Line, pitch: float) -> bool:
+    if before.is_lead or before.text.endswith(":"):
+        return True
+    if SENTENCE_END.search(before.text):
+        return False
+    step = item.baseline - before.baseline
+    return _after_break(before, item) or step <= LIST_GAP * pitch * max(item.size, before.size)
+
+
+def _with_text(line: Line, text: str) -> Line:
+    return replace(line, cells=(TextCell(text, line.x0, line.x1),))
+
+
+class _Level(NamedTuple):
+    x0: float
+    mark: str
+
+
+def _items(lines: Sequence[Line], start: int, pitch: float) -> tuple[int, list[Part]]:
+    """The end of the list that begins at `start`, and its items."""
+    levels: list[_Level] = []
+    parts: list[Part] = []
+    number = start
+    while number < len(lines):
+        line, before = lines[number], lines[number - 1]
+        mark = MARK.match(line.text)
+        if line.is_lead or (number > start and mark and not _same_list(before, line, pitch)):
+            break
+        if mark:
+            levels = _levels(levels, line, mark, number > start and _after_break(before, line))
+            item = _with_text(line, line.text[mark.end() :])
+            parts.append(Part(" " * INDENT * (len(levels) - 1) + _prefix(mark), [item]))
+        elif _continues_item(before, line, levels[-1].x0, pitch):
+            parts[-1].lines.append(line)
+        else:
+            break
+        number += 1
+    return number, parts
+
+
+def _same_list(before: Line, line: Line, pitch: float) -> bool:
+    # Across a break, and over the space that a picture or an item's own distance takes
+    return _after_break(before, line) or line.baseline - before.baseline <= 2 * LIST_GAP * pitch * line.size
+
+
+def _prefix(mark: re.Match[str]) -> str:
+    if mark["number"]:
+        # A number that a reader may be sent to ("repeat step 2") stays; a letter is no mark that readers of the text know
+        return f"{mark['number']} " if mark["number"].strip("(.)").isdigit() else f"{ITEM_MARK}{mark['number']} "
+    sign = mark["bullet"] or mark["sign"]
+    return f"{ITEM_MARK}{sign} " if sign in MEANT_MARKS else ITEM_MARK
+
+
+def _levels(levels: list[_Level], line: Line, mark: re.Match[str], after_break: bool) -> list[_Level]:
+    kind = "number" if mark["number"] else mark[0][0]
+    if after_break:
+        # The distance from the left tells nothing in another column: the same mark is the same level
+        known = next((number for number, level in enumerate(levels) if level.mark == kind), 0)
+        return [*levels[:known], _Level(line.x0, kind)]
+    kept = [level for level in levels if level.x0 < line.x0 - SAME_LEVEL]
+    return [*kept, _Level(line.x0, kind)]
+
+
+def _continues_item(before: Line, line: Line, mark_x0: float, pitch: float) -> bool:
+    unfinished = not SENTENCE_END.search(before.text) and line.text[:1].islower()
+    if _after_break(before, line):
+        return unfinished
+    close = line.baseline - before.baseline <= PARAGRAPH_GAP * pitch * max(line.size, before.size)
+    hanging = line.x0 > mark_x0 + 0.4 * line.size
+    return hanging if close else unfinished and hanging and line.baseline - before.baseline <= LIST_GAP * pitch * line.size
+
+
+# -- lists without marks -----------------------------------------------------------------------------------------------
+
+
+def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: float) -> int:
+    """The number of lines below a lead with a colon that are items although they have no mark, or one that is a picture."""
+    if not lead or not lead[-1].text.endswith(":") or MARK.match(lines[start].text):
+        return 0
+    first = lines[start]
+    indented = not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + 0.8 * first.size
+    longest, fewest = (MAX_INDENTED, 2) if indented else (MAX_PLAIN, MIN_PLAIN)
+    end = start
+    while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
+        end += 1
+    return end - start if end - start >= fewest else 0
+
+
+def _is_plain_item(line: Line, before: Line | None, first: Line, longest: int, pitch: float) -> bool:
+    if (
+        len(line.text) > longest
+        or line.text.endswith((":", "."))
+        or abs(line.x0 - first.x0) > 2
+        or line.is_lead
+        or MARK.match(line.text)
+    ):
+        return False
+    step = 0.0 if before is None or line.page != before.page else line.baseline - before.baseline
+    return 0 <= step <= LIST_GAP * pitch * line.size
+
+
+def _plain_items(lines: Sequence[Line]) -> list[Part]:
+    return [Part(ITEM_MARK, [line]) for line in lines]
+
+
+def is_item(line: Line) -> bool:
+    """Whether a line begins an item."""
+    return len(line.cells) == 1 and not line.table and MARK.match(line.text) is not None
+
+
+# -- a heading above a list --------------------------------------------------------------------------------------------
+
+
+def are_fragments(parts: Sequence[Part]) -> bool:
+    """Whether the items of a list mean little without what is above it: most are short and no sentences."""
+    texts = [part.lines[-1].text for part in parts if part.is_item]
+    words = sorted(sum(len(line.text.split()) for line in part.lines) for part in parts if part.is_item)
+    sentences = sum(text.endswith((".", "!", "?")) for text in texts)
+    return bool(words) and words[len(words) // 2] <= FRAGMENT_WORDS and 2 * sentences < len(texts)

@@ -1,0 +1,113 @@
+"""Tables that ruling lines draw: the text of a page is put into their cells, and each becomes one line of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids
+from audit.pipeline.corpus.extraction.drawn_bullets import with_drawn_bullets
+from audit.pipeline.corpus.extraction.layout import Line, PdfPage, TextCell, TextRun, lines_of
+from audit.pipeline.corpus.extraction.reading_order import in_reading_order
+
+# A cell with more lines is a column of the page, and its headings are the page's
+MAX_CELL_LINES = 30
+# Type of a title in the first row of a table, as a factor of the largest type below it
+TITLE_SIZE = 1.2
+# Rows that end in a page number, in a table of contents
+MIN_CONTENTS_ROWS, CONTENTS_SHARE = 4, 0.7
+Cell = tuple[Line, ...]
+Row = tuple[Cell, ...]
+
+
+def lines_and_tables(page: PdfPage) -> list[Line]:
+    """The lines of a page, each with one cell, and its ruled tables, each as one line."""
+    runs, tables = with_drawn_bullets(page), list[Line]()
+    for grid in grids(page.rulings):
+        inside = [run for run in runs if _is_in(grid.box, run)]
+        table = _table(grid, inside, page.number)
+        if table:
+            tables += table
+            runs = [run for run in runs if not _is_in(grid.box, run)]
+    return sorted([*lines_of(runs, page.number), *tables], key=lambda line: (line.baseline, line.x0))
+
+
+def _is_in(box: Box, run: TextRun) -> bool:
+    # Above the baseline: the letters stand on it, and a rule may touch it
+    return box.contains((run.x0 + run.x1) / 2, run.baseline - 0.3 * run.size)
+
+
+def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
+    """The lines of the table's title and the table as a line.
+
+    Empty where the grid is a frame, a table of contents, or has a column of the page in a cell.
+    """
+    runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
+    for run in runs:
+        cell = next((cell for cell in runs_of if _is_in(cell, run)), None)
+        if cell is None:
+            return []
+        runs_of[cell].append(run)
+    lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
+    rows = tuple(_with_wrapped_cells(_without_repeats(grid, lines_in)))
+    if not _is_table(rows):
+        return []
+    title = _title(rows)
+    rows = rows[1:] if title else rows
+    first = next(line for row in rows for cell in row for line in cell)
+    text = " ".join(line.text for lines in lines_in.values() for line in lines if line not in title)
+    # Below its title, however low that is
+    top = max((line.baseline + 1 for line in title), default=grid.box.top)
+    return [*title, Line(page, top, first.size, first.bold, (TextCell(text, grid.box.x0, grid.box.x1),), table=rows)]
+
+
+def _title(rows: tuple[Row, ...]) -> Cell:
+    """The lines of a first row that is one cell in much larger type than all below: a heading of the page with a frame."""
+    first, *others = rows
+    below = [line for row in others for cell in row for line in cell]
+    if any(first[1:]) or not first[0] or not below:
+        return ()
+    return first[0] if min(line.size for line in first[0]) >= TITLE_SIZE * max(line.size for line in below) else ()
+
+
+def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
+    """The rows with text. A cell over several columns is only in its first, one over several rows in each of them."""
+    rows = [
+        tuple(() if cell is None or cell in row[:column] else lines_in[cell] for column, cell in enumerate(row))
+        for row in grid.rows
+    ]
+    # Columns of spacing and of rules without text are none
+    used = [column for column in range(len(grid.rows[0])) if any(row[column] for row in rows)]
+    kept = (tuple(row[column] for column in used) for row in rows)
+    return (row for row in kept if any(row))
+
+
+def _with_wrapped_cells(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows, one that only goes on with a cell of the row above ("red or green, raw," and "chopped") joined with it."""
+    above: Row | None = None
+    for row in rows:
+        if above is not None and _goes_on(above, row):
+            above = tuple(cell if cell == below else cell + below for cell, below in zip(above, row, strict=True))
+            continue
+        if above is not None:
+            yield above
+        above = row
+    if above is not None:
+        yield above
+
+
+def _goes_on(above: Row, row: Row) -> bool:
+    # Cells that span both rows are equal; foods or medicines that share such a cell have no comma between them
+    different = [(cell, below) for cell, below in zip(above, row, strict=True) if cell != below]
+    return len(row) > 1 and len(different) == 1 and all(different[0]) and different[0][0][-1].text.endswith(",")
+
+
+def _is_table(rows: tuple[Row, ...]) -> bool:
+    full = [row for row in rows if sum(map(bool, row)) > 1]
+    longest = max((len(cell) for row in rows for cell in row), default=0)
+    return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
+
+
+def _is_contents(rows: Iterable[Row]) -> bool:
+    ends = [" ".join(line.text for line in [cell for cell in row if cell][-1]) for row in rows]
+    numbers = [int(end) for end in ends if end.isdigit() and len(end) < 4]
+    return len(ends) >= MIN_CONTENTS_ROWS and len(numbers) >= CONTENTS_SHARE * len(ends) and numbers == sorted(numbers)

@@ -1,0 +1,193 @@
+"""The quality of a document's text: what was read and what was lost, in numbers and in sentences.
+
+Everything is computed from the document, so documents that were extracted earlier or by another program also have a report.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from audit.atomic_io import write_atomic
+from audit.text.documents import Document
+from audit.text.language import is_gibberish, language_of
+from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
+
+# Replacement and private-use characters, and the form in which PDF programs write a glyph without a character
+UNKNOWN_GLYPH = re.compile(r"[\ufffd\ue000-\uf8ff]|\(cid:\d+\)")
+# "thepatientshould", or "handsBefore": longer than nearly all real words, or a capital in the middle
+GLUED_WORD = re.compile(r"\b(?:[^\W\d_]{24,}|[^\W\d_]+[a-z]{2}[A-Z][a-z]{2,}[^\W\d_]*)\b")
+WORD = re.compile(r"\S*[^\W\d_]\S*")
+# Text is checked in pieces of about this many characters, so that good pages do not hide a page of gibberish
+PIECE = 400
+# With lower thresholds, single glyphs and product names would flag every document
+MAX_UNREADABLE, MAX_GLUED = 0.01, 0.01
+# With a larger share of one-letter words, the letters are spaced out
+MAX_SINGLE_LETTERS = 0.6
+# Page numbers in a message
+MAX_PAGES = 8
+QUALITY_FILE = "quality.jsonl"
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What was read and what was lost in one handbook.
+
+    pages         number of pages; None: a source without pages
+    silent_pages  numbers of the pages that are pictures without text
+    ocr_pages     numbers of the pages whose text is from OCR
+    unreadable, glued  shares in [0, 1] of the words: not text at all; several words without spaces between them
+    language      ISO 639 code; None: unknown
+    """
+
+    handbook_id: str
+    source: str | None
+    pages: int | None
+    silent_pages: tuple[int, ...]
+    ocr_pages: tuple[int, ...]
+    words: int
+    unreadable: float
+    glued: float
+    language: str | None
+    sections: int
+    headings: int
+    tables: int
+    engine: str | None
+
+    @cached_property
+    def losses(self) -> list[str]:
+        """A sentence on each loss; none where everything was read."""
+        return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces) if sentence]
+
+    def as_record(self) -> dict[str, Any]:
+        """The numbers as JSON, with the sentences."""
+        return {**asdict(self), "losses": self.losses}
+
+    @property
+    def _silence(self) -> str:
+        silent = len(self.silent_pages)
+        if not silent or self.pages is None:
+            return ""
+        pictures = "is a picture without text" if silent == 1 else "are pictures without text"
+        return (
+            f"{silent:,} of {self.pages:,} pages {pictures} ({page_list(self.silent_pages)}): what they say is missing. "
+            "Read them with --ocr (in a config: ocr = true)."
+        )
+
+    @property
+    def _gibberish(self) -> str:
+        if self.unreadable < MAX_UNREADABLE:
+            return ""
+        return (
+            f"{self.unreadable:.0%} of its words are not readable text, for example because a font lacks its table of characters."
+        )
+
+    @property
+    def _missing_spaces(self) -> str:
+        return f"{self.glued:.0%} of its words are several words without spaces between them." if self.glued >= MAX_GLUED else ""
+
+
+def page_list(pages: Sequence[int]) -> str:
+    """`page 3`, or `pages 3-5, 9`; the first few where there are many."""
+    runs = [[page for _, page in run] for _, run in groupby(enumerate(pages), key=lambda entry: entry[1] - entry[0])]
+    texts = [f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs]
+    shown = ", ".join(texts[:MAX_PAGES]) + (", ..." if len(texts) > MAX_PAGES else "")
+    return f"page{'s' if len(pages) > 1 else ''} {shown}"
+
+
+def quality_of(document: Document) -> Quality:
+    """The quality of a document's text."""
+    words = Counter[str]()
+    # Detecting gibberish in a long handbook takes a second, so an earlier result is reused
+    known = document.unreadable is not None
+    for piece in _pieces(document):
+        words.update(_counts(piece, known))
+    total = words["words"] or 1
+    unreadable = document.unreadable if document.unreadable is not None else round(words["unreadable"] / total, 4)
+    return Quality(
+        document.handbook_id, document.source, document.pages, document.silent_pages, document.ocr_pages,
+        words=words["words"], unreadable=unreadable, glued=round(words["glued"] / total, 4),
+        language=document.language or language_of(document.full_text),
+        sections=len(document.sections), headings=sum(bool(section.heading) for section in document.sections),
+        tables=sum(_tables(section.text) for section in document.sections), engine=document.engine,
+    )  # fmt: skip
+
+
+def with_quality(document: Document) -> Document:
+    """The document with its language and the share of its words that cannot be read, for programs that read only the document."""
+    quality = quality_of(document)
+    return replace(document, language=quality.language, unreadable=quality.unreadable)
+
+
+def _pieces(document: Document) -> Iterator[str]:
+    """The text in pieces that end between two words."""
+    for section in document.sections:
+        start, text = 0, f"{section.heading}\n{section.text}"
+        while start < len(text):
+            space = text.find(" ", start + PIECE)
+            end = len(text) if space < 0 else space
+            yield text[start:end]
+            start = end
+
+
+def _counts(piece: str, known: bool) -> dict[str, int]:
+    words = WORD.findall(piece)
+    unreadable = 0 if known else _unreadable(piece, words)
+    return {"words": len(words), "unreadable": unreadable, "glued": len(GLUED_WORD.findall(piece))}
+
+
+def _unreadable(piece: str, words: Sequence[str]) -> int:
+    # "H o l i d a y": spaced letters, which some PDFs have in headings and some throughout
+    spaced = sum(len(word) == 1 for word in words) > MAX_SINGLE_LETTERS * len(words)
+    if spaced or is_gibberish(piece):
+        return len(words)
+    return sum(UNKNOWN_GLYPH.search(word) is not None for word in words)
+
+
+def _tables(text: str) -> int:
+    blocks = BLOCK_GAP.split(text)
+    return sum(CELL_SEPARATOR in block for block in blocks)
+
+
+def quality_table(qualities: Sequence[Quality]) -> str:
+    """The numbers as a table in plain text, one handbook per line."""
+    rows: list[tuple[str, ...]] = [
+        ("handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables")
+    ]
+    rows += [_row(quality) for quality in qualities]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(_aligned(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+
+def _row(quality: Quality) -> tuple[str, ...]:
+    return (
+        quality.handbook_id, "-" if quality.pages is None else f"{quality.pages:,}", f"{len(quality.silent_pages):,}",
+        f"{len(quality.ocr_pages):,}",
+        f"{quality.unreadable:.1%}", f"{quality.glued:.1%}", quality.language or "-", f"{quality.headings:,}",
+        f"{quality.tables:,}",
+    )  # fmt: skip
+
+
+def _aligned(cell: str, width: int) -> str:
+    number = cell[:1].isdigit() or cell == "-"
+    return cell.rjust(width) if number else cell.ljust(width)
+
+
+def write_qualities(folder: Path, qualities: Iterable[Quality]) -> Path:
+    """Write `quality.jsonl` next to the documents, one handbook per line; lines of other documents in the folder are kept."""
+    path = folder / QUALITY_FILE
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    earlier = {record["handbook_id"]: record for record in map(json.loads, before.splitlines())}
+    with_document = {name: record for name, record in earlier.items() if (folder / f"{name}.json").is_file()}
+    records = with_document | {quality.handbook_id: quality.as_record() for quality in qualities}
+    text = "".join(json.dumps(records[name], ensure_ascii=False) + "\n" for name in sorted(records))
+    if text != before:
+        write_atomic(path, text)
+    return path

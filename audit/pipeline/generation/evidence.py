@@ -1,0 +1,289 @@
+"""The evidence in a prompt: numbered passages, or the full handbook, up to a maximum length."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from audit.pipeline.embedding.encoders import Encoder
+from audit.pipeline.embedding.vectors import Vectors, no_progress
+from audit.pipeline.generation.candidates import Candidate, candidates_of
+from audit.pipeline.generation.questions import content_stems, read_question, stated_stems
+from audit.pipeline.retrieval.model import Query
+from audit.text.documents import Document, Section
+from audit.text.statements import leads_at
+from audit.vocabulary import concerns
+
+FULL_DOCUMENT = "full_document"
+"""Prefix of the retrieval modes that use the full handbook: full_document, full_document_fallback."""
+BRACKETED_NUMBER = re.compile(r"\[(\s*\d[^\[\]]*)\]")
+
+
+class HasOrgan(Protocol):
+    """A question or a handbook: it concerns one organ or all of them."""
+
+    @property
+    def organ(self) -> str:
+        """The organ, or general."""
+
+
+Question = TypeVar("Question", bound=HasOrgan)
+Handbook = TypeVar("Handbook", bound=HasOrgan)
+
+
+def meets(question: HasOrgan, handbook: HasOrgan) -> bool:
+    """Whether the question is put to the handbook: both have the same organ, or one of them is general."""
+    return concerns(question.organ, handbook.organ)
+
+
+def question_handbook_pairs(questions: Iterable[Question], handbooks: Iterable[Handbook]) -> Iterator[tuple[Question, Handbook]]:
+    """Every question with every handbook that it is put to: handbook by handbook, questions in their order."""
+    all_questions = list(questions)
+    for handbook in handbooks:
+        yield from ((question, handbook) for question in all_questions if meets(question, handbook))
+
+
+class GroundedQuestion(NamedTuple):
+    """A question, the handbook that it is put to, and the record of its retrieval (mode, passages with their text, ...)."""
+
+    query: Query
+    document: Document
+    retrieval: Mapping[str, Any]
+
+
+def stem_set(text: str) -> frozenset[str]:
+    """The stems of a text's content words."""
+    return frozenset(content_stems(text))
+
+
+class Relevance:
+    """The words of one handbook and their rarity in it. Create one per handbook, because it reads all of the text."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.order = {section.section_id: number for number, section in enumerate(document.sections)}
+        self._stems = {section.section_id: stem_set(f"{section.title}\n{section.text}") for section in document.sections}
+        self._section_counts = Counter(stem for stems in self._stems.values() for stem in stems)
+
+        self._candidates: dict[str, tuple[Candidate, ...]] = {}
+        self._headings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._vectors: dict[str, Vectors] = {}
+
+    def stems(self, section: Section) -> frozenset[str]:
+        """The stems in a section and in its headings."""
+        return self._stems[section.section_id]
+
+    def weight(self, stem: str) -> float:
+        """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2))."""
+        # A stem that the handbook lacks has the weight of one in a single section.
+        return math.log((len(self._stems) + 1) / (max(1, self._section_counts[stem]) + 0.5))
+
+    def headings(self, section: Section) -> tuple[frozenset[str], frozenset[str]]:
+        """The stems of a section's own heading, and of those above it."""
+        if section.section_id not in self._headings:
+            self._headings[section.section_id] = stated_stems(section.heading), stated_stems(" ".join(section.above))
+        return self._headings[section.section_id]
+
+    def section_candidates(self, section: Section) -> tuple[Candidate, ...]:
+        """The candidate statements of a section."""
+        if section.section_id not in self._candidates:
+            self._candidates[section.section_id] = candidates_of(section, self.order.get(section.section_id, len(self.order)))
+        return self._candidates[section.section_id]
+
+    def candidates(self, passage: NumberedPassage) -> list[Candidate]:
+        """The candidate statements of a passage: every statement of its section that overlaps it."""
+        section = self.document.by_id.get(passage.section_id) or Section(passage.section_id, "", passage.text)
+        start, end = (passage.start, passage.end) if section.section_id in self.order else (0, len(passage.text))
+        return [
+            candidate
+            for candidate in self.section_candidates(section)
+            if (candidate.statement.end > start and candidate.statement.start < end) or (candidate.is_heading and start == 0)
+        ]
+
+    def vectors(self, candidates: Sequence[Candidate], encoder: Encoder) -> Vectors:
+        """One row per candidate, encoded at first use.
+
+        Raises EmbeddingError and MissingLibraryError from the encoder.
+        """
+        texts = [_encoded_text(candidate) for candidate in candidates]
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors |= dict(zip(new, encoder.encode(new, no_progress), strict=True))
+        return np.stack([self._vectors[text] for text in texts])
+
+    # Weighted: "travel" is more specific than "patient", which nearly every section has
+    def coverage(self, question: Set[str], text: Set[str]) -> float:
+        """The share in [0, 1] of a question's weight that a text covers; 0 for a question without content words."""
+        total = sum(map(self.weight, question))
+        return sum(map(self.weight, question & text)) / total if total else 0.0
+
+    def similarity(self, a: Set[str], b: Set[str]) -> float:
+        """Weighted Dice coefficient of two sets of stems, in [0, 1]."""
+        total = sum(map(self.weight, a)) + sum(map(self.weight, b))
+        return 2 * sum(map(self.weight, a & b)) / total if total else 0.0
+
+    def ranked_sections(self, question: str) -> list[Section]:
+        """The handbook's sections, those that cover most of the question first; ties in reading order."""
+        stems = read_question(question).stems
+        return sorted(self.document.sections, key=lambda section: -self.coverage(stems, self.stems(section)))
+
+
+FEW_WORDS = 6
+"""The subject of a statement this short is only in its heading: "For six weeks", "You can also: Exercise"."""
+
+
+def _encoded_text(candidate: Candidate) -> str:
+    # For longer statements, headings add noise
+    quoted = candidate.statement.quoted
+    return f"{candidate.section.heading}: {quoted}" if len(quoted.split()) <= FEW_WORDS else quoted
+
+
+def without_numbers(text: str) -> str:
+    """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses."""
+    # A model would otherwise cite the handbook's own reference [12] as passage 12.
+    return BRACKETED_NUMBER.sub(r"(\1)", text)
+
+
+@dataclass(frozen=True)
+class NumberedPassage:
+    """A numbered piece of evidence: characters `start` to `end` of a section, under the section's title.
+
+    pages  the first and the last page that it is on; () where unknown
+    leads  the leads of a list in whose middle it begins ("Never smoke:"), without which its items would mean something else
+    """
+
+    number: int
+    section_id: str
+    title: str
+    text: str
+    start: int = 0
+    end: int = 0
+    pages: tuple[int, ...] = ()
+    leads: tuple[str, ...] = ()
+
+    @property
+    def in_prompt(self) -> str:
+        """The passage as the prompt shows it: `[1] Medicines > When you travel (page 35)`, and the text below."""
+        head = f"[{self.number}] {without_numbers(self.title)}{_page_words(self.pages)}"
+        return "\n".join([head, *map(without_numbers, self.leads), without_numbers(self.text)]).strip()
+
+
+def _page_words(pages: tuple[int, ...]) -> str:
+    if not pages:
+        return ""
+    return f" (page {pages[0]})" if pages[0] == pages[-1] else f" (pages {pages[0]} to {pages[-1]})"
+
+
+def _pages_between(section: Section, start: int, end: int) -> tuple[int, ...]:
+    first, last = section.page_at(start), section.page_at(max(start, end - 1))
+    return section.pages if first is None or last is None else (first, last)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The passages in the prompt, numbered from 1. `full`: the full handbook; `cut`: a sentence on what was left out."""
+
+    passages: tuple[NumberedPassage, ...]
+    full: bool = False
+    cut: str | None = None
+
+    @property
+    def in_prompt(self) -> str:
+        """All passages as a prompt shows them."""
+        return _passages_in_prompt(self.passages)
+
+    def passage(self, number: int) -> NumberedPassage | None:
+        """The passage with this number, if there is one."""
+        return self.passages[number - 1] if 1 <= number <= len(self.passages) else None
+
+
+@lru_cache(8)  # a full handbook is the same for all its questions
+def _passages_in_prompt(passages: tuple[NumberedPassage, ...]) -> str:
+    return "\n\n".join(passage.in_prompt for passage in passages)
+
+
+def evidence_of(question: GroundedQuestion, relevance: Relevance, max_characters: int | None = None) -> Evidence:
+    """The evidence for one question, at most `max_characters` of it (None: all)."""
+    if str(question.retrieval.get("mode") or "").startswith(FULL_DOCUMENT):
+        return _full_document(question, relevance, max_characters)
+    records = question.retrieval.get("passages") or ()
+    passages = [retrieved_passage(number, record, relevance.document) for number, record in enumerate(records, 1)]
+    fitting = fitting_passages(passages, max_characters)
+    return Evidence(tuple(fitting), cut=_cut_note("passages", "first", len(fitting), len(passages), max_characters))
+
+
+def retrieved_passage(number: int, record: object, document: Document) -> NumberedPassage:
+    """The passage of a retrieval's record under a number; its text is the record's, else that of the handbook."""
+    fields = dict(record) if isinstance(record, dict) else {}
+    section_id = str(fields.get("section_id") or "")
+    section = document.by_id.get(section_id)
+    start, end = int(fields.get("start") or 0), fields.get("end")
+    text = fields.get("text")
+    if text is None:
+        text = section.text[start:end] if section else ""
+    title = section.title if section else ""
+    end = start + len(text) if end is None else int(end)
+    pages, leads = (_pages_between(section, start, end), leads_at(section.text, start)) if section else ((), ())
+    return NumberedPassage(number, section_id, title, str(text), start, end, pages, leads)
+
+
+def _full_document(question: GroundedQuestion, relevance: Relevance, max_characters: int | None) -> Evidence:
+    sections = [section for section in relevance.document.sections if section.text.strip()]
+    if max_characters is None or sum(map(_prompt_length, sections)) <= max_characters:
+        return Evidence(_numbered(sections), full=True)
+    return _best_sections(question, relevance, sections, max_characters)
+
+
+def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: list[Section], max_characters: int) -> Evidence:
+    """The sections that fit: first those that retrieval ranked, then those that cover most of the question."""
+    by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
+    ranked = [str(record.get("section_id")) for record in by_rank if record.get("rank")]
+    ranked += [section.section_id for section in relevance.ranked_sections(question.query.text)]
+    with_text = {section.section_id for section in sections}
+    chosen, room = set[str](), max_characters
+    # A section that does not fit is skipped; a later, shorter one may still fit
+    for section_id in dict.fromkeys(section_id for section_id in ranked if section_id in with_text):
+        length = _prompt_length(relevance.document.by_id[section_id])
+        if length <= room:
+            chosen.add(section_id)
+            room -= length
+    fitting = [section for section in sections if section.section_id in chosen]
+    return Evidence(_numbered(fitting), cut=_cut_note("sections", "best", len(fitting), len(sections), max_characters))
+
+
+def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
+    return tuple(
+        NumberedPassage(number, section.section_id, section.title, section.text, 0, len(section.text), section.pages)
+        for number, section in enumerate(sections, 1)
+    )
+
+
+def fitting_passages(passages: list[NumberedPassage], max_characters: int | None) -> list[NumberedPassage]:
+    """The first passages, up to the maximum length (None: all)."""
+    fitting, room = list[NumberedPassage](), max_characters
+    for passage in passages:
+        if room is not None:
+            room -= len(passage.in_prompt)
+            # Passages are in rank order, so none is used after the first that does not fit
+            if room < 0:
+                break
+        fitting.append(passage)
+    return fitting
+
+
+def _prompt_length(section: Section) -> int:
+    return len(section.title) + len(section.text) + 25  # its number, its pages and the empty lines
+
+
+def _cut_note(unit: str, which: str, fitting: int, total: int, max_characters: int | None) -> str | None:
+    if fitting == total:
+        return None
+    limit = f"the {which} that fit into {max_characters:,} characters"
+    return f"Too long for the model: {fitting:,} of {total:,} {unit} were given, {limit}."

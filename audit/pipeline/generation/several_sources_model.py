@@ -1,0 +1,192 @@
+"""Answers by a model from the passages of several sources; the quotes of each statement are checked against the passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from audit.pipeline.generation.several_sources import SourcePassage, SourceReader
+from audit.pipeline.generation.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
+from audit.pipeline.generation.statement_marks import Compare, marked
+from audit.pipeline.generation.system_answers import MAX_QUOTE, MAX_TEXT, QUESTIONS_PER_LOOKUP, SystemPassage, SystemTask
+from audit.pipeline.llm.calls import CUT, Call, Reply, usage_record
+from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.tasks import Replies, batches
+from audit.text.quantity import find_quantities
+
+NO_STATEMENTS = "no statements"
+# Nearly every passage contains any quote of one or two words
+MIN_QUOTE_WORDS = 3
+# Typographic characters may differ between a passage and a quote; words and numbers must not
+SAME_CHARACTER = {
+    "'": "['’‘]",
+    "’": "['’‘]",
+    "‘": "['’‘]",
+    '"': '["“”]',
+    "“": '["“”]',
+    "”": '["“”]',
+    "-": "[-‐‑–]",
+    "–": "[-‐‑–]",
+}
+
+
+@dataclass(frozen=True)
+class SourcedTask(SystemTask):
+    """The calls of a system that answers from several sources, as a task for `audit.pipeline.llm`."""
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply contains statements or a refusal."""
+        return read_sourced_reply(reply).reason is None
+
+
+# -- replies -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RepliedStatement:
+    """A statement as the model wrote it, with (passage, quote) pairs that are not checked yet."""
+
+    text: str
+    quotes: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class SourcedReply:
+    """A parsed reply: its statements, or the sentence with which it declines, or the reason why it could not be read."""
+
+    statements: tuple[RepliedStatement, ...] = ()
+    declined: str = ""
+    reason: str | None = None
+
+
+def read_sourced_reply(reply: Reply) -> SourcedReply:
+    """Statements, a refusal, or why neither could be read; a statement without text is left out."""
+    if reason := unreadable_reason(reply):
+        return SourcedReply(reason=reason)
+    text = without_thinking((reply.text or "").strip())
+    objects = [match.value for match in json_objects(text) if isinstance(match.value.get("statements"), list)]
+    if len(objects) != 1:
+        return SourcedReply(reason=CUT if reply.outcome == CUT else NO_STATEMENTS)
+    statements = tuple(filter(None, map(_replied, objects[0]["statements"])))
+    if statements:
+        return SourcedReply(statements)
+    if objects[0].get("declined") is True:
+        return SourcedReply(declined=clean_text(objects[0].get("missing"), MAX_TEXT) or "")
+    return SourcedReply(reason=NO_STATEMENTS)
+
+
+def _replied(value: object) -> RepliedStatement | None:
+    fields = value if isinstance(value, dict) else {}
+    text = clean_text(fields.get("text"), MAX_TEXT)
+    return RepliedStatement(text, tuple(_quotes(fields.get("quotes")))) if text else None
+
+
+def _quotes(values: object) -> Iterator[tuple[int, str]]:
+    for value in values if isinstance(values, list) else []:
+        fields = value if isinstance(value, dict) else {}
+        number, quote = fields.get("passage"), clean_text(fields.get("quote"), MAX_QUOTE)
+        if isinstance(number, int) and quote:
+            yield number, quote
+
+
+# -- quotes checked against the passages ---------------------------------------------------------------------------------
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Start and end of a verbatim quote in a text, in characters from 0; white space, quotation marks and case may differ."""
+    words = quote.split()
+    if len(words) < MIN_QUOTE_WORDS:
+        return None
+    pattern = r"\s+".join("".join(SAME_CHARACTER.get(letter, re.escape(letter)) for letter in word) for word in words)
+    match = re.search(pattern, text, re.IGNORECASE)
+    return match.span() if match else None
+
+
+def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassage], reader: SourceReader) -> SourcedStatement:
+    """The statement with the quotes that are in its passages; without any if they lack an amount that it states."""
+    by_number = {one.passage.number: one for one in passages}
+    citations = tuple(
+        citation
+        for number, quote in replied.quotes
+        if number in by_number and (citation := _checked_citation(quote, by_number[number], reader)) is not None
+    )
+    quoted = find_quantities(" ".join(citation.stated for citation in citations))
+    amounts_agree = all(any(amount.agrees(other) for other in quoted) for amount in find_quantities(replied.text))
+    return SourcedStatement(replied.text, citations if amounts_agree else ())
+
+
+def _checked_citation(quote: str, source_passage: SourcePassage, reader: SourceReader) -> SourceCitation | None:
+    passage = source_passage.passage
+    section = reader.documents[source_passage.handbook_id].by_id.get(passage.section_id)
+    if section is None:
+        return None
+    # The leads precede the passage in its section, and the prompt shows them with it
+    ranges = [
+        (passage.start, passage.end),
+        *((start, start + len(lead)) for lead in passage.leads if (start := section.text.find(lead)) >= 0),
+    ]
+    for first, last in ranges:
+        if span := find_quote(quote, section.text[first:last]):
+            start, end = first + span[0], first + span[1]
+            exact = section.text[start:end]
+            return SourceCitation(
+                passage.number,
+                source_passage.source_id,
+                source_passage.handbook_id,
+                section.section_id,
+                start,
+                end,
+                exact,
+                " ".join(exact.split()),
+            )
+    return None
+
+
+# -- answers -------------------------------------------------------------------------------------------------------------
+
+
+def passages_in_prompt(passages: Sequence[SourcePassage]) -> tuple[SystemPassage, ...]:
+    """The passages for a prompt, with the source in front of the title."""
+    return tuple(
+        SystemPassage(
+            one.handbook_id, replace(one.passage, title=f"{one.source_id}: {one.passage.title}".rstrip(": ")), one.score
+        )
+        for one in passages
+    )
+
+
+def model_answers(
+    task: SourcedTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
+) -> Iterator[tuple[str, SourcedAnswer | None]]:
+    """Pairs of question id and the answer from its reply (None without a reply).
+
+    evidence  question id -> the evidence that its call was made from
+    """
+    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
+        latest = replies([call.key for _, call in batch])
+        for question, call in batch:
+            reply, question_id = latest.get(call.key), question.query.question_id
+            n_prompted = len(question.passages)
+            own = evidence[question_id]
+            yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
+
+
+def answer_from_reply(
+    reply: Reply, evidence: PackedEvidence, reader: SourceReader, compare: Compare, model: str, n_prompted: int | None = None
+) -> SourcedAnswer:
+    """The answer in a reply: its statements, checked and marked.
+
+    n_prompted  number of passages in the prompt, counted from the first; None: all
+    """
+    read, passages = read_sourced_reply(reply), reader.passages(evidence)[:n_prompted]
+    duplicates = evidence.duplicates()
+    checked = [checked_statement(replied, passages, reader) for replied in read.statements]
+    drafts = [replace(one, citations=(*one.citations, *reader.same_elsewhere(one.citations, duplicates))) for one in checked]
+    statements = marked(evidence.question, drafts, compare)
+    unsupported = sum(not one.citations for one in statements)
+    note = f"Statements without a quote from the passages, or with an amount that the quote lacks: {unsupported:,}."
+    return SourcedAnswer(
+        evidence.question, statements, evidence, (*evidence.notes, *([note] if unsupported else [])), reply.model or model,
+        read.declined, read.reason, usage_record([reply]),
+    )  # fmt: skip

@@ -1,0 +1,250 @@
+"""Protocols: which calls the pairs of a question need, in the order that suits a prefix cache, and how replies are used.
+
+A protocol asks in stages, each over all questions: absence (if it is checked), then structured, or label and extract. It
+needs no network: it gets the replies so far, and lists the calls that are still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge, Verdict
+from audit.pipeline.judging.parse import is_readable, read_presence, read_verdict
+from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.llm.tasks import Replies, batches, unsettled
+from audit.vocabulary import WITH_TOPIC, CheckKind
+
+ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
+STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
+KEEP, CHECK = "keep", "check"
+NO_ANSWER, ABSENCE_UNKNOWN = "no answer text", "absence unknown"
+
+
+@dataclass(frozen=True)
+class AbsenceFinding:
+    """Whether an answer is absent and how that was found; None if that is unknown, for the `reason`."""
+
+    absent: bool | None
+    method: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """One request for a verdict on a pair: `kind` is None for the verdict that counts, or else the check that it is part of."""
+
+    pair: HandbookPair
+    kind: CheckKind | None
+    number: int
+    call: Call
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a model is asked about pairs.
+
+    name      structured: reasoning, label, topic and significance in one call; label_only: the label alone, then topic and
+              significance of the pairs that differ in something (arXiv:2605.29084, section 5.2)
+    absence   keep: the run's own flags count; check: the canonical prefix counts, and the model is asked once about every
+              other answer
+    swap, blind, repeats   further verdicts on each pair: in the other order; with the names of centers and handbooks masked;
+              this many times more
+    """
+
+    name: str
+    model: str
+    prompts: Mapping[str, Prompt]
+    absence: str = KEEP
+    swap: bool = False
+    blind: bool = False
+    repeats: int = 0
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The purposes of its calls, in order."""
+        return (*((ABSENCE,) if self.absence == CHECK else ()), *STAGES[self.name])
+
+    @property
+    def stage_prompts(self) -> dict[str, Prompt]:
+        """Stage -> its prompt."""
+        return {stage: self.prompts["label_only" if stage == LABEL else stage] for stage in self.stages}
+
+    def calls(self, stage: str, corpus: Corpus, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
+        """All calls of one stage for one question, answered or not, in prefix order: question, first answer, second answer."""
+        if stage == ABSENCE:
+            yield from self._absence_calls(item)
+        elif stage == EXTRACT:
+            yield from self._extract_calls(corpus, item, replies)
+        else:
+            findings = self.absence_findings(item, replies)
+            yield from (request.call for request in self.judge_requests(corpus, item, findings))
+
+    def absence_findings(self, item: QuestionToJudge, replies: Replies) -> dict[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent, for every handbook in a pair."""
+        handbooks = dict.fromkeys(handbook for pair in item.pairs for handbook in pair)
+        if self.absence == KEEP:
+            return {handbook: _finding_of_run(item.answers.get(handbook)) for handbook in handbooks}
+        calls = {handbook: self._absence_call(item, handbook) for handbook in handbooks}
+        keys = {handbook: call.key for handbook, call in calls.items() if call}
+        latest = replies(keys.values())
+        return {
+            handbook: _checked_finding(item.answers.get(handbook), latest.get(keys.get(handbook, ""))) for handbook in handbooks
+        }
+
+    def judge_requests(
+        self, corpus: Corpus, item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]
+    ) -> Iterator[JudgeRequest]:
+        """Every request for a verdict on a pair of two present answers, sorted by the first answer.
+
+        A check that would repeat the request of the verdict adds nothing and is left out.
+        """
+        present = [pair for pair in item.pairs if all(findings[handbook].absent is False for handbook in pair)]
+        rank = {handbook: number for number, handbook in enumerate(item.answers)}
+        swapped = [(b, a) for a, b in present] if self.swap else []
+        # Pairs with the same first answer follow one another: the server's prefix cache then holds question and first answer.
+        for first, second in sorted([*present, *swapped], key=lambda pair: (rank[pair[0]], rank[pair[1]])):
+            yield from self._requests_in_order(item, first, second, swapped=rank[first] > rank[second])
+        if self.blind:
+            yield from self._blind_requests(corpus, item, present)
+
+    def _requests_in_order(self, item: QuestionToJudge, first: str, second: str, *, swapped: bool) -> Iterator[JudgeRequest]:
+        a, b = (item.answers[handbook].shown for handbook in (first, second))
+        if swapped:
+            # Equal answers in the other order are the same request.
+            if a != b:
+                yield self._request(item, (second, first), CheckKind.SWAP, 1, (a, b))
+            return
+        yield self._request(item, (first, second), None, 0, (a, b))
+        for number in range(1, self.repeats + 1):
+            yield self._request(item, (first, second), CheckKind.REPEAT, number, (a, b), number)
+
+    def _blind_requests(self, corpus: Corpus, item: QuestionToJudge, present: list[HandbookPair]) -> Iterator[JudgeRequest]:
+        texts = {handbook: item.answers[handbook].shown for pair in present for handbook in pair}
+        masked = {handbook: corpus.masker.mask(item.answers[handbook].text or "") for handbook in texts}
+        for a, b in present:
+            # Without a name to mask it would repeat the request for the verdict.
+            if (masked[a], masked[b]) != (texts[a], texts[b]):
+                yield self._request(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
+
+    def _request(
+        self,
+        item: QuestionToJudge,
+        pair: HandbookPair,
+        kind: CheckKind | None,
+        number: int,
+        texts: tuple[str, str],
+        repeat: int = 0,
+    ) -> JudgeRequest:
+        fields = {"question": str(item.question["question"]), "answer_a": texts[0], "answer_b": texts[1]}
+        return JudgeRequest(pair, kind, number, self.prompts[self.name].call(self.model, item.question_id, fields, repeat))
+
+    def _absence_calls(self, item: QuestionToJudge) -> Iterator[Call]:
+        in_pairs = {handbook for pair in item.pairs for handbook in pair}
+        calls = (self._absence_call(item, handbook) for handbook in item.answers if handbook in in_pairs)
+        yield from (call for call in calls if call)
+
+    def _absence_call(self, item: QuestionToJudge, handbook: str) -> Call | None:
+        answer = item.answers.get(handbook)
+        # Settled without asking: the canonical prefix, or no text at all.
+        if answer is None or answer.has_absence_prefix or not (answer.text or "").strip():
+            return None
+        fields = {"question": str(item.question["question"]), "answer": answer.text or ""}
+        return self.prompts[ABSENCE].call(self.model, item.question_id, fields)
+
+    def _extract_calls(self, corpus: Corpus, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
+        for request, _, verdict in self.verdicts(corpus, item, self.absence_findings(item, replies), replies):
+            if request.kind is None and verdict.label in WITH_TOPIC:
+                yield self.extract_call(item, request.pair, verdict.label or "")
+
+    def extract_call(self, item: QuestionToJudge, pair: HandbookPair, label: str) -> Call:
+        """The call that asks for the topic of a pair with this label."""
+        a, b = (item.answers[handbook].shown for handbook in pair)
+        fields = {"question": str(item.question["question"]), "answer_a": a, "answer_b": b, "label": label}
+        return self.prompts[EXTRACT].call(self.model, item.question_id, fields)
+
+    def verdicts(
+        self, corpus: Corpus, item: QuestionToJudge, findings: Mapping[str, AbsenceFinding], replies: Replies
+    ) -> Iterator[tuple[JudgeRequest, Reply, Verdict]]:
+        """Every request that has a reply, with the reply and its verdict."""
+        for batch in batches(self.judge_requests(corpus, item, findings)):
+            keyed = [(request, request.call.key) for request in batch]
+            latest = replies([key for _, key in keyed])
+            for request, key in keyed:
+                if reply := latest.get(key):
+                    yield request, reply, read_verdict(reply, self.name)
+
+
+def open_calls(protocol: Protocol, stage: str, corpus: Corpus, replies: Replies) -> Iterator[Call]:
+    """The calls of a stage that are still to be asked, each once, one whole question after the other."""
+    for item in corpus.items():
+        yield from unsettled(protocol.calls(stage, corpus, item, replies), replies, is_readable)
+
+
+def _finding_of_run(answer: AnswerToJudge | None) -> AbsenceFinding:
+    if answer is None or not (answer.absent or (answer.text or "").strip()):
+        return AbsenceFinding(None, reason=NO_ANSWER)
+    return AbsenceFinding(answer.absent, answer.method if answer.absent else None)
+
+
+def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> AbsenceFinding:
+    if answer is None or not (answer.absent or (answer.text or "").strip()):
+        return AbsenceFinding(None, reason=NO_ANSWER)
+    if answer.has_absence_prefix or not (answer.text or "").strip():
+        return AbsenceFinding(True, "prefix" if answer.has_absence_prefix else answer.method)
+    # Not asked yet: without a reason, its pairs count as not asked and not as unscored.
+    if reply is None:
+        return AbsenceFinding(None)
+    presence = read_presence(reply)
+    if presence.addressed is None:
+        return AbsenceFinding(None, reason=f"{ABSENCE_UNKNOWN}: {presence.reason}")
+    return AbsenceFinding(not presence.addressed, None if presence.addressed else "check")
+
+
+# -- a protocol as a task for `audit.pipeline.llm` -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JudgingTask:
+    """A protocol and the corpus that it is used on, as a task for `audit.pipeline.llm`."""
+
+    protocol: Protocol
+    corpus: Corpus
+    unit: str = "questions"
+
+    @property
+    def model(self) -> str:
+        """The model that judges."""
+        return self.protocol.model
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages of the protocol."""
+        return self.protocol.stages
+
+    def plan(self) -> dict[str, Any]:
+        """The settings that must match for a journal to be resumed."""
+        protocol = self.protocol
+        return {
+            "protocol": protocol.name,
+            "model": protocol.model,
+            "absence": protocol.absence,
+            "swap": protocol.swap,
+            "blind_centers": protocol.blind,
+            "repeat": protocol.repeats,
+            "prompts": {stage: prompt.title for stage, prompt in protocol.stage_prompts.items()},
+            **self.corpus.source,
+            "pairs": self.corpus.selection,
+            # Only where it is so: journals written before it could be are still resumed.
+            **({"name_centers": True} if self.corpus.names_centers else {}),
+        }
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls of a stage that are still to be asked."""
+        return open_calls(self.protocol, stage, self.corpus, replies)
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply contains what its call asked for."""
+        return is_readable(call, reply)

@@ -1,0 +1,204 @@
+"""Sources of verdicts, a model's replies or rules: the records of pairs for a release, and a summary."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from typing import Protocol as Interface
+
+from audit.pipeline.judging.corpus import Corpus, HandbookPair, QuestionToJudge, Verdict
+from audit.pipeline.judging.parse import read_details
+from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
+from audit.pipeline.llm.calls import Reply, usage_record
+from audit.pipeline.llm.tasks import Replies
+from audit.vocabulary import ABSTAINED, DISAGREEING, WITH_TOPIC, Label, Parse
+
+Rules = Callable[[str, str, str], Verdict]
+"""(question, answer a, answer b) -> verdict, without a model."""
+Record = dict[str, Any]
+
+
+@dataclass
+class JudgingSummary:
+    """Counts of the pairs by outcome.
+
+    judged        pairs that were asked about; `parse` counts them by how the reply was read, `unscored` by reason
+    abstained     unscored pairs on which the judge could not decide; `unread` are the other unscored ones
+    prescreened   ABSENT without asking, because an answer is absent
+    not_asked     pairs without a reply; they are in no file
+    remark        a note about the judge for readers of the verdicts
+    """
+
+    judged: int = 0
+    prescreened: int = 0
+    not_asked: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)
+    parse: Counter[str] = field(default_factory=Counter)
+    servers: set[str] = field(default_factory=set)
+    remark: str = ""
+
+    @property
+    def abstained(self) -> int:
+        """Unscored pairs on which the judge could not decide."""
+        return sum(pairs for reason, pairs in self.unscored.items() if reason.startswith(ABSTAINED))
+
+    @property
+    def unread(self) -> int:
+        """Unscored pairs without a readable verdict: something went wrong, whereas an abstention is a result."""
+        return self.unscored.total() - self.abstained
+
+    @property
+    def sentence(self) -> str:
+        """The counts in one sentence."""
+        abstained = f" (the judge abstained on {self.abstained:,})" if self.abstained else ""
+        return (
+            f"{self.judged:,} pairs judged, {self.prescreened:,} ABSENT without asking, "
+            f"{self.unscored.total():,} unscored{abstained}, {self.not_asked:,} not asked."
+        )
+
+    def count(self, verdict: Verdict) -> None:
+        """Count one judged pair."""
+        self.judged += 1
+        self.parse[str(verdict.parse)] += 1
+        if verdict.label is None:
+            self.unscored[verdict.reason or "unknown"] += 1
+
+
+class VerdictSource(Interface):
+    """Any judge: the absence of answers, and the records of pairs."""
+
+    summary: JudgingSummary
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent."""
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The records of a question's pairs."""
+
+
+@dataclass
+class ModelVerdicts:
+    """Verdicts of a model: the pairs of a corpus as the replies to a protocol's calls judge them."""
+
+    protocol: Protocol
+    corpus: Corpus
+    replies: Replies
+    summary: JudgingSummary = field(default_factory=JudgingSummary)
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent."""
+        return self.protocol.absence_findings(item, self.replies)
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The records of a question's pairs; a pair that was not asked yet has none."""
+        findings = self.absence_findings(item)
+        replied: dict[HandbookPair, list[tuple[JudgeRequest, Reply, Verdict]]] = defaultdict(list)
+        for request, reply, verdict in self.protocol.verdicts(self.corpus, item, findings, self.replies):
+            replied[request.pair].append((request, reply, verdict))
+        for pair in item.pairs:
+            if (record := record_without_asking(pair, findings, self.summary)) is not None:
+                yield record
+            # Checks alone are not a verdict: without the reply that counts, the pair is not asked.
+            elif any(request.kind is None for request, _, _ in replied[pair]):
+                yield self._judged_record(item, pair, replied[pair])
+            else:
+                self.summary.not_asked += 1
+
+    def _judged_record(
+        self, item: QuestionToJudge, pair: HandbookPair, replied: list[tuple[JudgeRequest, Reply, Verdict]]
+    ) -> Record:
+        reply, verdict = next((reply, verdict) for request, reply, verdict in replied if request.kind is None)
+        replies, prompts = [reply], [self.protocol.prompts[self.protocol.name].title]
+        # The label alone was asked for; topic and significance come from a call of their own.
+        if self.protocol.name == "label_only" and verdict.label in WITH_TOPIC:
+            detail_replies, verdict = self._with_details(item, pair, verdict)
+            replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
+        self.summary.count(verdict)
+        self.summary.servers |= {f"{r.model or '?'} {r.server or ''}".strip() for r in replies if r.model or r.server}
+        metadata = {**usage_record(replies), **parse_status(verdict), "prompt": " ".join(prompts)}
+        checks = [_check_record(request, verdict) for request, _, verdict in replied if request.kind is not None]
+        return pair_record(pair, verdict, metadata) | ({"checks": checks} if checks else {})
+
+    def _with_details(self, item: QuestionToJudge, pair: HandbookPair, verdict: Verdict) -> tuple[list[Reply], Verdict]:
+        key = self.protocol.extract_call(item, pair, verdict.label or "").key
+        reply = self.replies([key]).get(key)
+        if reply is None:
+            return [], verdict
+        details = read_details(reply)
+        # What one answer adds has a topic, but no clinical significance
+        significance = details.significance if verdict.label in DISAGREEING else None
+        return [reply], Verdict(verdict.label, significance, details.topic, verdict.reasoning, verdict.parse)
+
+
+@dataclass
+class RuleVerdicts:
+    """Verdicts of rules on the pairs of a corpus; the run's own absence flags count."""
+
+    protocol: Protocol
+    rules: Rules
+    name: str
+    summary: JudgingSummary = field(default_factory=JudgingSummary)
+
+    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent."""
+        return self.protocol.absence_findings(item, lambda _: {})
+
+    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
+        """The records of a question's pairs."""
+        findings = self.absence_findings(item)
+        for pair in item.pairs:
+            yield record_without_asking(pair, findings, self.summary) or self._judged_record(item, pair)
+
+    def _judged_record(self, item: QuestionToJudge, pair: HandbookPair) -> Record:
+        a, b = (item.answers[handbook].text or "" for handbook in pair)
+        verdict = self.rules(str(item.question["question"]), a, b)
+        self.summary.count(verdict)
+        return pair_record(pair, verdict, {**parse_status(verdict), "prompt": self.name})
+
+
+def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFinding], summary: JudgingSummary) -> Record | None:
+    """The record of a pair that needs no judge; None if it needs one.
+
+    An absent answer makes it ABSENT, pre-screened. If it is unknown whether an answer is absent, the pair is unscored.
+    """
+    pair_findings = [findings[handbook] for handbook in pair]
+    if any(finding.absent for finding in pair_findings):
+        summary.prescreened += 1
+        return pair_record(pair, Verdict(Label.ABSENT), None)
+    # The pair itself was never shown to the judge, so nothing but the reason is known.
+    reason = next((finding.reason for finding in pair_findings if finding.reason), None)
+    if reason is None:
+        return None
+    verdict = Verdict(None, parse=Parse.NONE, reason=reason)
+    summary.count(verdict)
+    return pair_record(pair, verdict, parse_status(verdict))
+
+
+def pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -> Record:
+    """A pair's record; without metadata no model was asked."""
+    return {
+        "handbook_a": pair[0],
+        "handbook_b": pair[1],
+        "classification": verdict.label,
+        "reasoning": verdict.reasoning,
+        "divergence_topic": verdict.topic,
+        "clinical_significance": verdict.significance,
+        "judge_metadata": metadata,
+    }
+
+
+def _check_record(request: JudgeRequest, verdict: Verdict) -> Record:
+    return {
+        "kind": request.kind,
+        "number": request.number,
+        "classification": verdict.label,
+        "clinical_significance": verdict.significance,
+        "parse": verdict.parse,
+    }
+
+
+def parse_status(verdict: Verdict) -> Record:
+    """The parse status of a verdict, and the reason why there is no label."""
+    return {"parse": verdict.parse, **({"unscored_reason": verdict.reason} if verdict.label is None else {})}

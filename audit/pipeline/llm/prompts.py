@@ -1,0 +1,160 @@
+"""Prompts from Markdown templates: fixed instructions first, then the texts, each inside tags that it cannot close."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from audit.errors import AuditError
+from audit.pipeline.llm.calls import Call
+
+FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
+PARTS = re.compile(r"\A\s*# system\n(?P<system>.*?)\n# user\n(?P<user>.*)\Z", re.DOTALL)
+INCLUDE = re.compile(r"\{include:(\w+)\}")
+FIELD = re.compile(r"\{(\w+)\}")
+FIELD_IN_TAGS = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
+
+# `<` before a number is a comparison and stays. Any other may open a tag: ours, or one of a chat template (<|im_end|>, </think>).
+TAG = re.compile(r"<(?!\s*=?\s*\d)")
+# [INST], [/TOOL_RESULTS], ...: some models take these for the start of a turn in the conversation.
+TURN = re.compile(r"\[(?=/?[A-Z_]{2,}\])")
+MAX_MAX_TOKENS = 100_000
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class PromptForm:
+    """The required contents of a template of this name, and the purpose of its calls.
+
+    `fields` are the texts that are filled in, in the order in which a prefix cache can reuse all but the last. `schema` is the
+    JSON Schema of the reply: the same for all calls of a template, because a server compiles every new schema.
+    """
+
+    name: str
+    purpose: str
+    fields: tuple[str, ...]
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A template, ready to be filled in."""
+
+    name: str
+    version: str
+    system: str
+    user: str
+    max_tokens: int
+    form: PromptForm
+    temperature: float = 0
+
+    @property
+    def digest(self) -> str:
+        """12 hex digits of a SHA-256 of all that changes the request: the words, the schema, the token limit, the temperature."""
+        # The version in the front matter is for people: a text may change without it.
+        # Without a temperature of 0, so journals written before it could be set are still resumed.
+        warmth = [self.temperature] if self.temperature else []
+        content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema, *warmth], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    @property
+    def title(self) -> str:
+        """Name, version and digest, as records name it."""
+        return f"{self.name}-{self.version}@{self.digest}"
+
+    def call(self, model: str, group: str, texts: Mapping[str, str], repeat: int = 0) -> Call:
+        """The request that asks `model` about `texts`."""
+        # All fields in one pass: a text may contain something like {field} itself.
+        user = FIELD.sub(lambda match: escaped(texts[match[1]]), self.user)
+        body: dict[str, Any] = {
+            "model": model,
+            "messages": [{"role": "system", "content": self.system}, {"role": "user", "content": user}],
+            # 0 for a judge: the same pair should get the same verdict; `repeat` measures how far that holds.
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": self.name, "strict": True, "schema": self.form.schema},
+            },
+            "chat_template_kwargs": {"enable_thinking": False},
+        }
+        return Call(body, group, self.form.purpose, repeat)
+
+
+@lru_cache(4096)  # an answer appears in one prompt for each answer that it is compared with
+def escaped(text: str) -> str:
+    """The text without anything that could close its tag or open a turn of the conversation; `<` before a number stays."""
+    return TURN.sub("(", TAG.sub("‹", CONTROL.sub(" ", text.replace("\r\n", "\n")))).strip()
+
+
+def load_templates(forms: Iterable[PromptForm], home: Traversable, folder: Path | None = None) -> dict[str, Prompt]:
+    """The templates in `home` by name; a template that `folder` has too is taken from there.
+
+    Raises AuditError if a template of `folder` cannot be used, or the folder contains none.
+    """
+    templates = [*home.iterdir(), *_shared_templates().iterdir()]
+    file_names = sorted(path.name for path in templates if path.name.endswith(".md"))
+    if folder is not None and not any((folder / name).is_file() for name in file_names):
+        raise AuditError(
+            f"{folder} does not contain a template. Expected at least one of: {', '.join(file_names)}. Nothing was asked."
+        )
+    return {form.name: _load_prompt(form, home, folder) for form in forms}
+
+
+def _shared_templates() -> Traversable:
+    """The templates that others include, above all what the tags around untrusted text mean."""
+    return resources.files("audit.pipeline.llm").joinpath("templates")
+
+
+def _load_prompt(form: PromptForm, home: Traversable, folder: Path | None) -> Prompt:
+    front, body, where = _read_template(form.name, home, folder)
+    parts = PARTS.match(body)
+    if parts is None:
+        raise _template_error(where, "it needs a part '# system' followed by a part '# user'")
+    system = INCLUDE.sub(lambda match: _read_template(match[1], home, folder)[1].strip(), parts["system"]).strip()
+    _check_fields(where, form.fields, system, parts["user"])
+    max_tokens = front.get("max_tokens", "")
+    if not max_tokens.isdigit() or not 1 <= int(max_tokens) <= MAX_MAX_TOKENS:
+        raise _template_error(where, f"max_tokens is '{max_tokens}', but must be a number from 1 to {MAX_MAX_TOKENS}")
+    return Prompt(form.name, front.get("version", "0"), system, parts["user"].strip(), int(max_tokens), form)
+
+
+def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[dict[str, str], str, str]:
+    """(front matter, body, file name for messages) of a template."""
+    candidates = [parent.joinpath(f"{name}.md") for parent in (folder, home, _shared_templates()) if parent]
+    source = next((path for path in candidates if path.is_file()), None)
+    if source is None:
+        raise _template_error(f"{folder or 'templates'}", f"{{include:{name}}} does not name a template")
+    match = FRONT_MATTER.match(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
+    if match is None:
+        raise _template_error(str(source), "it needs front matter between two lines '---'")
+    # The front matter is plain `key: value` lines: no YAML parser is needed.
+    front = dict(line.split(":", 1) for line in match["front"].splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in front.items()}, match["body"], str(source)
+
+
+def _check_fields(where: str, fields: tuple[str, ...], system: str, user: str) -> None:
+    """Each text must appear once, in prefix order, inside tags, and never among the instructions."""
+    if tuple(FIELD.findall(user)) != fields:
+        expected = " ".join(f"{{{field}}}" for field in fields)
+        raise _template_error(where, f"its user part must contain, once each and in this order: {expected}")
+    # A prefix cache reuses the system part only while it is the same for all.
+    if FIELD.search(system):
+        raise _template_error(where, "its system part must not contain any of the texts: it is the same for every call")
+    for field in fields:
+        if not re.search(FIELD_IN_TAGS % field, user):
+            raise _template_error(
+                where, f"{{{field}}} must be between <tag> and </tag>, to separate untrusted text from instructions"
+            )
+
+
+def _template_error(where: str, problem: str) -> AuditError:
+    return AuditError(f"Template {where} cannot be used: {problem}. Nothing was asked.")

@@ -1,0 +1,117 @@
+"""JSON objects in a model's text: the one that was asked for, or any among code fences, thinking and chatter."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.pipeline.llm.calls import ANSWERED, CUT, Reply
+
+EMPTY, THINKING = "empty", "thinking only"
+# A text with more opening braces than this is not a reply, and trying each of them takes time.
+MAX_BRACES = 50
+# Greedy, up to the last end tag. Chat templates often open the block themselves, so its start tag may be missing.
+THINKING_BLOCK = re.compile(r"\A.*</think>", re.DOTALL)
+FENCE = re.compile(r"```\w*")
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class JsonMatch:
+    """A JSON object in a text, and the text after it."""
+
+    value: Mapping[str, Any]
+    after: str
+
+
+def unreadable_reason(reply: Reply) -> str | None:
+    """Why a reply has no text to read: refused, failed, cut, empty, or thinking only; None if it has one."""
+    if reply.outcome not in (ANSWERED, CUT):
+        return reply.outcome
+    text = reply.text or ""
+    thought = bool(reply.usage.get("reasoning_tokens") or reply.error) or "<think>" in text  # the client notes thinking there
+    # A block that was opened and never closed has no answer behind it.
+    if not without_thinking(text) or ("<think>" in text and "</think>" not in text):
+        return THINKING if thought else CUT if reply.outcome == CUT else EMPTY
+    return None
+
+
+def object_obeying(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The JSON object that `text` consists of, if it obeys `schema` in every point; else None.
+
+    Covers what this project's schemas use: required properties and no others, each an enum or a string with a maximum length,
+    perhaps null. The general `jsonschema` takes six times as long (0.24 ms).
+    """
+    value = whole_object(text)
+    if value is None or set(value) != set(schema["properties"]):
+        return None
+    return value if all(_is_allowed(value[name], rule) for name, rule in schema["properties"].items()) else None
+
+
+def whole_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that `text` consists of, with one value for each key; None if it is anything else."""
+    try:
+        value = json.loads(text, object_pairs_hook=_unambiguous)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_allowed(value: Any, rule: Mapping[str, Any]) -> bool:
+    if "enum" in rule:
+        return value in rule["enum"]
+    if value is None:
+        return "null" in rule["type"]
+    return isinstance(value, str) and len(value) <= rule["maxLength"]
+
+
+def json_objects(text: str) -> list[JsonMatch]:
+    """The JSON objects in `text`, in order; raw control characters inside strings are accepted.
+
+    xgrammar lets such characters through in strings with a maximum length: 9 of 60 replies of a real server had one.
+    """
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_unambiguous)
+    matches: list[JsonMatch] = []
+    start = text.find("{")
+    for _ in range(MAX_BRACES):
+        if start < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            # Not an object: the next brace may begin one.
+            end = start + 1
+        else:
+            matches.append(JsonMatch(value, text[end:]))
+        start = text.find("{", end)
+    return matches
+
+
+def _unambiguous(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The object, unless one key has two values: of two labels under one key, neither can be believed."""
+    value: dict[str, Any] = {}
+    for key, item in pairs:
+        if key in value and value[key] != item:
+            raise ValueError(f"'{key}' has two values")
+        value[key] = item
+    return value
+
+
+def without_thinking(text: str) -> str:
+    """The text without the thinking block before it."""
+    return THINKING_BLOCK.sub("", text).strip()
+
+
+def without_fences(text: str) -> str:
+    """The text without the fences of a code block."""
+    return FENCE.sub("", text).strip()
+
+
+def clean_text(value: Any, max_length: int) -> str | None:
+    """A text that can be stored and shown, without control characters and half characters; None if nothing remains."""
+    if not isinstance(value, str):
+        return None
+    return UNPRINTABLE.sub(" ", value).strip()[:max_length] or None

@@ -1,0 +1,187 @@
+"""Tasks that need many calls in stages, such as judging pairs or writing answers: their open calls, and the cost."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+from audit.pipeline.llm.calls import FAILED, REFUSED, Call, Reply
+
+T = TypeVar("T")
+Replies = Callable[[Iterable[str]], Mapping[str, Reply]]
+"""The latest reply to each of some keys, without the keys that have none: `Journal.latest`."""
+Readable = Callable[[Call, Reply], bool]
+"""Whether a reply contains what its call asked for."""
+
+
+def no_replies(_: Iterable[str]) -> dict[str, Reply]:
+    """The replies of a journal that does not exist."""
+    return {}
+
+
+# An unreadable reply is asked for once more and then left: the same request brings the same reply.
+MAX_READ_ATTEMPTS = 2
+BATCH_SIZE = 500
+# A sample is a few stretches of calls in the order of asking: within a stretch the server's prefix cache helps as in the run.
+STRETCHES, STRETCH_CALLS = 4, 32
+MIN_SAMPLE, SAMPLE_SHARE = 12, 0.1
+# Number of calls with a stored reply from which the cost of a call is estimated.
+MAX_STORED = 200
+
+
+class LlmTask(Protocol):
+    """A task that needs many calls, in stages, and can read the replies."""
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The purposes of its calls, in order. A stage may depend on the replies to the one before."""
+
+    @property
+    def unit(self) -> str:
+        """The unit that is never split between two shards, in the plural: questions, handbooks."""
+
+    def plan(self) -> dict[str, Any]:
+        """The settings that must match for a journal to be resumed."""
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls of a stage that are still to be asked, one whole group after the other."""
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply contains what its call asked for."""
+
+
+def ask_stages(task: LlmTask, replies: Replies, ask: Callable[[StageCost, Iterator[Call]], None]) -> None:
+    """Ask every open call, stage by stage. `ask` gets the cost of a stage and its calls, and must store every reply."""
+    for stage in task.stages:
+        # Drawn twice, once to count and once to ask: a run may have millions of calls, too many to keep.
+        cost = stage_cost(stage, task.open_calls(stage, replies))
+        if cost.calls:
+            ask(cost, task.open_calls(stage, replies))
+
+
+def unsettled(calls: Iterable[Call], replies: Replies, readable: Readable) -> Iterator[Call]:
+    """The calls that are still to be asked, each once.
+
+    Replies are looked up while the calls are drawn, so calls may be answered while others are drawn.
+    """
+    seen: set[str] = set()
+    for batch in batches(calls):
+        new_calls = {call.key: call for call in batch if call.key not in seen}
+        # Equal answers give equal calls, also across batches.
+        seen |= new_calls.keys()
+        latest = replies(new_calls)
+        yield from (call for key, call in new_calls.items() if not is_settled(call, latest.get(key), readable))
+
+
+def is_settled(call: Call, reply: Reply | None, readable: Readable) -> bool:
+    """Whether asking again is pointless: the reply was read, refused, or unreadable for the second time."""
+    if reply is None:
+        return False
+    if reply.outcome == REFUSED or readable(call, reply):
+        return True
+    # A failed call is not settled however often it failed: a later run may meet a healthy server.
+    return reply.outcome != FAILED and reply.attempt >= MAX_READ_ATTEMPTS
+
+
+def batches(items: Iterable[T], size: int = BATCH_SIZE) -> Iterator[list[T]]:
+    """Lists of at most `size` items."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+# -- what is still to be asked -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """The open calls of one stage: how many, the characters of their prompts, a sample of them, and the longest.
+
+    written  rough number of tokens of one reply, for estimates without a server
+    done     calls that are settled already; `stored`: the first of them, and of the open ones, that have a reply
+    """
+
+    stage: str
+    calls: int = 0
+    characters: int = 0
+    sample: tuple[Call, ...] = ()
+    longest: Call | None = None
+    written: float = 0.0
+    done: int = 0
+    stored: tuple[tuple[Call, Reply], ...] = ()
+
+
+def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0) -> StageCost:
+    """The cost of the calls of one stage."""
+    characters = max_length = 0
+    sampler, longest = _Sampler(), None
+    for call in calls:
+        length = prompt_characters(call)
+        characters += length
+        sampler.add(call)
+        if length > max_length:
+            max_length, longest = length, call
+    return StageCost(stage, sampler.calls, characters, sampler.sample(), longest, written)
+
+
+def cost_after_replies(stage: str, calls: Iterable[Call], replies: Replies, readable: Readable, written: float) -> StageCost:
+    """The cost of those of `calls`, each of them once, that the stored replies have not settled."""
+    stored: list[tuple[Call, Reply]] = []
+    number = 0
+
+    def open_calls() -> Iterator[Call]:
+        nonlocal number
+        for batch in batches(calls):
+            latest = replies([call.key for call in batch])
+            number += len(batch)
+            stored.extend((call, latest[call.key]) for call in batch[: MAX_STORED - len(stored)] if call.key in latest)
+            yield from (call for call in batch if not is_settled(call, latest.get(call.key), readable))
+
+    cost = stage_cost(stage, open_calls(), written)
+    return replace(cost, done=number - cost.calls, stored=tuple(stored))
+
+
+def prompt_characters(call: Call) -> int:
+    """The number of characters in a call's prompt."""
+    return sum(len(message["content"]) for message in call.body["messages"])
+
+
+@dataclass
+class _Sampler:
+    """Picks random stretches of consecutive calls from a stream, reproducibly."""
+
+    calls: int = 0
+    _stretch: list[Call] = field(default_factory=list)
+    _chosen: list[tuple[int, int, list[Call]]] = field(default_factory=list)
+
+    def add(self, call: Call) -> None:
+        """Take notice of the next call."""
+        if self.calls % STRETCH_CALLS == 0:
+            self._choose()
+        self.calls += 1
+        self._stretch.append(call)
+
+    def _choose(self) -> None:
+        """Keep the stretch if its first key, which is as good as random, is among the smallest so far."""
+        if self._stretch:
+            heapq.heappush(self._chosen, (-int(self._stretch[0].key, 16), self.calls, self._stretch))
+            self._stretch = []
+        if len(self._chosen) > STRETCHES:
+            heapq.heappop(self._chosen)
+
+    def sample(self) -> tuple[Call, ...]:
+        """A tenth of the calls, at least MIN_SAMPLE where there are so many, stretch after stretch."""
+        self._choose()
+        stretches = [stretch for _, _, stretch in sorted(self._chosen, key=lambda chosen: chosen[1])]
+        wanted, sample = max(MIN_SAMPLE, int(self.calls * SAMPLE_SHARE)), list[Call]()
+        # The shortest first: the others compensate for its shortfall.
+        for number, stretch in enumerate(sorted(stretches, key=len)):
+            sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]
+        return tuple(sample)

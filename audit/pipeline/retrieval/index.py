@@ -1,0 +1,206 @@
+"""The index of one handbook: its sections cut into chunks, BM25 over chunks, bodies and headings, and the chunks' vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audit.atomic_io import atomic_file
+from audit.optional_imports import optional
+from audit.pipeline.embedding.encoders import Encoder
+from audit.pipeline.embedding.vectors import Vectors, no_progress
+from audit.pipeline.retrieval.bm25 import Bm25, tokens
+from audit.pipeline.retrieval.sentence_chunks import sentence_chunks
+from audit.pipeline.retrieval.settings import SENTENCES, RetrievalSettings
+from audit.text.documents import Document, Section
+from audit.text.statements import leads_at
+
+# Increase it when indexing changes: cached indexes are then rebuilt.
+FORMAT = 3
+WORD = re.compile(r"\S+")
+NAVIGATION_HEADING = re.compile(
+    r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"
+    r"navigation|menu|site ?map|list of (figures|tables)|about this (handbook|guide|book)|acknowledge?ments?|notes",
+    re.IGNORECASE,
+)
+# Dots that lead to a page number, or a line that ends in one.
+PAGE_REFERENCE = re.compile(r"(\.\s?){4,}|…|\s\d{1,3}\s*$", re.MULTILINE)
+MIN_LINES, MIN_SHARE_OF_REFERENCES = 4, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Characters `start` to `end` of the text of section number `section`, counted from 0 in the document."""
+
+    section: int
+    start: int
+    end: int
+
+
+def split_into_chunks(document: Document, settings: RetrievalSettings) -> tuple[Chunk, ...]:
+    """Overlapping parts of sections in reading order; a section without text is one empty chunk, so its heading can be found."""
+    return tuple(
+        chunk for number, section in enumerate(document.sections) for chunk in _section_chunks(number, section, settings)
+    )
+
+
+def _section_chunks(number: int, section: Section, settings: RetrievalSettings) -> Iterator[Chunk]:
+    if settings.chunking == SENTENCES:
+        spans = list(sentence_chunks(section.text, settings.hybrid)) or [(0, 0)]
+        yield from (Chunk(number, start, end) for start, end in spans)
+    else:
+        yield from _word_windows(number, section, settings)
+
+
+def _word_windows(number: int, section: Section, settings: RetrievalSettings) -> Iterator[Chunk]:
+    words = [match.span() for match in WORD.finditer(section.text)]
+    if not words:
+        yield Chunk(number, 0, 0)
+        return
+    step = settings.chunk_words - settings.overlap_words
+    # It ends before a chunk that would consist of the overlap alone.
+    for first in range(0, max(len(words) - settings.overlap_words, 1), step):
+        last = min(first + settings.chunk_words, len(words))
+        yield Chunk(number, words[first][0], words[last - 1][1])
+
+
+def chunk_text(document: Document, chunk: Chunk, settings: RetrievalSettings) -> str:
+    """The chunk as retrievers read it: behind the leads of a list that it cuts, and its section's title if the settings ask."""
+    section = document.sections[chunk.section]
+    body = " ".join((*leads_at(section.text, chunk.start), section.text[chunk.start : chunk.end]))
+    return f"{section.title}. {body}" if settings.heading_prefix and section.title else body
+
+
+def is_navigation(section: Section) -> bool:
+    """Whether the section only points elsewhere (contents, index, links): it mentions every subject and answers nothing.
+
+    Recognised by its heading, or by at least four lines, half of them with page numbers.
+    """
+    if NAVIGATION_HEADING.fullmatch(section.heading.strip(" .:")):
+        return True
+    lines = [line for line in section.text.splitlines() if line.strip()]
+    references = sum(bool(PAGE_REFERENCE.search(line)) for line in lines)
+    return len(lines) >= MIN_LINES and references >= MIN_SHARE_OF_REFERENCES * len(lines)
+
+
+INDEXED_TEXTS: Mapping[str, Callable[[Document, tuple[Chunk, ...], RetrievalSettings], list[str]]] = {
+    "chunks": lambda document, chunks, settings: [chunk_text(document, chunk, settings) for chunk in chunks],
+    "bodies": lambda document, _chunks, _settings: [section.text for section in document.sections],
+    "headings": lambda document, _chunks, _settings: [section.title for section in document.sections],
+}
+
+
+@dataclass(frozen=True)
+class HandbookIndex:
+    """One handbook, ready to be searched. `vectors` has one row per chunk; it is None where no encoder was given."""
+
+    document: Document
+    settings: RetrievalSettings
+    chunks: tuple[Chunk, ...]
+    bm25: Mapping[str, Bm25]
+    vectors: Vectors | None
+    encoder: Encoder | None
+
+    @cached_property
+    def rows_by_section(self) -> dict[str, range]:
+        """Section id -> rows of its chunks."""
+        counts = Counter(chunk.section for chunk in self.chunks)
+        ends = accumulate(counts[number] for number in range(len(self.document.sections)))
+        return {
+            section.section_id: range(end - counts[number], end)
+            for number, (section, end) in enumerate(zip(self.document.sections, ends, strict=True))
+        }
+
+    def text(self, row: int) -> str:
+        """The chunk in this row as retrievers and rerankers read it."""
+        return chunk_text(self.document, self.chunks[row], self.settings)
+
+    @cached_property
+    def title_tokens(self) -> tuple[frozenset[str], ...]:
+        """The tokens of each section's title."""
+        return tuple(frozenset(tokens(section.title)) for section in self.document.sections)
+
+    @cached_property
+    def navigation_rows(self) -> frozenset[int]:
+        """Rows of the chunks in navigation sections."""
+        sections = filter(is_navigation, self.document.sections)
+        return frozenset(row for section in sections for row in self.rows_by_section[section.section_id])
+
+    @cached_property
+    def faiss_index(self) -> Any:
+        """FAISS's flat index of the vectors: exact cosines. Raises MissingLibraryError without faiss-cpu."""
+        assert self.vectors is not None
+        index = optional("faiss", "Search by meaning", "models").IndexFlatIP(self.vectors.shape[1])
+        index.add(np.ascontiguousarray(self.vectors))
+        return index
+
+
+def build_index(
+    document: Document,
+    settings: RetrievalSettings,
+    encoder: Encoder | None = None,
+    folder: Path | None = None,
+) -> HandbookIndex:
+    """The handbook's index: read from `folder` if it was built there from the same input, else built and stored there.
+
+    The file appears complete or not at all. Raises MissingLibraryError without bm25s, EmbeddingError from the encoder.
+    """
+    chunks = split_into_chunks(document, settings)
+    # Named by everything it depends on, so a stale index is never read.
+    path = folder / f"{index_digest(document, settings, encoder)[:24]}.npz" if folder else None
+    if path and path.is_file():
+        with np.load(path) as arrays:
+            return _index_from_arrays(document, settings, chunks, encoder, dict(arrays))
+    texts = {part: texts_of(document, chunks, settings) for part, texts_of in INDEXED_TEXTS.items()}
+    # Three indexes, because one word weighs differently in a heading, a section and a chunk.
+    bm25 = {part: Bm25.build([tokens(text) for text in part_texts]) for part, part_texts in texts.items()}
+    vectors = encoder.encode(texts["chunks"], no_progress) if encoder else None
+    index = HandbookIndex(document, settings, chunks, bm25, vectors, encoder)
+    if path:
+        _write_index(index, path)
+    return index
+
+
+def index_digest(document: Document, settings: RetrievalSettings, encoder: Encoder | None) -> str:
+    """sha256 of everything that an index depends on."""
+    texts = [[section.section_id, section.title, section.text] for section in document.sections]
+    sizes = settings.hybrid.chunk_sizes if settings.chunking == SENTENCES else (settings.chunk_words, settings.overlap_words)
+    chunking = [*sizes, settings.heading_prefix, encoder.digest if encoder else None]
+    # Snowball changes its rules between versions, and stems of one version do not match an index of another.
+    content = [FORMAT, version("snowballstemmer"), document.handbook_id, texts, chunking]
+    return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+def _write_index(index: HandbookIndex, path: Path) -> None:
+    arrays = {f"{part}.{name}": array for part, bm25 in index.bm25.items() for name, array in bm25.to_arrays().items()}
+    if index.vectors is not None:
+        arrays["vectors"] = index.vectors
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_file(path) as draft, draft.open("wb") as file:
+        # Without pickle: reading a cache must not be able to run code.
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _index_from_arrays(
+    document: Document,
+    settings: RetrievalSettings,
+    chunks: tuple[Chunk, ...],
+    encoder: Encoder | None,
+    arrays: Mapping[str, Any],
+) -> HandbookIndex:
+    def arrays_of(part: str) -> dict[str, Any]:
+        return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}
+
+    bm25 = {part: Bm25.from_arrays(arrays_of(part)) for part in INDEXED_TEXTS}
+    return HandbookIndex(document, settings, chunks, bm25, arrays.get("vectors"), encoder)

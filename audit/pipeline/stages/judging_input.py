@@ -1,0 +1,166 @@
+"""The judge's input: the answers of all handbooks, question by question, and the pairs of handbooks that answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+from audit.errors import ConfigError
+from audit.pipeline.generation.evidence import meets
+from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.stages.build_cache import read_lines
+from audit.pipeline.stages.config import EXTRACTIVE
+from audit.pipeline.stages.context import Record, RunContext, SourceDocument
+from audit.text.documents import Document, read_document
+
+HANDBOOK_FIELDS = (
+    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "unreadable", "language", "digest", "licence",
+    "may_be_downloaded",
+)  # fmt: skip
+SECTION_FIELDS = ("section_id", "heading", "text", "url", "above", "pages", "page_starts")
+
+
+def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
+    """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
+    sources = context.present
+    documents = [read_document(source.document) for source in sources]
+    handbooks = tuple(map(handbook_record, documents))
+    trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
+    return Corpus(
+        run_record(context, generator), handbooks, partial(_items, context, sources),
+        sections=partial(section_records, documents), trials=trials,
+    )  # fmt: skip
+
+
+def handbook_record(document: Document) -> dict[str, Any]:
+    """The record of handbooks.jsonl."""
+    record = {name: getattr(document, name) for name in HANDBOOK_FIELDS}
+    # A document that was never checked has no share, which is not a share of zero
+    return record | {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
+
+
+def run_record(context: RunContext, generator: str) -> dict[str, Any]:
+    """The manifest fields of the run, apart from its judge."""
+    config = context.config
+    retriever = [config.retrieval.strategy, f"encoder {config.retrieval.encoder}"]
+    retriever += [f"reranker {config.retrieval.reranker}"] if config.retrieval.reranker else ["no reranker"]
+    record = {
+        "run_id": config.release.run_id, "title": config.release.title or config.release.run_id,
+        "licence": config.release.licence, "synthetic": config.release.synthetic, "terms": config.corpus.terms,
+        "datasheet": config.release.datasheet,
+        "generator": generator, "retriever": ", ".join(retriever), "left_out": context.left_out,
+        "asked": "organ",
+    }  # fmt: skip
+    return {name: value for name, value in record.items() if value}
+
+
+def section_records(documents: Sequence[Document]) -> Iterator[Record]:
+    """The records of sections.jsonl."""
+    for document in documents:
+        for section in document.sections:
+            record = {name: getattr(section, name) for name in SECTION_FIELDS}
+            yield {"handbook_id": document.handbook_id, **record}
+
+
+def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[Record]:
+    for source in sources:
+        yield from read_lines(context.workspace.trials(source.handbook_id))
+
+
+def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[QuestionToJudge]:
+    # One question at a time, because all answers of a run may not fit into memory. Each file of answers is in the order of the
+    # questions, so all files can be read in step.
+    with ExitStack() as stack:
+        readers = {}
+        for source in sources:
+            file = stack.enter_context(context.workspace.answers(source.handbook_id).open(encoding="utf-8"))
+            readers[source.handbook_id] = AnswersInOrder(file)
+        for question in context.questions():
+            records = {handbook: reader.take(question["question_id"]) for handbook, reader in readers.items()}
+            answers = {handbook: _answer(record) for handbook, record in records.items() if record is not None}
+            yield QuestionToJudge(question, answers, tuple(combinations(answers, 2)))
+
+
+class AnswersInOrder:
+    """A file of answers, read one answer ahead."""
+
+    def __init__(self, file: Iterator[str]) -> None:
+        self.file = file
+        self._advance()
+
+    def _advance(self) -> None:
+        line = next(self.file, None)
+        self.record: dict[str, Any] | None = json.loads(line) if line else None
+
+    def take(self, question_id: str) -> Mapping[str, Any] | None:
+        """The answer to a question, if it is the next one in the file."""
+        record = self.record
+        if record is None or record["question_id"] != question_id:
+            return None
+        self._advance()
+        return record
+
+
+def _answer(record: Mapping[str, Any]) -> AnswerToJudge:
+    return AnswerToJudge(
+        record["answer"], record["absent"], record["absence_method"], record.get("retrieval"), record.get("unread_reason"),
+        record.get("usage"),
+    )  # fmt: skip
+
+
+# -- whether there are pairs --------------------------------------------------------------------------------------------
+
+
+def check_questions_meet(context: RunContext, min_handbooks: int) -> None:
+    """Raise ConfigError where there are questions, but none concerns at least `min_handbooks` handbooks."""
+    questions = context.questions()
+    counts = (sum(meets(Query.of(question), source) for source in context.present) for question in questions)
+    if not questions or any(count >= min_handbooks for count in counts):
+        return
+    if len(context.present) < min_handbooks:
+        raise ConfigError(_one_handbook(context))
+    asked, present = (", ".join(sorted(set(organs))) for organs in (_organs(questions), (s.organ for s in context.present)))
+    target = "any handbook" if min_handbooks == 1 else f"{min_handbooks} handbooks, so there is nothing to compare"
+    raise ConfigError(
+        f"No question concerns {target}: the questions have the organ {asked}, the handbooks {present or 'none'}. "
+        "A question is asked of the handbooks of its organ, a general one of all. Correct the organs of one or the other."
+    )
+
+
+def check_two_handbooks(context: RunContext) -> None:
+    """Raise ConfigError where there is only one handbook: there is nothing to compare it with."""
+    if len(context.present) < 2:
+        raise ConfigError(_one_handbook(context))
+
+
+def _one_handbook(context: RunContext) -> str:
+    present = ", ".join(source.handbook_id for source in context.present) or "none"
+    left_out = f" ({len(context.left_out):,} left out)" if context.left_out else ""
+    first_reason = f" First reason: {next(iter(context.left_out.values()))}" if context.left_out else ""
+    return (
+        f"{context.config.path}, [corpus]: a pair needs two handbooks that are asked the same question, and there is only: "
+        f"{present}{left_out}. Nothing was compared. Add a handbook{' or correct those left out' if context.left_out else ''}, "
+        f"or stop at the answers with --until generate.{first_reason}"
+    )
+
+
+def questions_without_pair(items: Iterable[QuestionToJudge]) -> tuple[int, str]:
+    """How many questions concern no handbook, and a sentence on these and on those that concern only one ("": neither)."""
+    single, unasked = 0, []
+    for item in items:
+        single += len(item.answers) == 1
+        unasked += [] if item.answers else [item.question]
+    parts = [f"asked of one handbook only: {single:,}"] if single else []
+    if unasked:
+        organs = ", ".join(sorted(set(_organs(unasked))))
+        parts.append(f"asked of none, because no handbook has the organ ({organs}): {len(unasked):,}")
+    return len(unasked), f"Questions without a pair, {'; '.join(parts)}." if parts else ""
+
+
+def _organs(questions: Iterable[Any]) -> Iterator[str]:
+    return (str(question["organ"]) for question in questions)

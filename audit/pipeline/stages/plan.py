@@ -1,0 +1,118 @@
+"""The plan of a run: which tasks are done, and how much work the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+from audit.pipeline.corpus.questions.question_file import QuestionFile
+from audit.pipeline.generation.evidence import meets
+from audit.pipeline.retrieval.model import Query
+from audit.pipeline.stages.build_cache import read_lines
+from audit.pipeline.stages.context import RunContext, SourceDocument, Stage
+from audit.pipeline.stages.expected_pairs import AnswerSize, ExpectedPairs, answers_so_far
+
+QUESTIONS = "questions"
+BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """One stage: how many tasks it has, and the names of those that are to be done."""
+
+    stage: str
+    tasks: int
+    to_do: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """The plan of a run.
+
+    answers  (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
+    systems  answering systems, each of which answers every question once
+    pairs    N(N-1)/2 for each question that is asked of N handbooks, and how many of them need no judge
+    """
+
+    stages: tuple[StagePlan, ...]
+    handbooks: int
+    questions: int
+    answers: int
+    pairs: ExpectedPairs
+    systems: int = 0
+
+    def to_do(self, stage: str) -> tuple[str, ...]:
+        """The names of the tasks that a stage has to do."""
+        return next((row.to_do for row in self.stages if row.stage == stage), ())
+
+
+Journaled = Callable[[RunContext, Sequence[SourceDocument]], Iterable[dict[str, Any]]]
+"""The answers of some handbooks that a stopped run has in its journal."""
+
+
+def plan_run(context: RunContext, stages: Sequence[Stage], journaled: Journaled = lambda *_: ()) -> RunPlan:
+    """The plan of a run. A task with a missing input is to be done. Changes `context`: use a copy."""
+    rows = [plan_stage(context, stage) for stage in stages]
+    questions = context.questions()
+    present = context.present if context.config.compares else []
+    asked = [sum(meets(Query.of(question), source) for source in present) for question in questions]
+    pairs = sum(comb(count, 2) for count in asked)
+    so_far = answers_so_far(_answers(context, rows, {str(question["question_id"]) for question in questions}, journaled))
+    open_stages = any(row.to_do for row in rows if row.stage in BEFORE_JUDGING)
+    expected = ExpectedPairs(pairs, sum(asked), so_far, exact=not open_stages and so_far.answers == sum(asked))
+    systems = len(context.config.systems)
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), expected, systems)
+
+
+def _answers(
+    context: RunContext, rows: Sequence[StagePlan], questions: Container[str], journaled: Journaled
+) -> Iterator[AnswerSize]:
+    """The answers that exist to `questions`: from a journal where a stopped run left them there, else from the files."""
+    to_do = {name for row in rows if row.stage == "generate" for name in row.to_do}
+    # New retrieval may change the answers, and its calls cannot be looked up in a journal in advance
+    retrieved = not any(row.to_do for row in rows if row.stage in BEFORE_JUDGING[:-1])
+    sources = [source for source in context.present if source.handbook_id in to_do] if retrieved else []
+    in_journal = set()
+    for record in journaled(context, sources):
+        in_journal.add(record["handbook_id"])
+        yield _size(record)
+    for source in context.present:
+        path = context.workspace.answers(source.handbook_id)
+        # Answers from other settings will be rewritten, but still predict this run better than published figures
+        if source.handbook_id not in in_journal and path.is_file():
+            yield from (_size(record) for record in read_lines(path) if record["question_id"] in questions)
+
+
+def _size(record: Mapping[str, Any]) -> AnswerSize:
+    return str(record["question_id"]), record["absent"] is True, len(record["answer"] or "")
+
+
+def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
+    """The open tasks of one stage. After the import of questions, the plan counts with the questions of the file as it is."""
+    tasks = stage.tasks()
+    row = StagePlan(stage.name, len(tasks), tuple(task.name for task in tasks if not stage.done(task)))
+    if stage.name == QUESTIONS and row.to_do:
+        file = context.config.questions.file
+        assert file is not None  # the config reader refuses a config without it
+        # Only counted, not imported: near-duplicates that the import would merge are still among them.
+        context.expected = [question.record() for question in QuestionFile(file, context.settings.max_object_bytes).questions]
+    return row
+
+
+def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
+    """The plan in lines: stage by stage, then the counts."""
+    lines = [f"{'stage':<10}{'tasks':>8}{'done':>8}{'to do':>8}", *map(_stage_line, plan.stages)]
+    lines += [
+        f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
+        plan.pairs.text,
+    ]
+    if plan.systems:
+        lines.append(f"{plan.systems:,} answering systems, {plan.systems * plan.questions:,} answers of theirs.")
+    return "\n".join([*lines, *(f"Left out: {reason}" for reason in left_out.values())])
+
+
+def _stage_line(row: StagePlan) -> str:
+    names = f"  {', '.join(row.to_do[:3])}{', ...' if len(row.to_do) > 3 else ''}" if row.to_do else ""
+    return f"{row.stage:<10}{row.tasks:>8,}{row.tasks - len(row.to_do):>8,}{len(row.to_do):>8,}{names}"

@@ -1,0 +1,163 @@
+"""Sub-questions and counterfactual documents from a model: the required calls, and the facts in its replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, unsettled
+from audit.pipeline.stress.building.facts import Fact
+from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
+from audit.text.edits import edited
+
+MODEL = "model"
+MAX_QUESTION, MAX_ANSWER, MAX_STRETCH, MAX_REASONING = 300, 120, 600, 300
+SUB_QUESTION, COUNTERFACTUAL = "sub_question", "counterfactual"
+REPLY_TOKENS = {SUB_QUESTION: 90.0, COUNTERFACTUAL: 140.0}
+NEEDED = {SUB_QUESTION: ("sub_question", "answer"), COUNTERFACTUAL: ("false_answer", "before", "after")}
+# Placeholder for a sub-question that is not written yet, in estimates
+NOT_WRITTEN = "which amount does it give"
+
+
+def _schema(**lengths: int) -> dict[str, Any]:
+    properties = {name: {"type": "string", "maxLength": length} for name, length in lengths.items()}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+FORMS = (
+    PromptForm(
+        SUB_QUESTION, SUB_QUESTION, ("main_question", "document"),
+        _schema(reasoning=MAX_REASONING, sub_question=MAX_QUESTION, answer=MAX_ANSWER),
+    ),
+    PromptForm(
+        COUNTERFACTUAL, COUNTERFACTUAL, ("document", "sub_question", "answer"),
+        _schema(reasoning=MAX_REASONING, false_answer=MAX_ANSWER, before=MAX_STRETCH, after=MAX_STRETCH),
+    ),
+)  # fmt: skip
+
+
+def load_fact_prompts(folder: Path | None = None) -> dict[str, Prompt]:
+    """The prompts of both stages, from `folder` where it has them. Raises AuditError if a template cannot be used."""
+    return load_templates(FORMS, resources.files("audit.pipeline.stress.building").joinpath("templates"), folder)
+
+
+@dataclass(frozen=True)
+class FactTask:
+    """The signal documents as calls: first a sub-question, then the change that falsifies its answer."""
+
+    prompts: Mapping[str, Prompt]
+    model: str
+    questions: Sequence[StressQuestion]
+    stages: tuple[str, ...] = (SUB_QUESTION, COUNTERFACTUAL)
+    unit: str = "questions"
+
+    def plan(self) -> dict[str, Any]:
+        """The settings that must match for a journal to be resumed; the questions may change."""
+        return {
+            "work": "stress build", "model": self.model, "prompts": {name: prompt.title for name, prompt in self.prompts.items()}
+        }  # fmt: skip
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls of a stage without a usable reply. A document without a usable sub-question gets no counterfactual."""
+        if stage == SUB_QUESTION:
+            return unsettled((call for _, _, call in self.first_calls()), replies, self.readable)
+        return unsettled((call for _, _, call in self._second_calls(replies)), replies, self.readable)
+
+    def readable(self, call: Call, reply: Reply) -> bool:
+        """Whether a reply has all requested fields."""
+        return self.read(call.purpose, reply) is not None
+
+    def read(self, stage: str, reply: Reply) -> dict[str, str] | None:
+        """The fields of a reply; None where they cannot be read."""
+        if unreadable_reason(reply):
+            return None
+        objects = json_objects(without_thinking(reply.text or ""))
+        return next((dict(match.value) for match in objects if _has_texts(match.value, NEEDED[stage])), None)
+
+    def first_calls(self) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
+        """Each signal document with the call for its sub-question."""
+        for question in self.questions:
+            for document in question.documents:
+                texts = {"main_question": question.question, "document": document.text}
+                yield question, document, self.prompts[SUB_QUESTION].call(self.model, question.question_id, texts)
+
+    def second_call(self, question: StressQuestion, document: SignalDocument, sub_question: str, answer: str) -> Call:
+        """The call for the change that makes an answer false."""
+        texts = {"document": document.text, "sub_question": sub_question, "answer": answer}
+        return self.prompts[COUNTERFACTUAL].call(self.model, question.question_id, texts)
+
+    def sub_questions(self, replies: Replies) -> Iterator[tuple[StressQuestion, SignalDocument, dict[str, str] | None, bool]]:
+        """Each document with the fields of its sub-question (None: not readable), and whether there is a reply."""
+        for batch in batches(self.first_calls()):
+            latest = replies([call.key for _, _, call in batch])
+            for question, document, call in batch:
+                reply = latest.get(call.key)
+                yield question, document, self.read(SUB_QUESTION, reply) if reply else None, reply is not None
+
+    def _second_calls(self, replies: Replies) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
+        for question, document, fields, _ in self.sub_questions(replies):
+            if fields and fields["answer"] in document.text:
+                yield question, document, self.second_call(question, document, fields["sub_question"], fields["answer"])
+
+    def _expected_calls(self, replies: Replies) -> Iterator[Call]:
+        """The calls of the second stage that are known before the first has run."""
+        for question, document, fields, was_asked in self.sub_questions(replies):
+            if fields and fields["answer"] in document.text:
+                yield self.second_call(question, document, fields["sub_question"], fields["answer"])
+            elif not was_asked:
+                yield self.second_call(question, document, NOT_WRITTEN, NOT_WRITTEN)
+
+    def costs(self, replies: Replies) -> list[StageCost]:
+        """The cost of the open calls of both stages."""
+        calls = {SUB_QUESTION: (call for _, _, call in self.first_calls()), COUNTERFACTUAL: self._expected_calls(replies)}
+        return [cost_after_replies(stage, calls[stage], replies, self.readable, REPLY_TOKENS[stage]) for stage in self.stages]
+
+
+def _has_texts(value: Mapping[str, Any], names: Sequence[str]) -> bool:
+    return all(isinstance(value.get(name), str) and value[name].strip() for name in names)
+
+
+def model_facts(task: FactTask, replies: Replies, report: BuildReport) -> dict[str, Fact]:
+    """Document id -> fact, for each document whose replies can be used; `report` counts the others."""
+    facts: dict[str, Fact] = {}
+    for question, document, fields, was_asked in task.sub_questions(replies):
+        name = f"document {document.document_id}"
+        if fields is None:
+            reason = "sub-question not readable" if was_asked else "sub-question not asked"
+            report.add(reason, f"{name}: the model gave no sub-question that could be read. It is in no context of two tests.")
+        elif fields["answer"] not in document.text:
+            report.add(
+                "answer not in the document", f"{name}: '{fields['answer'][:60]}' does not occur in it. The reply was dropped."
+            )
+        else:
+            call = task.second_call(question, document, fields["sub_question"], fields["answer"])
+            reply = replies([call.key]).get(call.key)
+            change = task.read(COUNTERFACTUAL, reply) if reply else None
+            fact = _fact(document.text, fields, change) if change else "the model gave no change that could be read"
+            if isinstance(fact, Fact):
+                facts[document.document_id] = fact
+            else:
+                report.add("counterfactual not usable", f"{name}: {fact}. It is in no context of two tests.")
+    return facts
+
+
+def _fact(text: str, asked: Mapping[str, str], change: Mapping[str, str]) -> Fact | str:
+    """The fact of two replies, or why the change cannot be used."""
+    before, after, false_answer = change["before"], change["after"], change["false_answer"]
+    if text.count(before) != 1:
+        return f"the stretch to replace occurs {text.count(before)} times"
+    if same_text(false_answer) == same_text(asked["answer"]) or same_text(before) == same_text(after):
+        return "the change leaves the answer as it is"
+    start = text.index(before)
+    edit = edited(MODEL, text, start, start + len(before), after)
+    if same_text(false_answer) not in same_text(edit.text):
+        return "the changed document does not contain the wrong answer"
+    if same_text(asked["answer"]) in same_text(after):
+        return "the changed stretch still contains the true answer"
+    return Fact(asked["sub_question"], asked["answer"], false_answer, edit)

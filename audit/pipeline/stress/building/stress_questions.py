@@ -1,0 +1,166 @@
+"""Questions for stress tests from a release: the sections that an answer cites, or that are known to answer, are the signal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from audit.errors import ReleaseError
+from audit.pipeline.release_tables import release_layout, valid_records
+from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
+from audit.release.layout import Layout
+from audit.release.validate import answer, question, section
+from audit.release.validate_systems import reference
+from audit.text.statements import statements
+from audit.text.tokens import without_citations
+
+Section = tuple[str, str]
+"""Handbook id and section id."""
+MAX_CHARACTERS = 2_500
+"""A longer section is cut after a statement: a context holds up to 20 documents."""
+
+
+@dataclass
+class _Release:
+    """A release's answers and references for its questions; of duplicate records the first is used."""
+
+    layout: Layout
+    max_bytes: int
+    report: BuildReport
+    questions: dict[str, str] = field(default_factory=dict)
+    sections: dict[Section, str] = field(default_factory=dict)
+    places: dict[str, list[Section]] = field(default_factory=dict)
+    gold: dict[str, list[str]] = field(default_factory=dict)
+    references: dict[str, str] = field(default_factory=dict)
+
+    def records(self, kind: str, validate: Any) -> Iterator[dict[str, Any]]:
+        """The records of a table that can be read; the others are counted."""
+
+        def reject() -> None:
+            self.report.add(f"unreadable record ({kind})", f"{self.layout.root.name}: `audit check` names it. It was left out.")
+
+        return valid_records(self.layout, kind, validate, self.max_bytes, reject)
+
+    def read(self) -> None:
+        """Read all tables but the answers."""
+        for record in self.records("question", question):
+            self.questions.setdefault(record["question_id"], record["question"])
+        for record in self.records("section", section):
+            key = record["handbook_id"], record["section_id"]
+            if key not in self.sections:
+                self.places.setdefault(key[1], []).append(key)
+                self.sections[key] = record["text"]
+        for record in self.records("reference", reference):
+            self.gold.setdefault(record["question_id"], record["gold_sections"])
+            if record["answers"]:
+                self.references.setdefault(record["question_id"], record["answers"][0])
+
+
+def questions_of_release(folder: Path, max_bytes: int, report: BuildReport) -> list[StressQuestion]:
+    """One open question for each answer of a handbook whose sections are known, and for each reference answer with gold sections.
+
+    The handbook's answer is the gold. Its signal are the gold sections in that handbook, or else the sections that it cites.
+
+    Raises ReleaseError where `folder` is not a release, has no texts of sections, or no question can be used.
+    """
+    release = _Release(release_layout(folder), max_bytes, report)
+    release.read()
+    if not release.sections:
+        raise ReleaseError(
+            f"{folder} has no texts of sections (sections.jsonl). Nothing was written. "
+            "Stress tests need the passages of the handbooks."
+        )
+    dataset = _run_id(release.layout) or folder.name
+    questions = [*_from_answers(release, dataset), *_from_references(release, dataset)]
+    if not questions:
+        reasons = "; ".join(report.summary_lines()) or "it has no answers and no reference answers"
+        raise ReleaseError(f"{folder}: no question can be used ({reasons}). Nothing was written.")
+    return questions
+
+
+def _run_id(layout: Layout) -> str | None:
+    for path in layout.parts["manifest"]:
+        try:
+            name = json.loads(path.read_text("utf-8-sig")).get("run_id")
+        except (OSError, ValueError, AttributeError):
+            # `audit check` explains what is wrong with it; a name is not worth stopping for
+            continue
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def _from_answers(release: _Release, dataset: str) -> Iterator[StressQuestion]:
+    seen: set[str] = set()
+    for record in release.records("answer", answer):
+        question_id, handbook = record["question_id"], record["handbook_id"]
+        own_id = f"{question_id}/{handbook}"
+        # An answer that is absent or was not read has nothing to ask about, which is no fault
+        if own_id in seen or record["absent"] is not False or not record["answer"] or question_id not in release.questions:
+            continue
+        seen.add(own_id)
+        cited = _gold_in(release, question_id, handbook) or _cited(record, handbook)
+        documents = tuple(_signal_documents(release, cited, own_id))
+        if not documents:
+            release.report.add("answer without sections", f"'{own_id}' cites no section that the release has. It was left out.")
+            continue
+        text = without_citations(record["answer"]).strip()
+        yield StressQuestion(own_id, release.questions[question_id], text, {}, documents, dataset, question_id)
+
+
+def _from_references(release: _Release, dataset: str) -> Iterator[StressQuestion]:
+    """Reference answers, where the release has no answers of handbooks: one handbook's gold is not another's."""
+    if release.layout.parts["answer"]:
+        return
+    for question_id, gold in release.references.items():
+        cited = [key for name in release.gold[question_id] for key in _gold_sections_named(release, name)]
+        documents = tuple(_signal_documents(release, cited, question_id))
+        if documents and question_id in release.questions:
+            yield StressQuestion(question_id, release.questions[question_id], gold, {}, documents, dataset)
+        else:
+            release.report.add("reference without gold sections", f"'{question_id}' has no section as signal. It was left out.")
+
+
+def _gold_in(release: _Release, question_id: str, handbook: str) -> list[Section]:
+    places = [key for name in release.gold.get(question_id, ()) for key in _gold_sections_named(release, name)]
+    return [key for key in places if key[0] == handbook]
+
+
+def _gold_sections_named(release: _Release, name: str) -> list[Section]:
+    """The sections that a gold id means: `handbook/section`, or a section id that one handbook or several have."""
+    handbook, _, section_id = name.partition("/")
+    if (handbook, section_id) in release.sections:
+        return [(handbook, section_id)]
+    return release.places.get(name, [])
+
+
+def _cited(record: Mapping[str, Any], handbook: str) -> list[Section]:
+    """The sections that an answer cites; sections it was merely given need not answer the question."""
+    listed = json.loads(record["retrieval"] or "{}").get("citations")
+    citations = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    return [(handbook, str(one["section_id"])) for one in citations if one.get("section_id") and one.get("known") is not False]
+
+
+def _signal_documents(release: _Release, places: list[Section], own_id: str) -> Iterator[SignalDocument]:
+    texts: set[str] = set()
+    for key in dict.fromkeys(places):
+        text = _beginning(release.sections.get(key, ""))
+        if not text:
+            release.report.add("section without text", f"'{own_id}': section '{'/'.join(key)}' has no text. It was dropped.")
+        elif same_text(text) in texts:
+            release.report.add("duplicate document", f"'{own_id}': section '{'/'.join(key)}' repeats another. It was dropped.")
+        else:
+            texts.add(same_text(text))
+            yield SignalDocument("/".join(key), text)
+
+
+def _beginning(text: str) -> str:
+    """The text up to the last statement that ends within the limit."""
+    if len(text) <= MAX_CHARACTERS:
+        return text.strip()
+    ends = [statement.end for statement in statements(text[:MAX_CHARACTERS])]
+    # The last statement of a cut text may be cut itself
+    return text[: ends[-2] if len(ends) > 1 else MAX_CHARACTERS].strip()

@@ -1,0 +1,85 @@
+"""The required form of a reply to a stress test: a strict JSON Schema for each number of documents and options."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.pipeline.stress.instances import StressDocument, StressInstance
+from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest
+
+INSUFFICIENT = "insufficient"
+"""The choice for "the documents do not suffice"; offered only in `sufficiency`, as in the source."""
+MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
+
+
+@dataclass(frozen=True)
+class StressReplyForm:
+    """The requested reply: the letters of the options (none: an open question), and the numbers of calls and sub-answers."""
+
+    letters: tuple[str, ...]
+    may_decline: bool
+    documents: int
+    calls: tuple[DocumentCall, ...]
+    sub_questions: int
+
+    @classmethod
+    def of(cls, instance: StressInstance) -> StressReplyForm:
+        """The form of a reply to an instance."""
+        calls = STRESS_CALLS.get(instance.test, ())
+        return cls(
+            tuple(instance.options), instance.test == StressTest.SUFFICIENCY, len(instance.documents) if calls else 0, calls,
+            len(sub_questions_of(instance)),
+        )  # fmt: skip
+
+    @classmethod
+    def from_schema(cls, schema: Mapping[str, Any]) -> StressReplyForm:
+        """The form described by a schema, which is all that a stored call has."""
+        parts = schema["properties"]
+        allowed = parts["choice"].get("enum", ())
+        calls = list(parts.get("documents", {}).get("properties", {}).values())
+        return cls(
+            tuple(letter for letter in allowed if letter != INSUFFICIENT), schema["title"] == StressTest.SUFFICIENCY, len(calls),
+            tuple(DocumentCall(call) for call in calls[0]["enum"]) if calls else (),
+            len(parts.get("sub_answers", {}).get("properties", {})),
+        )  # fmt: skip
+
+    def schema(self, test: StressTest) -> dict[str, Any]:
+        """The JSON Schema: the reasons come first and the choice last, because a model writes the keys in this order.
+
+        Calls and sub-answers are objects with a key for each number, so none can be missing or given twice.
+        """
+        parts: dict[str, Any] = {"reasoning": _text(MAX_REASONING)}
+        if self.documents:
+            parts["documents"] = _numbered(self.documents, {"type": "string", "enum": [str(call) for call in self.calls]})
+        if self.sub_questions:
+            parts["sub_answers"] = _numbered(self.sub_questions, _text(MAX_SUB_ANSWER))
+        choices = [*self.letters, *([INSUFFICIENT] if self.may_decline else [])]
+        parts["choice"] = {"type": "string", "enum": choices} if self.letters else _text(MAX_ANSWER)
+        return {"title": str(test), **_object(parts)}
+
+
+def _object(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(parts), "required": list(parts), "additionalProperties": False}
+
+
+def _numbered(count: int, part: Mapping[str, Any]) -> dict[str, Any]:
+    return _object({str(number): dict(part) for number in range(1, count + 1)})
+
+
+def _text(length: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": length}
+
+
+def sub_questions_of(instance: StressInstance) -> tuple[StressDocument, ...]:
+    """The documents whose sub-questions are asked, in the order of asking, which does not reveal the order of the documents."""
+    if instance.test not in (StressTest.INTEGRATION, StressTest.ROBUSTNESS):
+        return ()
+    asked = [document for document in instance.documents if document.sub_question]
+    return tuple(sorted(asked, key=lambda one: (_digest(one.sub_question or ""), one.edited_from or one.document_id)))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

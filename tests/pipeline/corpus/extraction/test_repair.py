@@ -1,0 +1,159 @@
+"""Characters, spaces and pages that a PDF hides or garbles."""
+
+from __future__ import annotations
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from audit.pipeline.corpus.extraction.extract import extract
+from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.layout import TextRun, lines_of
+from audit.pipeline.corpus.extraction.page_quality import better_readings, readable_share
+from audit.pipeline.corpus.extraction.repair import clean_text
+from tests.support.pdfs import FILLER, HEIGHT, LEFT, WIDTH, column, write_pdf
+
+IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
+
+
+@pytest.fixture(params=["pdfium", "pdfplumber"])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def run(text: str, x0: float, baseline: float = 100.0, size: float = 10.0, **fields: bool) -> TextRun:
+    return TextRun(text, x0, x0 + 0.5 * size * len(text), baseline, size, False, **fields)
+
+
+def line(*runs: TextRun) -> str:
+    (only,) = lines_of(runs, 1)
+    return only.text
+
+
+@pytest.mark.parametrize(
+    ("garbled", "text"),
+    [
+        ("ﬁrst diﬀerent oﬃce ﬂu", "first different office flu"),
+        ("su\x0ecient \x1ccrst", "sufficient ficrst"),
+        ("medicaƟon paƩern", "medication pattern"),
+        ("in!nite", "infinite"),
+        ("follow\xadup X\u2011ray", "follow-up X-ray"),
+        ("dose \uf0a3 5 \uf06dg, 38\uf0b0C", "dose ≤ 5 µg, 38°C"),
+        ("100.4⁰F or 38 ºC", "100.4°F or 38°C"),
+        ("2¹⁄₂ cups", "2 1/2 cups"),
+        ("donít eat ìeggnogî", "don’t eat “eggnog”"),
+        ("Stop! Call us", "Stop! Call us"),
+    ],
+)
+def test_characters_are_written_as_they_are_drawn(garbled, text):
+    assert clean_text(garbled) == text
+
+
+@pytest.mark.parametrize(
+    ("raised", "behind", "text"),
+    [
+        ("3", "10", "10³"),
+        ("2", "m", "m²"),
+        ("®", "Prograf", "Prograf®"),
+        ("th", "15", "15th"),
+        ("7", "heart", "heart [7]"),
+        ("2,3", "graft.", "graft. [2,3]"),
+    ],
+)
+def test_raised_text_joins_no_word_or_number(raised, behind, text):
+    word = run(behind, 50)
+    assert line(word, run(raised, word.x1, 96, 6)) == text
+
+
+def test_capitals_that_are_all_raised_are_read():
+    word = run("Alder", 60, 100, 15)
+    first = run("TM", word.x1, 91, 2)
+    # So far behind the first sign that it is a cell of its own
+    lines = lines_of([word, first, run("SM", first.x1 + 4, 91, 2)], 1)
+    assert [line.text for line in lines] == ["AlderTM", "SM"]
+
+
+def test_an_index_stays_in_its_word():
+    assert line(run("CO", 50), run("2", 60, 102, 6)) == "CO2"
+
+
+@pytest.mark.parametrize(("mark", "bullet"), [("\uf0b7", "•"), ("\uf0a7", "•"), ("\uf0fc", "✓"), ("\uf0fb", "✗"), ("o", "◦")])
+def test_bullets_of_symbol_fonts_are_bullets(mark, bullet):
+    assert line(run(mark, 50), run("Rest", 75)) == f"{bullet} Rest"
+
+
+def test_a_bullet_of_another_size_belongs_to_the_text_behind_it():
+    assert line(run("•", 50, 105, 20), run("Rest", 75)) == "• Rest"
+
+
+def test_a_hyphen_that_belongs_to_the_word_stays(tmp_path, engine):
+    lines = ["## Tests", "You need an X-", "ray and a COVID-", "19 test. At the follow-", "up we follow what is up."]
+    document = extract(write_pdf(tmp_path / "book.pdf", [column(lines)]), IDENTITY, engine)
+    assert document.sections[0].text == "You need an X-ray and a COVID-19 test. At the follow-up we follow what is up."
+
+
+def test_text_that_is_turned_or_slanted_is_left_out(tmp_path, engine):
+    canvas = Canvas(str(tmp_path / "book.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
+    for number in range(6):
+        canvas.drawString(LEFT, HEIGHT - 200 - 14 * number, FILLER)
+    for angle, words in ((90, "Section tab"), (45, "DRAFT")):
+        canvas.saveState()
+        canvas.translate(400, 300)
+        canvas.rotate(angle)
+        canvas.drawString(0, 0, words)
+        canvas.restoreState()
+    canvas.save()
+    assert extract(tmp_path / "book.pdf", IDENTITY, engine).full_text == " ".join([FILLER] * 6)
+
+
+@pytest.mark.parametrize("quarter", [90, 270])
+def test_a_page_whose_text_is_turned_is_read_upright(tmp_path, quarter):
+    canvas = Canvas(str(tmp_path / "book.pdf"), pagesize=(HEIGHT, WIDTH), invariant=1)
+    canvas.translate(HEIGHT / 2, WIDTH / 2)
+    canvas.rotate(quarter)
+    for number, words in enumerate(("Rest at home.", "Then call us.")):
+        canvas.drawString(-200, 100 - 14 * number, words)
+    canvas.save()
+    assert extract(tmp_path / "book.pdf", IDENTITY).full_text == "Rest at home. Then call us."
+
+
+def test_words_without_spaces_in_the_file_are_parted_by_their_distance(tmp_path, engine):
+    canvas = Canvas(str(tmp_path / "book.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
+    canvas.setFont("Helvetica", 10)
+    for row in range(4):
+        x = float(LEFT)
+        for word in FILLER.split():
+            canvas.drawString(x, HEIGHT - 200 - 14 * row, word)
+            x += canvas.stringWidth(word, "Helvetica", 10) + 1.8
+    canvas.save()
+    assert extract(tmp_path / "book.pdf", IDENTITY, engine).full_text == " ".join([FILLER] * 4)
+
+
+# -- pages that another library reads better ---------------------------------------------------------------------------
+
+GLUED = FILLER.replace(" ", "") + " "
+
+
+def test_glued_words_and_unknown_glyphs_are_unreadable():
+    assert readable_share(FILLER * 3, frozenset()) == 1
+    assert readable_share((FILLER + "\ufffd\ufffd\ufffd " * 30) * 3, frozenset()) < 0.75
+    assert readable_share(GLUED * 25, frozenset()) == 0
+
+
+def test_only_a_badly_read_page_is_read_again_and_kept_if_it_is_better():
+    asked = []
+
+    def read_again(place: int) -> str:
+        asked.append(place)
+        return FILLER * 3 if place == 1 else GLUED * 25
+
+    assert better_readings([FILLER * 3, GLUED * 25, GLUED * 25], read_again) == [1]
+    assert asked == [1, 2]
+
+
+def test_a_page_read_again_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "audit.pipeline.corpus.extraction.structure.better_readings", lambda texts, read_again: [0] if read_again(0) else []
+    )
+    document = extract(write_pdf(tmp_path / "book.pdf", [column([FILLER])]), IDENTITY)
+    assert document.pages_read_again == (1,)
+    assert document.full_text == FILLER

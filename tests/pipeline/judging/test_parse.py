@@ -1,0 +1,164 @@
+"""Reading replies: a label is read, a reply without one is unscored with the reason, and there is no default label."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.pipeline.judging.parse import read_details, read_presence, read_verdict
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.vocabulary import DISAGREEING, LABELS
+
+
+def said(text: str | None, outcome: str = ANSWERED, **usage: int) -> Reply:
+    return Reply("k", outcome, text=text, usage=usage)
+
+
+def full(label: str = "DIVERGENT", reasoning: str = "3 against 12 months.", topic=None, significance=None) -> str:
+    fields = {"reasoning": reasoning, "classification": label, "divergence_topic": topic, "clinical_significance": significance}
+    return json.dumps(fields)
+
+
+WHOLE = full(topic="waiting time", significance="high")
+
+LABELLED = [
+    # the reply                                                                          label            parse
+    (WHOLE,                                                                             "DIVERGENT",     "strict"),
+    (f"  {WHOLE}\n\n   ",                                                               "DIVERGENT",     "strict"),
+    (f"```json\n{WHOLE}\n```",                                                          "DIVERGENT",     "lenient"),
+    (f"Is it DIVERGENT or COMPLEMENTARY? My verdict:\n{WHOLE}",                         "DIVERGENT",     "lenient"),
+    (f"<think>CONSISTENT? no</think>{WHOLE}",                                           "DIVERGENT",     "strict"),
+    ('{"reasoning": "a\tb\x01", "classification": "CONSISTENT"}',                       "CONSISTENT",    "lenient"),
+    ('{"classification": "Contradiction", "extra": 1}',                                 "CONTRADICTORY", "lenient"),
+    ('{"reasoning": "cut here", "classification": "COMPLEMENTARY", "divergence_to',     "COMPLEMENTARY", "label"),
+    ("Label: divergent.",                                                               "DIVERGENT",     "label"),
+    ("**CONSISTENT**",                                                                  "CONSISTENT",    "label"),
+    ("complementary",                                                                   "COMPLEMENTARY", "label"),
+    ("The answers are COMPLEMENTARY, not DIVERGENT.",                                   "COMPLEMENTARY", "label"),
+]  # fmt: skip
+
+UNREADABLE = [
+    # the reply                                                                          why there is no label
+    (None,                                                                              "empty"),
+    ("",                                                                                "empty"),
+    (" \n ",                                                                            "empty"),
+    ("<think>They both say three months, so CONSISTENT",                                "thinking only"),
+    ("<think>CONSISTENT</think>",                                                       "thinking only"),
+    ("I cannot help with medical questions.",                                           "no label"),
+    ("The two answers are consistent in part and absent in part.",                      "no label"),
+    ("This is not CONTRADICTORY.",                                                      "no label"),
+    ("They aren't CONSISTENT.",                                                         "no label"),
+    ("CONSISTENT or COMPLEMENTARY",                                                     "several labels"),
+    ('{"classification": "DIVERGENT or COMPLEMENTARY"}',                                "several labels"),
+    ('{"classification": "CONSISTENT", "classification": "DIVERGENT"}',                 "several labels"),
+    ('{"classification": "CONSISTENT"} {"classification": "DIVERGENT"}',                "several labels"),
+    ('{"classification": "CONSISTENT"} On reflection: DIVERGENT',                       "several labels"),
+    ('{"classification": null}',                                                        "no label"),
+    ('{"classification": 3}',                                                           "no label"),
+    ('{"classification": "SIMILAR"}',                                                   "no label"),
+    ('{"reasoning": "They look DIVERGENT to me"}',                                      "no label"),
+    ('{"reasoning": "the text says \\"classification\\": \\"CONSISTENT\\"',             "no label"),
+    ("[" * 100_000,                                                                     "no label"),
+    ('{"a":' * 5_000,                                                                   "no label"),
+    ("3",                                                                               "no label"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "label", "parse"), LABELLED)
+def test_a_reply_with_a_label_is_read(text, label, parse):
+    verdict = read_verdict(said(text), "structured")
+    assert (verdict.label, verdict.parse, verdict.reason) == (label, parse, None)
+
+
+@pytest.mark.parametrize(("text", "reason"), UNREADABLE)
+def test_a_reply_without_a_label_is_unscored_with_the_reason(text, reason):
+    verdict = read_verdict(said(text), "structured")
+    assert (verdict.label, verdict.parse, verdict.reason) == (None, "none", reason)
+
+
+@pytest.mark.parametrize("outcome", [REFUSED, FAILED])
+def test_a_refused_or_failed_call_is_unscored_whatever_its_text(outcome):
+    assert read_verdict(said(WHOLE, outcome), "structured").reason == outcome
+
+
+def test_a_reply_of_thinking_tokens_alone_is_thinking_only():
+    assert read_verdict(said("", CUT, reasoning_tokens=800), "structured").reason == "thinking only"
+
+
+CUT_SHORT = [
+    (f"{WHOLE}{' ' * 500}",                                   "DIVERGENT", None),
+    ('{"reasoning": "so", "classification": "ABSENT"   \n\n', "ABSENT",    None),
+    ('{"reasoning": "they are DIVERGENT since',               None,        "cut"),
+    ("Verdict: DIVERGENT unless",                             None,        "cut"),
+    ("",                                                      None,        "cut"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "label", "reason"), CUT_SHORT)
+def test_of_a_reply_at_its_token_limit_only_a_complete_label_counts(text, label, reason):
+    verdict = read_verdict(said(text, CUT), "structured")
+    assert (verdict.label, verdict.reason) == (label, reason)
+
+
+def test_significance_goes_with_disagreement_only():
+    for label in LABELS:
+        verdict = read_verdict(said(full(label, significance="high")), "structured")
+        assert verdict.significance == ("high" if label in DISAGREEING else None)
+
+
+def test_a_topic_goes_with_a_difference_only_and_the_word_null_means_none():
+    topics = [read_verdict(said(full(label, topic="travel")), "structured").topic for label in LABELS]
+    assert topics == [None, None, "travel", "travel", "travel"]
+    assert read_verdict(said(full(topic="null")), "structured").topic is None
+
+
+def test_an_unknown_significance_is_left_out_and_the_label_kept():
+    verdict = read_verdict(said(full(significance="catastrophic")), "structured")
+    assert (verdict.label, verdict.significance, verdict.parse) == ("DIVERGENT", None, "lenient")
+
+
+def test_half_characters_and_control_characters_do_not_reach_the_release():
+    verdict = read_verdict(said('{"reasoning": "a\\ud800b\\u0000c", "classification": "CONSISTENT"}'), "structured")
+    assert verdict.reasoning == "a b c"
+    verdict.reasoning.encode()
+
+
+@given(st.text(alphabet=st.sampled_from('{}[]":,\\ \n\x01abcnullCONSISTENT01<think>/`'), max_size=200))
+def test_no_text_breaks_the_parser(text):
+    verdict = read_verdict(said(text), "structured")
+    assert (verdict.label is None) == (verdict.reason is not None)
+
+
+PRESENCE = [
+    # the reply                                       addressed  parse      reason
+    ('{"addressed": "YES"}',                          True,      "strict",  None),
+    ('{"addressed": "NO"}',                           False,     "strict",  None),
+    ('```{"addressed": "no"}```',                     False,     "lenient", None),
+    ("YES",                                           True,      "label",   None),
+    ("No.",                                           False,     "label",   None),
+    ("YES: there is no need to wait.",                True,      "label",   None),
+    ("Yes and no.",                                   None,      "none",    "several labels"),
+    ("YES or NO?",                                    None,      "none",    "several labels"),
+    ("perhaps",                                       None,      "none",    "no label"),
+    ("",                                              None,      "none",    "empty"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "addressed", "parse", "reason"), PRESENCE)
+def test_whether_an_answer_addresses_the_question_is_read_or_unknown(text, addressed, parse, reason):
+    result = read_presence(said(text))
+    assert (result.addressed, result.parse, result.reason) == (addressed, parse, reason)
+
+
+def test_a_failed_absence_check_is_unknown_and_not_absent():
+    assert read_presence(said(None, FAILED)).addressed is None
+
+
+def test_the_details_of_a_disagreement_are_read_or_left_empty():
+    result = read_details(said('{"divergence_topic": "waiting time", "clinical_significance": "medium"}'))
+    assert (result.topic, result.significance, result.parse) == ("waiting time", "medium", "strict")
+    broken = read_details(said('{"divergence_topic": "waiting', CUT))
+    assert (broken.topic, broken.significance, broken.reason) == (None, None, "cut")

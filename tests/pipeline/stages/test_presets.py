@@ -1,0 +1,58 @@
+"""A preset fills in what a config leaves open, and says where its values are stated."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from audit.pipeline.stages.config_reader import read_config
+from audit.pipeline.stages.presets import PAPER, preset_lines
+
+SOUND = '[corpus]\ndocuments = "texts"\n[questions]\nfile = "questions.csv"\n'
+
+
+@pytest.fixture
+def config(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "questions.csv").touch()
+    path = tmp_path / "own.toml"
+
+    def read(text: str = "", preset: str = "paper"):
+        path.write_text(SOUND + text)
+        return read_config(path, preset)
+
+    return read
+
+
+def test_what_a_config_leaves_open_is_as_the_paper_has_it(config):
+    read = config()
+    assert (read.retrieval.encoder, read.retrieval.options.fusion) == ("BAAI/bge-large-en-v1.5", "ranks")
+    assert read.retrieval.options.leave_out == {"navigation"}
+    assert (read.generate.generator, read.generate.max_tokens) == ("model", 512)
+    assert (read.judge.judge, read.judge.absence, read.judge.name_centers) == ("model", "check", True)
+    assert config(preset="").judge.judge == "baseline"
+
+
+def test_what_a_config_states_stays_and_the_line_says_so(config):
+    read = config('[retrieval]\nencoder = "words"\n[retrieval.options]\nneighbour_sections = 0\n')
+    assert (read.retrieval.encoder, read.retrieval.options.neighbour_sections, read.retrieval.options.fusion) == (
+        "words",
+        0,
+        "ranks",
+    )
+    lines = "\n".join(preset_lines(read, "paper"))
+    assert "[retrieval] encoder = 'BAAI/bge-large-en-v1.5' (section 4.2; this config: 'words')" in lines
+    assert "[retrieval.options] neighbour_sections = 1 (section 4.2; this config: 0)" in lines
+    assert lines.count("this config") == 2
+
+
+def test_rules_as_a_judge_get_nothing_that_only_a_model_can_do(config):
+    judge = config('[judge]\njudge = "baseline"\n').judge
+    assert (judge.absence, judge.name_centers) == ("keep", False)
+
+
+def test_every_setting_names_its_section(config):
+    lines = list(preset_lines(config(), "paper"))[1:-1]
+    assert len(lines) == len(PAPER)
+    assert all(re.search(r"\((section \d|appendix [A-Z])", line) for line in lines)

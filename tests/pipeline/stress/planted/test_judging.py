@@ -1,0 +1,91 @@
+"""A judge asked about planted changes: which calls that takes, and the records of its labels before and after."""
+
+from __future__ import annotations
+
+import json
+
+from jsonschema import Draft202012Validator
+
+from audit.pipeline.judging import baseline
+from audit.pipeline.judging.corpus import Verdict
+from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.llm.calls import ANSWERED, Reply
+from audit.pipeline.llm.tasks import no_replies
+from audit.pipeline.stress.planted.judging import PlantedSummary, PlantedTask, model_records, rule_records
+from audit.pipeline.stress.planted.planting import plant
+from audit.release.schema import json_schema
+from audit.release.validate_planted import planted
+from audit.vocabulary import ABSTAINED, Label, PlantedKind
+from tests.pipeline.stress.planted.pairs import start_pairs
+
+CHANGES = plant(start_pairs(), 4).items
+TASK = PlantedTask(load_prompts()["structured"], "judge-1", CHANGES)
+
+
+def reply_to(call, label: str) -> Reply:
+    text = {"reasoning": "So it is.", "classification": label, "divergence_topic": None, "clinical_significance": None}
+    return Reply(call.key, ANSWERED, 1, text=json.dumps(text), usage={"prompt_tokens": 90, "completion_tokens": 9})
+
+
+def test_each_pair_is_asked_about_before_and_after_and_equal_calls_once():
+    calls = list(TASK.open_calls("structured", no_replies))
+    assert len({call.key for call in calls}) == len(calls)
+    both = [key for change in CHANGES for key in (call.key for call in TASK.pair_of_calls(change))]
+    assert {call.key for call in calls} == set(both)
+    assert len(calls) < len(both)
+    assert sum(cost.calls for cost in TASK.costs(no_replies)) == len(calls)
+
+
+def test_a_reply_that_is_there_is_not_asked_for_again():
+    first, *others = TASK.open_calls("structured", no_replies)
+    replies = {first.key: reply_to(first, "CONSISTENT")}
+    assert [call.key for call in TASK.open_calls("structured", lambda keys: replies)] == [call.key for call in others]
+
+
+def test_records_have_both_labels_and_are_valid():
+    before = {TASK.pair_of_calls(change)[0].key for change in CHANGES}
+    calls = {call.key: call for call in TASK.open_calls("structured", no_replies)}
+    # A perfect judge of amounts: what was not changed is CONSISTENT
+    replies = {key: reply_to(call, "CONSISTENT" if key in before else "DIVERGENT") for key, call in calls.items()}
+    summary = PlantedSummary()
+    records = list(model_records(TASK, lambda keys: {key: replies[key] for key in keys}, summary))
+    assert (summary.judged, summary.not_asked, summary.unscored.total()) == (len(CHANGES), 0, 0)
+    validator = Draft202012Validator({"$defs": json_schema()["$defs"], "$ref": "#/$defs/planted"})
+    for record, change in zip(records, CHANGES, strict=True):
+        validator.validate(record)
+        repairs: list[str] = []
+        assert planted(record, repairs)["kind"] == change.kind
+        assert repairs == []
+        assert (record["label_before"], record["label"]) == ("CONSISTENT", "DIVERGENT")
+        assert record["usage"]["input_tokens"] == 90
+    amounts = [record for record in records if record["kind"] == "amount"]
+    assert all(record["label"] in record["expected"] for record in amounts)
+
+
+def test_a_change_without_both_replies_is_not_asked_and_has_no_record():
+    _, after = TASK.pair_of_calls(CHANGES[0])
+    summary = PlantedSummary()
+    records = list(
+        model_records(PlantedTask(TASK.prompt, "judge-1", CHANGES[:1]), lambda _: {after.key: reply_to(after, "X")}, summary)
+    )
+    assert (records, summary.not_asked) == ([], 1)
+
+
+def test_a_label_that_is_missing_has_a_reason_and_expects_nothing():
+    def rules(question: str, a: str, b: str) -> Verdict:
+        return Verdict(None, reason=f"{ABSTAINED}: cannot tell")
+
+    summary = PlantedSummary()
+    swaps = [change for change in CHANGES if change.kind is PlantedKind.SWAP]
+    records = list(rule_records(swaps, rules, "rules", summary))
+    assert {(record["label"], tuple(record["expected"]), record["unscored_reason"]) for record in records} == {
+        (None, (), "abstained: cannot tell")
+    }
+    assert summary.unscored == {"abstained: cannot tell": len(swaps)}
+
+
+def test_the_baseline_judge_does_not_depend_on_the_order_and_sees_a_changed_amount():
+    records = list(rule_records(CHANGES, baseline.judge, baseline.NAME, PlantedSummary()))
+    of = {kind: [record for record in records if record["kind"] == kind] for kind in ("swap", "amount")}
+    assert all(record["label"] == record["label_before"] for record in of["swap"])
+    assert {record["label"] for record in of["amount"]} == {Label.DIVERGENT}
