@@ -10,7 +10,7 @@ list   The disagreements in a release that the rules judged (`audit run`), with 
        and how many pairs were judged. Read each row against the pages, and write yes or no in the column `right`.
 read   Counts those rows.
 
-Each prints the lines of audit/pipeline/judging/baseline_precision.toml, from which every page and export takes the figures.
+Each prints the lines of audit/pipeline/rules/labels/precision.toml, from which every page and export takes the figures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.judging.baseline import judge
+from audit.pipeline.rules.labels.baseline import judge
 from audit.vocabulary import DISAGREEING
 
 NIH = Path("../shared/data/nih_release")

@@ -31,13 +31,13 @@ import numpy as np
 
 from audit.pipeline.embedding.encoders import Encoder, sentence_encoder
 from audit.pipeline.generation.evidence import GroundedQuestion
-from audit.pipeline.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.retrieval.index import build_index
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.retrieval.strategies import make_strategy
+from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.text.documents import Document, Section, read_documents
 from benchmarks.prefix_cache import SEED, _text, simulated
 

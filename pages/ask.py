@@ -7,8 +7,8 @@ import streamlit as st
 from audit.charts.style import handbook_names
 from audit.jobs.asked import Asked
 from audit.jobs.asking import prepare
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE
-from audit.pipeline.judging import baseline
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
+from audit.pipeline.rules.labels import baseline
 from audit.queries.lookup import handbook_list
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE
-from audit.pipeline.judging.baseline import NAME
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
+from audit.pipeline.rules.labels.baseline import NAME
 from audit.previews import judged_by_rules, preview_notice
 
 BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"

@@ -44,7 +44,7 @@ from audit.errors import AuditError
 from audit.exports.table_model import Table, with_population_column
 from audit.exports.text_writers import csv_text, markdown_rows
 from audit.formatting import escape_markdown
-from audit.pipeline.judging.baseline import NAME
+from audit.pipeline.rules.labels.baseline import NAME
 from audit.settings import Settings
 from audit.tables import TableSpec
 

@@ -18,7 +18,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.ratings.design import MISSING
 from audit.errors import AuditError
-from audit.pipeline.judging.baseline import NAME, judge
+from audit.pipeline.rules.labels.baseline import NAME, judge
 from audit.release import validate
 from audit.release.layout import Layout, find_layout, open_release
 from audit.release.records import RecordFile, UnreadableRecord

@@ -12,9 +12,9 @@ from audit.errors import AuditError
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
 from audit.jobs.rejudging import KIND, JobRequest, estimate_judging, job_journal, request_of, start_judging
 from audit.jobs.table import Job, JobState
-from audit.pipeline.judging import baseline
 from audit.pipeline.judging.runs import LOADING, WRITING
 from audit.pipeline.llm.journal import count_answered_calls
+from audit.pipeline.rules.labels import baseline
 from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from pages._blinded.access import current_settings

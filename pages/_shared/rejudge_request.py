@@ -11,8 +11,8 @@ from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
 from audit.metrics.disagreements import Filters, disagreements, matching
-from audit.pipeline.judging import baseline
 from audit.pipeline.judging.runs import PairIds
+from audit.pipeline.rules.labels import baseline
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.settings import Settings

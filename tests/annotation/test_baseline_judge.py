@@ -11,7 +11,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.formatting import escape_markdown
-from audit.pipeline.judging.baseline import NAME
+from audit.pipeline.rules.labels.baseline import NAME
 from audit.release.write import write_release
 
 LABELS = """item_id,question_id,handbook_a,handbook_b,annotator_a,annotator_b,judge,second_judge

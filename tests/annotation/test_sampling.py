@@ -21,7 +21,7 @@ from annotation.studies.packets import packet_csv
 from annotation.studies.sample_plan import SamplePlan, allocate_items, apportion
 from annotation.studies.sampling import draw_sample, draw_study
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest, verdicts_by_item
-from audit.pipeline.judging.baseline import parse_answer
+from audit.pipeline.rules.labels.baseline import parse_answer
 from audit.store.runs import Run
 from audit.text.blinding import masker_of
 from tests.support.loading import load

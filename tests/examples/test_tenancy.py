@@ -10,8 +10,8 @@ from audit.cli.main import main
 from audit.pipeline.corpus.questions.checks import make_screen, read_tag_taxonomy
 from audit.pipeline.corpus.questions.importing import import_questions
 from audit.pipeline.embedding.encoders import words_encoder
-from audit.pipeline.judging.baseline import judge
 from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.rules.labels.baseline import judge
 from audit.pipeline.themes.naming import naming_prompt
 from tests.examples.tenancy import FOLDER, asked, codes, gold, table, true_pairs, truth
 

@@ -17,9 +17,9 @@ from audit.cli.main import main
 from audit.exports.package import package
 from audit.exports.package_request import ExportRequest
 from audit.exports.theme_files import html_page, map_table
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE
-from audit.pipeline.judging.baseline import NAME
-from audit.pipeline.judging.baseline_precision import UNKNOWN
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
+from audit.pipeline.rules.labels.baseline import NAME
+from audit.pipeline.rules.labels.precision import UNKNOWN
 from audit.previews import COLUMN
 from audit.store.runs import Run
 from audit.vocabulary import LABELS

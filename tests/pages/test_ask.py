@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from audit.jobs.asked import MAX_CHARACTERS, Asked, AskScope, Step
 from audit.jobs import asking as worker
+from audit.jobs.asked import MAX_CHARACTERS, Asked, AskScope, Step
 from audit.pipeline.asking.engine import RunLibrary
 from audit.release.write import write_jsonl
 from audit.settings import Settings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE
-from audit.pipeline.judging.baseline import NAME
-from audit.pipeline.judging.baseline_precision import precision_record, precision_sentences
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
+from audit.pipeline.rules.labels.baseline import NAME
+from audit.pipeline.rules.labels.precision import precision_record, precision_sentences
 from tests.pages.conftest import words_on
 from tests.pages.test_every_page import SCRIPTS
 

@@ -20,19 +20,19 @@ from audit.errors import AuditError
 from audit.jobs.asked import NOTHING, QUESTION_ID, Asked, AskScope, Step, clean_question, no_step
 from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, UNSCORED, in_groups
 from audit.pipeline.generation.evidence import GroundedQuestion, meets
-from audit.pipeline.generation.extractive_generator import extractive_answer
 from audit.pipeline.generation.files import unread_record
-from audit.pipeline.generation.several_sources import SourceReader, answer_from_sources
 from audit.pipeline.generation.unreadable import asked_in, other_language
-from audit.pipeline.judging.baseline import judge
 from audit.pipeline.judging.corpus import Verdict
-from audit.pipeline.judging.statement_labels import statement_label
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import LANGUAGE_SAMPLE, Library, build_library
 from audit.pipeline.retrieval.across.sources import sources_by
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.retrieval.strategies import HERO, make_strategy
+from audit.pipeline.rules.answers.extractive_generator import extractive_answer
+from audit.pipeline.rules.labels.baseline import judge
+from audit.pipeline.rules.marks.several_sources import SourceReader, answer_from_sources
+from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.jobs.asked import SYSTEM_ID, Asked
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE
 from audit.pipeline.judging.corpus import AnswerToJudge, QuestionToJudge
 from audit.pipeline.judging.runs import Progress, judge_by_rules, read_corpus
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
 from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.connection import open_store

@@ -16,11 +16,9 @@ from audit.errors import AuditError
 from audit.jobs.asked import clean_question
 from audit.pipeline.cli.closed_book import generator_settings
 from audit.pipeline.cli.model_calls import ask_all, model_of
-from audit.pipeline.generation.several_sources import LibraryReader, answer_from_sources
 from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers, passages_in_prompt
 from audit.pipeline.generation.sourced_answers import CONTRADICTED, UNSUPPORTED, SourcedAnswer, SourcedStatement
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
-from audit.pipeline.judging.statement_labels import statement_label
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
 from audit.pipeline.retrieval.across.library import build_library
@@ -28,6 +26,8 @@ from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.across.sources import GROUPINGS, sources_by
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.rules.marks.several_sources import LibraryReader, answer_from_sources
+from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.route import recogniser_of
 from audit.pipeline.stages.system_options import SOURCED_TOKENS

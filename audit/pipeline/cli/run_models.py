@@ -11,11 +11,9 @@ from typing import Any
 from audit.errors import AuditError
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
 from audit.pipeline.generation.evidence import GroundedQuestion
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.pipeline.generation.several_sources_model import SourcedTask
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
-from audit.pipeline.judging.baseline import NAME
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import CHECK
@@ -24,10 +22,12 @@ from audit.pipeline.judging.tasks import judge_by_task, judging_task
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import PROMPT, WithinTask
-from audit.pipeline.judging.within.rules import judge_pair
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.probe import check_endpoint
 from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
+from audit.pipeline.rules.labels.baseline import NAME
+from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage

@@ -14,10 +14,10 @@ from audit.errors import AuditError
 from audit.evaluation.planted_changes import PlantedOutcome, planted_outcome
 from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
-from audit.pipeline.judging import baseline
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.rules.labels import baseline
 from audit.pipeline.stress.planted.judge_planted import (
     PLANTED_FILE,
     PlantedTarget,

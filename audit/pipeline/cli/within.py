@@ -12,13 +12,13 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_res
 from audit.errors import AuditError
 from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
-from audit.pipeline.judging import baseline
 from audit.pipeline.judging.parse import load_prompts
-from audit.pipeline.judging.within.candidates import find_candidates
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, WithinTask
-from audit.pipeline.judging.within.rules import judge_pair
 from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.rules.labels import baseline
+from audit.pipeline.rules.within.candidates import find_candidates
+from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.config import BASELINE, MODEL
 from audit.pipeline.stages.within import FILES, HandbookCandidates, within_figures, write_comparison
 from audit.settings import Settings

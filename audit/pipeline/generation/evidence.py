@@ -14,9 +14,9 @@ import numpy as np
 
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.vectors import Vectors, no_progress
-from audit.pipeline.generation.candidates import Candidate, candidates_of
-from audit.pipeline.generation.questions import content_stems, read_question, stated_stems
 from audit.pipeline.retrieval.model import Query
+from audit.pipeline.rules.answers.candidates import Candidate, candidates_of
+from audit.pipeline.rules.answers.questions import content_stems, read_question, stated_stems
 from audit.text.documents import Document, Section
 from audit.text.statements import leads_at
 from audit.vocabulary import concerns

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, NotInRunError, describe_error
-from audit.pipeline.judging import baseline
-from audit.pipeline.judging.baseline_precision import precision_record, precision_text
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgingTask, Protocol
@@ -25,6 +23,8 @@ from audit.pipeline.judging.verdict_sources import JudgingSummary, ModelVerdicts
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.runner import CallStats
 from audit.pipeline.llm.tasks import StageCost
+from audit.pipeline.rules.labels import baseline
+from audit.pipeline.rules.labels.precision import precision_record, precision_text
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import nearest

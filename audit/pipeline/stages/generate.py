@@ -9,8 +9,8 @@ from typing import Any
 
 from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.generation.evidence import GroundedQuestion
-from audit.pipeline.generation.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.retrieval.model import Query
+from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.stages.config import EXTRACTIVE
 from audit.pipeline.stages.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask

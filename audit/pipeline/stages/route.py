@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.generation.evidence import meets
-from audit.pipeline.generation.several_sources import LibraryReader, answer_from_sources
-from audit.pipeline.judging.statement_labels import statement_label
 from audit.pipeline.llm.tasks import batches
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
@@ -20,6 +18,8 @@ from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.rules.marks.several_sources import LibraryReader, answer_from_sources
+from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.stages.context import Outcome, Stage
 from audit.pipeline.stages.source_groups import Files, documents_of, read_files, source_records, sources_of

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.pipeline.generation.extractive_generator import EXTRACTIVE
-from audit.pipeline.generation.several_sources import SourceReader
 from audit.pipeline.generation.several_sources_model import passages_in_prompt
 from audit.pipeline.generation.sourced_answers import SourcedAnswer, StoredEvidence
 from audit.pipeline.generation.system_answers import SystemQuestion
 from audit.pipeline.retrieval.across.library import ChunkId
 from audit.pipeline.retrieval.model import Query
+from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
+from audit.pipeline.rules.marks.several_sources import SourceReader
 from audit.pipeline.stages.build_cache import read_lines
 from audit.pipeline.stages.context import Record, RunContext
 from audit.pipeline.stages.route import RouteStage

@@ -17,9 +17,9 @@ from audit.pipeline.generation.files import read_json_lines
 from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
-from audit.pipeline.judging.statement_labels import statement_label
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
+from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.stages.context import Figures, Outcome, Record, RunContext, TaskByTask
 from audit.pipeline.stages.judging_input import handbook_record, run_record, section_records

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.pipeline.judging.within.candidates import Candidates, find_candidates
 from audit.pipeline.judging.within.findings import Record, Verdicts, count_record, finding_records
+from audit.pipeline.rules.within.candidates import Candidates, find_candidates
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.stages.config import MODEL
 from audit.pipeline.stages.context import Figures, RunContext, TaskByTask

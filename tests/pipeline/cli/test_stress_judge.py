@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.judging import baseline
+from audit.pipeline.rules.labels import baseline
 from audit.release.write import write_release
 from audit.store.connection import open_store, rows
 from tests.pipeline.stress.planted.pairs import LONG, OTHER

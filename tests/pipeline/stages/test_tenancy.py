@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.pipeline.generation.extractive_generator import extractive_answers
+from audit.pipeline.rules.answers.extractive_generator import extractive_answers
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes

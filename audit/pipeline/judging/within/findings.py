@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.pipeline.judging.corpus import Verdict
-from audit.pipeline.judging.within.candidates import CandidatePair, Candidates, by_value, groups
-from audit.pipeline.judging.within.claims import Claim
+from audit.pipeline.rules.within.candidates import CandidatePair, Candidates, by_value, groups
+from audit.pipeline.rules.within.claims import Claim
 from audit.vocabulary import DISAGREEING, LABELS
 
 Verdicts = Mapping[CandidatePair, Verdict]

@@ -8,12 +8,12 @@ from typing import Any
 
 from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import is_readable, read_verdict
-from audit.pipeline.judging.within.candidates import CandidatePair, Candidates
-from audit.pipeline.judging.within.claims import Claim
-from audit.pipeline.judging.within.rules import subject_of
 from audit.pipeline.llm.calls import Call, Reply
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, stage_cost, unsettled
+from audit.pipeline.rules.within.candidates import CandidatePair, Candidates
+from audit.pipeline.rules.within.claims import Claim
+from audit.pipeline.rules.within.rules import subject_of
 
 PROMPT, STAGE = "within", "structured"
 # Pairs of one handbook that a model is asked about, those of which the rules are certain first; the others count as not asked

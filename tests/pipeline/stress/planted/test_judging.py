@@ -6,11 +6,11 @@ import json
 
 from jsonschema import Draft202012Validator
 
-from audit.pipeline.judging import baseline
 from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.calls import ANSWERED, Reply
 from audit.pipeline.llm.tasks import no_replies
+from audit.pipeline.rules.labels import baseline
 from audit.pipeline.stress.planted.judging import PlantedSummary, PlantedTask, model_records, rule_records
 from audit.pipeline.stress.planted.planting import plant
 from audit.release.schema import json_schema

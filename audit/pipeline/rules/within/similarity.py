@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from audit.pipeline.judging.baseline_amounts import differ_in_value, kinds_of_temperature
-from audit.pipeline.judging.baseline_directions import ACTS, find_directions
-from audit.pipeline.judging.within.claims import Claim
+from audit.pipeline.rules.labels.amounts import differ_in_value, kinds_of_temperature
+from audit.pipeline.rules.labels.directions import ACTS, find_directions
+from audit.pipeline.rules.within.claims import Claim
 from audit.text.quantity import Quantity
 from audit.text.tokens import stem
 from audit.text.units import DAY, DURATION, MASS, TEMPERATURE, YEAR

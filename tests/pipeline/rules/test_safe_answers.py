@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.generation.extractive_generator import extractive_answers
+from audit.pipeline.rules.answers.extractive_generator import extractive_answers
 from audit.text.documents import Document, Section
 from tests.pipeline.generation.leaflets import asked
 

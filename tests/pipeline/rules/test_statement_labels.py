@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.judging.statement_labels import shared_beyond, statement_label
+from audit.pipeline.rules.marks.statement_labels import shared_beyond, statement_label
 
 NOTICE = "How much notice must my landlord give before coming in?"
 PRESSURE = "What is a normal blood pressure?"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from audit.pipeline.generation.aspects import LIMITS, LIST_HEADS, NEGATION, SPAN
-from audit.pipeline.generation.questions import stated_stems
+from audit.pipeline.rules.answers.aspects import LIMITS, LIST_HEADS, NEGATION, SPAN
+from audit.pipeline.rules.answers.questions import stated_stems
 from audit.text.documents import Section
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR, Statement, statements
 from audit.text.tokens import plain_text

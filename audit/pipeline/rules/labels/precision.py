@@ -1,6 +1,6 @@
 """Measured precision of the baseline judge's disagreements on real text, which is shown next to its verdicts.
 
-The figures are in `baseline_precision.toml`; `python -m benchmarks.baseline_judge` measures them again. A verdict is right if the
+The figures are in `precision.toml`; `python -m benchmarks.baseline_judge` measures them again. A verdict is right if the
 reference also calls the pair a disagreement (divergent or contradictory).
 """
 
@@ -55,7 +55,7 @@ class MeasuredPrecision:
 @lru_cache(maxsize=1)
 def measured_precision() -> tuple[MeasuredPrecision, ...]:
     """The measurements for this version of the rules, source by source."""
-    text = resources.files("audit.pipeline.judging").joinpath("baseline_precision.toml").read_text(encoding="utf-8")
+    text = resources.files("audit.pipeline.rules.labels").joinpath("precision.toml").read_text(encoding="utf-8")
     return tuple(MeasuredPrecision(**row) for row in tomllib.loads(text)["measured"])
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from audit.pipeline.generation.aspects import ASKS_FOR_LIST, Aspect, aspect_of
 from audit.pipeline.retrieval.bm25 import english_stem
+from audit.pipeline.rules.answers.aspects import ASKS_FOR_LIST, Aspect, aspect_of
 from audit.text.tokens import STOP_WORDS, plain_text
 
 RELATED_WORDS = Path(__file__).parent / "related_words.toml"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from audit.pipeline.judging.within.claims import Claim, ComparedPassage, claims_of, passages_of
-from audit.pipeline.judging.within.similarity import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
+from audit.pipeline.rules.within.claims import Claim, ComparedPassage, claims_of, passages_of
+from audit.pipeline.rules.within.similarity import MIN_SHARED, aspect_of, on_one_thing, says_the_same, similarity
 from audit.text.documents import Document
 
 # A claim is looked up by its rarest words, among the first claims with each, and compared with those that share most of them.

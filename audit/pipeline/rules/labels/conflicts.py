@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from audit.pipeline.judging.baseline_reading import StatementReading
+from audit.pipeline.rules.labels.reading import StatementReading
 
 
 class Sameness(IntEnum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from audit.pipeline.judging.baseline_amounts import quantities_that_differ
-from audit.pipeline.judging.baseline_conflicts import Sameness, StatementConflict
-from audit.pipeline.judging.baseline_directions import opposite_directions
-from audit.pipeline.judging.baseline_reading import (
+from audit.pipeline.judging.corpus import Verdict
+from audit.pipeline.rules.labels.amounts import quantities_that_differ
+from audit.pipeline.rules.labels.conflicts import Sameness, StatementConflict
+from audit.pipeline.rules.labels.directions import opposite_directions
+from audit.pipeline.rules.labels.reading import (
     GENERIC_STEMS,
     ParsedAnswer,
     ParsedQuestion,
@@ -13,7 +14,6 @@ from audit.pipeline.judging.baseline_reading import (
     parse_answer,
     parse_question,
 )
-from audit.pipeline.judging.corpus import Verdict
 from audit.text.tokens import content_words, plain_text, stem, without_citations
 from audit.vocabulary import ABSTAINED, NOT_ADDRESSED, Label, Significance
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.judging.baseline import NAME
-from audit.pipeline.judging.baseline_precision import (
+from audit.pipeline.rules.labels.baseline import NAME
+from audit.pipeline.rules.labels.precision import (
     UNKNOWN,
     MeasuredPrecision,
     measured_precision,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.pipeline.judging.baseline import NAME, judge
+from audit.pipeline.rules.labels.baseline import NAME, judge
 from audit.vocabulary import ABSTAINED, LABELS, SIGNIFICANCES
 
 DRIVE = "When can I drive after my transplant?"
@@ -151,7 +151,5 @@ def test_its_name_says_that_no_model_is_asked():
 
 
 def test_it_needs_nothing_but_the_standard_library():
-    code = (
-        "import sys, audit.pipeline.judging.baseline; print(sorted({'numpy', 'pandas', 'openai', 'duckdb'} & set(sys.modules)))"
-    )
+    code = "import sys, audit.pipeline.rules.labels.baseline; print(sorted({'numpy', 'pandas', 'openai', 'duckdb'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

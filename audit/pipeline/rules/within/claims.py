@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from audit.pipeline.judging.baseline_directions import direction_of
-from audit.pipeline.judging.baseline_reading import GENERIC_STEMS, MEASURE_STEMS
+from audit.pipeline.rules.labels.directions import direction_of
+from audit.pipeline.rules.labels.reading import GENERIC_STEMS, MEASURE_STEMS
 from audit.text.comparison import find_negations
 from audit.text.documents import Document, Section
 from audit.text.quantity import Quantity, find_quantities

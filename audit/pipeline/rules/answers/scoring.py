@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.vectors import no_progress
-from audit.pipeline.generation.candidates import Candidate, has_polarity
 from audit.pipeline.generation.evidence import Relevance
-from audit.pipeline.generation.questions import (
+from audit.pipeline.rules.answers.candidates import Candidate, has_polarity
+from audit.pipeline.rules.answers.questions import (
     GENERIC_SHARE,
     OBJECT_VERBS,
     RELATIVE,

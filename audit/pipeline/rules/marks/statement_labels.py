@@ -7,8 +7,8 @@ beyond the question; or, of a question that yes or no answers, where both answer
 
 from __future__ import annotations
 
-from audit.pipeline.judging.baseline import label_of
-from audit.pipeline.judging.baseline_reading import GENERIC_STEMS, MEASURE_STEMS, parse_answer, parse_question
+from audit.pipeline.rules.labels.baseline import label_of
+from audit.pipeline.rules.labels.reading import GENERIC_STEMS, MEASURE_STEMS, parse_answer, parse_question
 from audit.text.tokens import content_words, stem
 from audit.vocabulary import DISAGREEING, Label
 

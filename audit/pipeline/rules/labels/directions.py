@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from audit.pipeline.judging.baseline_conflicts import Sameness, StatementConflict, clearest
-from audit.pipeline.judging.baseline_reading import GENERIC_STEMS, MEASURE_STEMS, ParsedAnswer, ParsedQuestion, StatementReading
+from audit.pipeline.rules.labels.conflicts import Sameness, StatementConflict, clearest
+from audit.pipeline.rules.labels.reading import GENERIC_STEMS, MEASURE_STEMS, ParsedAnswer, ParsedQuestion, StatementReading
 from audit.text.tokens import plain_text, stem, stems
 from audit.text.units import DURATION
 

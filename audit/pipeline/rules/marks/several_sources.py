@@ -9,9 +9,13 @@ from itertools import groupby
 from typing import NamedTuple
 
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.generation.candidates import Candidate
 from audit.pipeline.generation.evidence import NumberedPassage, Relevance, retrieved_passage
-from audit.pipeline.generation.extractive_generator import (
+from audit.pipeline.generation.sourced_answers import Citations, PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
+from audit.pipeline.generation.unreadable import asked_in, other_language
+from audit.pipeline.retrieval.across.library import ChunkId, Library
+from audit.pipeline.retrieval.across.sources import Source
+from audit.pipeline.rules.answers.candidates import Candidate
+from audit.pipeline.rules.answers.extractive_generator import (
     DEFAULTS,
     EXTRACTIVE,
     ExtractiveSettings,
@@ -19,13 +23,9 @@ from audit.pipeline.generation.extractive_generator import (
     grouped,
     printed_group,
 )
-from audit.pipeline.generation.questions import AskedQuestion, read_question
-from audit.pipeline.generation.scoring import Scored
-from audit.pipeline.generation.sourced_answers import Citations, PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
-from audit.pipeline.generation.statement_marks import Compare, marked
-from audit.pipeline.generation.unreadable import asked_in, other_language
-from audit.pipeline.retrieval.across.library import ChunkId, Library
-from audit.pipeline.retrieval.across.sources import Source
+from audit.pipeline.rules.answers.questions import AskedQuestion, read_question
+from audit.pipeline.rules.answers.scoring import Scored
+from audit.pipeline.rules.marks.statement_marks import Compare, marked
 from audit.text.documents import Document
 
 BRIEF = replace(DEFAULTS, sentences=2, words=60)

@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Any
 
 from audit.pipeline.embedding.encoders import LEXICAL, Encoder
-from audit.pipeline.generation.candidates import has_polarity
 from audit.pipeline.generation.citations import Quote
 from audit.pipeline.generation.evidence import (
     Evidence,
@@ -26,9 +25,10 @@ from audit.pipeline.generation.evidence import (
     without_numbers,
 )
 from audit.pipeline.generation.files import THRESHOLD, Record, answer_record, unread_record
-from audit.pipeline.generation.questions import AskedQuestion, read_question
-from audit.pipeline.generation.scoring import Scored, ScoringSettings, scored_candidates
 from audit.pipeline.generation.unreadable import asked_in, other_language
+from audit.pipeline.rules.answers.candidates import has_polarity
+from audit.pipeline.rules.answers.questions import AskedQuestion, read_question
+from audit.pipeline.rules.answers.scoring import Scored, ScoringSettings, scored_candidates
 from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import NOT_ADDRESSED
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from audit.pipeline.judging.baseline_conflicts import Sameness, StatementConflict, clearest
-from audit.pipeline.judging.baseline_reading import ParsedAnswer, ParsedQuestion, StatementReading
+from audit.pipeline.rules.labels.conflicts import Sameness, StatementConflict, clearest
+from audit.pipeline.rules.labels.reading import ParsedAnswer, ParsedQuestion, StatementReading
 from audit.text.quantity import Quantity
 from audit.text.statements import CELL_SEPARATOR
 from audit.text.tokens import plain_text, stem, stems

@@ -27,7 +27,7 @@ from audit.demo.answers import answers
 from audit.demo.build import CONFIGS
 from audit.demo.policies import policies
 from audit.demo.world import World, draw_world
-from audit.pipeline.judging.baseline import judge
+from audit.pipeline.rules.labels.baseline import judge
 from audit.stats.agreement import RatedItems, chance_corrected, conger, identity, linear
 from audit.vocabulary import LABELS, Label
 

@@ -1,0 +1,1 @@
+"""Answers in the words of one handbook."""

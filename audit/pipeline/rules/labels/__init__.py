@@ -1,0 +1,1 @@
+"""Labels of pairs of answers."""

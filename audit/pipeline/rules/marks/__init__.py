@@ -1,0 +1,1 @@
+"""Marks of statements: which sources make them, and which contradict them."""

@@ -1,0 +1,1 @@
+"""Statements of one handbook that do not agree."""
