@@ -118,7 +118,7 @@ CONTRACTS = [
             "result_cache",
             "metrics | charts",
             "queries",
-            "store | demo",
+            "store",
             "release | source_pages",
             # Below the release, whose schema takes the criteria and their scores from here
             "evaluation",
@@ -191,7 +191,6 @@ CONTRACTS = [
         "Producers write release files and never open the store",
         [
             "audit.pipeline.llm",
-            "audit.demo",
             "audit.pipeline.corpus",
             "audit.pipeline.judging",
             "audit.pipeline.retrieval",

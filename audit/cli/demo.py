@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import audit
@@ -12,12 +14,20 @@ from audit.atomic_io import atomic_folder
 from audit.cli.commands import DEMO_STUDIES, load_object
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
-from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
-from audit.errors import AuditError
+from audit.errors import AuditError, ReleaseError
 from audit.pipeline.cli.themes import build_lexical_themes
+from audit.release.layout import open_release
 from audit.result_cache import precompute_results
 from audit.settings import Settings
-from audit.store.load import Loaded, load_release
+from audit.store.load import load_release
+
+SHIPPED_SCALE, SHIPPED_SEED = "small", 2057
+"""Of the demo that ships as two release files, in data/demo: its main run, and the earlier one that it is compared with."""
+SHIPPED_BYTES = 2**30
+"""More than the release files unpack to."""
+SIMULATOR = "tests.simulator"
+"""What writes demos of any scale and seed, and wrote those that are shipped. It is started by its name: a wheel is without it."""
+TRUTH = "truth.jsonl"
 
 
 def demo_options(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +38,7 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--earlier", action="store_true", help="at scale paper: also an earlier run to compare with, which takes as long again"
     )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="seed of the handbooks and answers")
+    parser.add_argument("--seed", type=int, default=SHIPPED_SEED, help="seed of the handbooks and answers")
     parser.add_argument(
         "--studies", action="store_true",
         help="also make three studies with simulated annotators, and accounts for the four roles; prints how to sign in",
@@ -40,13 +50,11 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
 
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
-    earlier = _earlier_demo(arguments, settings) if arguments.earlier or arguments.scale == "small" else None
-    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
-    # The manifest is written last; a demo without the true values of systems is from an earlier version
-    if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
-        note(f"Writing the demo release to {path} ...")
-        write_demo(path, arguments.scale, arguments.seed, _note_tenths)
+    earlier = None
+    if arguments.earlier or arguments.scale == "small":
+        earlier = load_release(_release(arguments, settings, earlier=True), settings)
     # loaded after the earlier run, so it is the newest and pages open with it
+    path = _release(arguments, settings)
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
         precompute_results(loaded.run, progress=_step)
@@ -62,22 +70,50 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK if arguments.no_serve else serve(arguments, settings)
 
 
-def _earlier_demo(arguments: argparse.Namespace, settings: Settings) -> Loaded:
-    """The run that the demo is compared with, written and loaded before it."""
-    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}-earlier"
-    if not (path / "manifest.json").is_file():
-        note(f"Writing the earlier run to {path} ...")
-        write_earlier(path, arguments.seed, arguments.scale, _note_tenths)
-    return load_release(path, settings)
+def _release(arguments: argparse.Namespace, settings: Settings, *, earlier: bool = False) -> Path:
+    """The folder of the demo's release, or of the earlier run that it is compared with; written where it is missing."""
+    name = f"demo-{arguments.scale}-{arguments.seed}{'-earlier' if earlier else ''}"
+    path = settings.releases_dir / name
+    # The manifest is written last: a folder without one was interrupted
+    if (path / "manifest.json").is_file():
+        return path
+    if (arguments.scale, arguments.seed) != (SHIPPED_SCALE, SHIPPED_SEED):
+        _simulate(arguments, path, earlier)
+        return path
+    _note_writing(path, earlier)
+    shipped = package_data("data", "demo") / f"{name}.tar.xz"
+    if (path / TRUTH).exists():  # only a demo has it: one whose writing was interrupted
+        shutil.rmtree(path)
+    if path.exists() and any(path.iterdir()):
+        raise ReleaseError(f"{path} is not empty and is not an earlier demo. Nothing was written. Name an empty folder.")
+    with open_release(shipped, SHIPPED_BYTES) as (content, _), atomic_folder(path) as draft:
+        shutil.copytree(content, draft, dirs_exist_ok=True)
+    return path
+
+
+def _simulate(arguments: argparse.Namespace, path: Path, earlier: bool) -> None:
+    """Let the simulator, which comes with a checkout, write a release that is not shipped."""
+    checkout = Path(audit.__file__).parents[1]
+    if not checkout.joinpath(*SIMULATOR.split(".")).is_dir():
+        raise AuditError(
+            f"The demo of scale {arguments.scale} with seed {arguments.seed} is not in the installed package: the simulator that "
+            "makes it comes with a checkout of the project. Nothing was written. Run this command in a checkout, or open the "
+            "small demo with: audit demo"
+        )
+    _note_writing(path, earlier)
+    options = ["--scale", arguments.scale, "--seed", str(arguments.seed), "--out", str(path.absolute())]
+    command = [sys.executable, "-m", SIMULATOR, *options, *(["--earlier"] if earlier else [])]
+    done = subprocess.run(command, cwd=checkout, check=False)  # noqa: S603 - this Python, and options that were parsed
+    if done.returncode:
+        raise AuditError(f"The simulator stopped with status {done.returncode}. No run was loaded. What it wrote last is above.")
+
+
+def _note_writing(path: Path, earlier: bool) -> None:
+    note(f"Writing the {'earlier run' if earlier else 'demo release'} to {path} ...")
 
 
 def _step(step: str) -> None:
     note(f"{step} ...")
-
-
-def _note_tenths(done: int, total: int) -> None:
-    if total >= 1_000 and done % (total // 10) == 0:
-        note(f"  {done:,} of {total:,} questions ...")
 
 
 def example_tenancy_options(parser: argparse.ArgumentParser) -> None:
@@ -93,14 +129,14 @@ def example_tenancy(arguments: argparse.Namespace, _: Settings) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise AuditError(f"{folder} already exists and is not an empty folder. Nothing was written. Name a new folder.")
     with atomic_folder(folder) as draft:
-        shutil.copytree(_examples() / "tenancy", draft, dirs_exist_ok=True)
+        shutil.copytree(package_data("examples", "tenancy"), draft, dirs_exist_ok=True)
     config = folder / "config.toml"
     text = f"Wrote the example to {folder}. Run it with:\n  audit run {shlex.quote(str(config))}"
     print_result(arguments, text, {"folder": str(folder), "config": str(config)})
     return OK
 
 
-def _examples() -> Path:
-    """The examples: next to the package in a checkout, inside it in an installed wheel."""
+def package_data(*names: str) -> Path:
+    """A folder of data: next to the package in a checkout, inside it in an installed wheel."""
     package = Path(audit.__file__).parent
-    return next(folder for folder in (package / "examples", package.parent / "examples") if (folder / "tenancy").is_dir())
+    return next(path for path in (package.joinpath(*names), package.parent.joinpath(*names)) if path.is_dir())

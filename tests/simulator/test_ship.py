@@ -1,0 +1,40 @@
+"""The demo that ships is what the simulator writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit.cli.demo import SHIPPED_BYTES, SHIPPED_SCALE, SHIPPED_SEED
+from audit.release.layout import PARTS
+from tests.simulator.build import DEFAULT_SEED
+from tests.simulator.ship import RELEASES, SHIPPED, pack, packed_files
+from tests.support.archives import differing_files
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_simulator_still_writes_the_same_bytes(name: str, tmp_path: Path) -> None:
+    """After an intended change: python -m tests.simulator --ship."""
+    written = RELEASES[name](tmp_path / name)
+    files = {f"{name}/{path.relative_to(written).as_posix()}": path.read_bytes() for path in written.rglob("*") if path.is_file()}
+    assert differing_files(packed_files(SHIPPED / f"{name}.tar.xz"), files) == []
+
+
+def test_the_command_opens_what_ships() -> None:
+    assert (SHIPPED_SCALE, SHIPPED_SEED) == ("small", DEFAULT_SEED)
+    for name in RELEASES:
+        assert sum(map(len, packed_files(SHIPPED / f"{name}.tar.xz").values())) < SHIPPED_BYTES
+    assert sorted(path.name for path in SHIPPED.iterdir()) == sorted(f"{name}.tar.xz" for name in RELEASES)
+
+
+def test_the_same_files_are_packed_to_the_same_bytes(tmp_path: Path) -> None:
+    packed = []
+    for folder in ("first", "second"):
+        release = tmp_path / folder / "release"
+        release.mkdir(parents=True)
+        for kind in reversed(PARTS) if packed else PARTS:  # written in another order, at another time
+            (release / f"{kind}.jsonl").write_text(kind)
+        pack(release, tmp_path / f"{folder}.tar.xz")
+        packed.append((tmp_path / f"{folder}.tar.xz").read_bytes())
+    assert packed[0] == packed[1]
