@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from audit.evaluation.planted_changes import LENIENT, MUST_BECOME
-from audit.pipeline.judging.corpus import Verdict
+from audit.evaluation.planted_changes import LENIENT, MUST_BECOME, StartPair
 from audit.pipeline.stress.planted.changes import PlantedChange
 from audit.pipeline.stress.planted.judging import Record, planted_record
 from audit.pipeline.stress.planted.planting import plant
-from audit.pipeline.stress.planted.starts import StartPair
+from audit.pipeline.verdict import Verdict
 from audit.vocabulary import LABELS, Label, PlantedKind
 from tests.simulator.answers import answer_text, drawn_styles
 from tests.simulator.judge import CHANGED_LABELS, Labels
