@@ -225,7 +225,7 @@ STUDY_TABLES = "annotation.cli.study:study_tables"
 CURATED_THEMES = "annotation.cli.theme_edits:curated_themes"
 """(run, taxonomy as built, settings) -> what people changed about the themes, or None, for `audit export`."""
 DEMO_STUDIES = "annotation.cli.study:make_demo_studies"
-"""(run, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
+"""(run, file of readings, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
 
 
 def load_object(path: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import shutil
 import subprocess
@@ -19,9 +20,10 @@ from audit.release.layout import open_release
 from audit.result_cache import precompute_results
 from audit.settings import Settings
 from audit.store.load import load_release
+from audit.store.runs import Run
 
 SHIPPED_SCALE, SHIPPED_SEED = "small", 2057
-"""Of the demo that ships as two release files, in data/demo: its main run, and the earlier one that it is compared with."""
+"""Of the demo that ships in data/demo: two release files, and what simulated annotators found in its studies."""
 SHIPPED_BYTES = 2**30
 """More than the release files unpack to."""
 SIMULATOR = "tests.simulator"
@@ -64,7 +66,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     result = {"run": loaded.run.key, "verdict": loaded.run.report["verdict"]}
     text = f"Run {loaded.run.key}: {loaded.run.report['verdict']}"
     if arguments.studies:
-        studies_text, studies = load_object(DEMO_STUDIES)(loaded.run, settings)
+        studies_text, studies = load_object(DEMO_STUDIES)(loaded.run, _readings(loaded.run, settings), settings)
         text, result = f"{text}\n{studies_text}", result | studies
     print_result(arguments, text, result)
     return OK if arguments.no_serve else serve(arguments, settings)
@@ -72,44 +74,59 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _release(arguments: argparse.Namespace, settings: Settings, *, earlier: bool = False) -> Path:
     """The folder of the demo's release, or of the earlier run that it is compared with; written where it is missing."""
-    name = f"demo-{arguments.scale}-{arguments.seed}{'-earlier' if earlier else ''}"
+    what, suffix, options = ("the earlier run", "-earlier", ["--earlier"]) if earlier else ("the demo release", "", [])
+    name = f"demo-{arguments.scale}-{arguments.seed}{suffix}"
     path = settings.releases_dir / name
     # The manifest is written last: a folder without one was interrupted
     if (path / "manifest.json").is_file():
         return path
-    if (arguments.scale, arguments.seed) != (SHIPPED_SCALE, SHIPPED_SEED):
-        _simulate(arguments, path, earlier)
-        return path
-    _note_writing(path, earlier)
-    shipped = package_data("data", "demo") / f"{name}.tar.xz"
+    if (arguments.scale, arguments.seed) == (SHIPPED_SCALE, SHIPPED_SEED):
+        _unpack(what, package_data("data", "demo") / f"{name}.tar.xz", path)
+    else:
+        _simulate(what, ["--scale", arguments.scale, "--seed", str(arguments.seed), *options], path, settings)
+    return path
+
+
+def _readings(run: Run, settings: Settings) -> Path:
+    """The file of what simulated annotators found on a run of the demo; written where it neither ships nor is there already."""
+    shipped, path = (folder / readings_name(run) for folder in (package_data("data", "demo"), settings.releases_dir))
+    if shipped.is_file():
+        return shipped
+    if not path.is_file():
+        _simulate("what simulated annotators find", ["--readings", run.key], path, settings)
+    return path
+
+
+def readings_name(run: Run) -> str:
+    """Name of the file of what simulated annotators found on a run: other records have other studies, and other readings."""
+    return f"{run.key.replace('@', '-')}.readings.jsonl"
+
+
+def _unpack(what: str, shipped: Path, path: Path) -> None:
+    note(f"Writing {what} to {path} ...")
     if (path / TRUTH).exists():  # only a demo has it: one whose writing was interrupted
         shutil.rmtree(path)
     if path.exists() and any(path.iterdir()):
         raise ReleaseError(f"{path} is not empty and is not an earlier demo. Nothing was written. Name an empty folder.")
     with open_release(shipped, SHIPPED_BYTES) as (content, _), atomic_folder(path) as draft:
         shutil.copytree(content, draft, dirs_exist_ok=True)
-    return path
 
 
-def _simulate(arguments: argparse.Namespace, path: Path, earlier: bool) -> None:
-    """Let the simulator, which comes with a checkout, write a release that is not shipped."""
+def _simulate(what: str, options: list[str], path: Path, settings: Settings) -> None:
+    """Let the simulator, which comes with a checkout, write what does not ship."""
     checkout = Path(audit.__file__).parents[1]
     if not checkout.joinpath(*SIMULATOR.split(".")).is_dir():
         raise AuditError(
-            f"The demo of scale {arguments.scale} with seed {arguments.seed} is not in the installed package: the simulator that "
-            "makes it comes with a checkout of the project. Nothing was written. Run this command in a checkout, or open the "
-            "small demo with: audit demo"
+            f"The installed package has the demo of scale {SHIPPED_SCALE} with seed {SHIPPED_SEED} only: the simulator that "
+            "makes others comes with a checkout of the project. Nothing was written. Run this command in a checkout, or open "
+            "the demo that ships with: audit demo"
         )
-    _note_writing(path, earlier)
-    options = ["--scale", arguments.scale, "--seed", str(arguments.seed), "--out", str(path.absolute())]
-    command = [sys.executable, "-m", SIMULATOR, *options, *(["--earlier"] if earlier else [])]
-    done = subprocess.run(command, cwd=checkout, check=False)  # noqa: S603 - this Python, and options that were parsed
+    note(f"Writing {what} to {path} ...")
+    command = [sys.executable, "-m", SIMULATOR, *options, "--out", str(path.absolute())]
+    environment = {**os.environ, "AUDIT_DATA_DIR": str(settings.data_dir.absolute())}
+    done = subprocess.run(command, cwd=checkout, env=environment, check=False)  # noqa: S603 - this Python, options parsed above
     if done.returncode:
-        raise AuditError(f"The simulator stopped with status {done.returncode}. No run was loaded. What it wrote last is above.")
-
-
-def _note_writing(path: Path, earlier: bool) -> None:
-    note(f"Writing the {'earlier run' if earlier else 'demo release'} to {path} ...")
+        raise AuditError(f"The simulator stopped with status {done.returncode}; what it said is above. Nothing was loaded.")
 
 
 def _step(step: str) -> None:

@@ -1,7 +1,8 @@
-"""`python -m tests.simulator`: writes a demo release, or the release files of the demo that ships.
+"""`python -m tests.simulator`: writes a demo release, or the files of the demo that ships.
 
-python -m tests.simulator --scale paper --out DIR    # the main run; with --earlier the run that it is compared with
-python -m tests.simulator --ship                     # data/demo again, after a change of the simulator
+python -m tests.simulator --scale paper --out DIR        # the main run; with --earlier the run that it is compared with
+python -m tests.simulator --readings demo@1234 --out F   # what simulated annotators find in its studies, where it is loaded
+python -m tests.simulator --ship                         # data/demo again, after a change of the simulator
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import sys
 from pathlib import Path
 
 from audit.errors import AuditError
+from audit.settings import Settings
+from audit.store.runs import find_run
+from tests.simulator.annotators import write_readings
 from tests.simulator.build import CONFIGS, DEFAULT_SEED, write_demo, write_earlier
 from tests.simulator.ship import SHIPPED, write_shipped
 
@@ -20,21 +24,29 @@ def main() -> int:
     parser.add_argument("--scale", choices=tuple(CONFIGS), default="small")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
     parser.add_argument("--earlier", action="store_true", help="the earlier run that the demo is compared with")
+    parser.add_argument("--readings", metavar="RUN", help="readings of the demo's studies on this run, which is loaded")
     target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument("--out", type=Path, metavar="DIR", help="a new folder, or one with an earlier demo, which is replaced")
-    target.add_argument("--ship", action="store_true", help=f"write the release files of {SHIPPED} again")
+    target.add_argument("--out", type=Path, help="a folder (an earlier demo in it is replaced), or the file of readings")
+    target.add_argument("--ship", action="store_true", help=f"write the files of {SHIPPED} again")
     arguments = parser.parse_args()
     try:
-        if arguments.ship:
-            write_shipped(SHIPPED)
-        elif arguments.earlier:
-            write_earlier(arguments.out, arguments.seed, arguments.scale, _note_tenths)
-        else:
-            write_demo(arguments.out, arguments.scale, arguments.seed, _note_tenths)
+        write(arguments)
     except AuditError as error:
         print(error, file=sys.stderr)
         return 2
     return 0
+
+
+def write(arguments: argparse.Namespace) -> None:
+    if arguments.ship:
+        write_shipped(SHIPPED)
+    elif arguments.readings:
+        settings = Settings()
+        write_readings(find_run(settings.store_dir, arguments.readings), settings, arguments.out)
+    elif arguments.earlier:
+        write_earlier(arguments.out, arguments.seed, arguments.scale, _note_tenths)
+    else:
+        write_demo(arguments.out, arguments.scale, arguments.seed, _note_tenths)
 
 
 def _note_tenths(done: int, total: int) -> None:

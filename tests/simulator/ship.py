@@ -1,25 +1,35 @@
-"""The release files of the demo that ships: what the simulator writes at scale small with the default seed, packed."""
+"""The demo that ships: what the simulator writes at scale small with the default seed, packed, and readings of its studies."""
 
 from __future__ import annotations
 
 import lzma
+import shutil
 import tarfile
 import tempfile
 from pathlib import Path
 
+from audit.cli.demo import readings_name
+from audit.settings import Settings
+from audit.store.load import load_release
+from tests.simulator.annotators import write_readings
 from tests.simulator.build import DEFAULT_SEED, write_demo, write_earlier
 
 SHIPPED = Path(__file__).parents[2] / "data" / "demo"
-RELEASES = {f"demo-small-{DEFAULT_SEED}": write_demo, f"demo-small-{DEFAULT_SEED}-earlier": write_earlier}
+MAIN = f"demo-small-{DEFAULT_SEED}"
+RELEASES = {MAIN: write_demo, f"{MAIN}-earlier": write_earlier}
 """Name of a release folder -> what writes it."""
 
 
 def write_shipped(target: Path) -> None:
-    """Write the release files into the folder `target`."""
-    target.mkdir(parents=True, exist_ok=True)
+    """Write the files of the demo into the folder `target`, in place of what is there."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as scratch:
+        settings = Settings(data_dir=Path(scratch))
         for name, write in RELEASES.items():
-            pack(write(Path(scratch) / name), target / f"{name}.tar.xz")
+            pack(write(settings.releases_dir / name), target / f"{name}.tar.xz")
+        run = load_release(settings.releases_dir / MAIN, settings).run
+        write_readings(run, settings, target / readings_name(run))
 
 
 def pack(release: Path, file: Path) -> None:

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.demo import SHIPPED_BYTES, SHIPPED_SCALE, SHIPPED_SEED
+from audit.cli.demo import SHIPPED_BYTES, SHIPPED_SCALE, SHIPPED_SEED, readings_name
 from audit.release.layout import PARTS
+from audit.settings import Settings
+from audit.store.runs import find_run
+from tests.simulator.annotators import write_readings
 from tests.simulator.build import DEFAULT_SEED
 from tests.simulator.ship import RELEASES, SHIPPED, pack, packed_files
 from tests.support.archives import differing_files
@@ -21,11 +24,19 @@ def test_the_simulator_still_writes_the_same_bytes(name: str, tmp_path: Path) ->
     assert differing_files(packed_files(SHIPPED / f"{name}.tar.xz"), files) == []
 
 
+def test_the_simulated_annotators_still_find_the_same(demo_folder: Path, tmp_path: Path) -> None:
+    settings = Settings(data_dir=demo_folder)
+    run = find_run(settings.store_dir, "demo")
+    write_readings(run, settings, tmp_path / "readings.jsonl")
+    assert (tmp_path / "readings.jsonl").read_bytes() == (SHIPPED / readings_name(run)).read_bytes()
+
+
 def test_the_command_opens_what_ships() -> None:
     assert (SHIPPED_SCALE, SHIPPED_SEED) == ("small", DEFAULT_SEED)
     for name in RELEASES:
         assert sum(map(len, packed_files(SHIPPED / f"{name}.tar.xz").values())) < SHIPPED_BYTES
-    assert sorted(path.name for path in SHIPPED.iterdir()) == sorted(f"{name}.tar.xz" for name in RELEASES)
+    assert {path.name for path in SHIPPED.glob("*.tar.xz")} == {f"{name}.tar.xz" for name in RELEASES}
+    assert len(list(SHIPPED.glob("*.readings.jsonl"))) == 1
 
 
 def test_the_same_files_are_packed_to_the_same_bytes(tmp_path: Path) -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from annotation.label_store.engine import LabelStore, StudyError, open_label_store
-from annotation.label_store.studies import StudyState, find_study, list_studies, study_progress
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.studies import StudyState, find_study, study_progress
 from annotation.studies.accounts import Role, find_account
 from annotation.studies.adjudication import list_disputes
-from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, DISPUTED, FINISHED, RUNNING, create_demo_studies
+from annotation.studies.demo_studies import DEMO_ACCOUNTS, DISPUTED, FINISHED, RUNNING
 from annotation.studies.study_tables import labels_table, repeats_table
 from annotation.studies.verification import verify_study
 from audit.cli.main import main
 from audit.settings import Settings
 from audit.vocabulary import LABELS
-from tests.support.loading import BASE, load
-from tests.support.tiny import release_from
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +64,3 @@ def test_a_second_demo_creates_no_further_study(demo: Path, monkeypatch: pytest.
     monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
     assert main(["demo", "--studies", "--no-serve"]) == 0
     assert "The demo studies exist already" in capsys.readouterr().out
-
-
-def test_a_run_without_truth_gets_no_simulated_study(lite: LabelStore, tmp_path: Path) -> None:
-    run = load(release_from(tmp_path, BASE), tmp_path / "data").run
-    with pytest.raises(StudyError, match="is not a demo run"):
-        create_demo_studies(lite, run, Settings(data_dir=tmp_path / "data"), datetime.now(UTC), {})
-    assert list_studies(lite) == []
