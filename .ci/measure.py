@@ -1,8 +1,8 @@
 """Measures the code itself: `python .ci/measure.py [CHECKOUT]` prints one figure a line, `--check` holds some against budgets.
 
 The product is audit, annotation, pages and app.py; tests and benchmarks are counted apart. Below the wall is audit/pipeline,
-which makes releases; above it is everything that reads one. A room is a folder of the top level, and each side of audit; an arrow is an
-import, or several, from one room to another; a room's floor is one above the highest room that it imports.
+which makes releases; above it is everything that reads one. A room is a folder of the top level, and each side of audit; an
+arrow is an import, or several, from one room to another; a room's floor is one above the highest room that it imports.
 
 A budget that is too small is raised in a commit that says why. CI runs `python .ci/measure.py --check`.
 """
