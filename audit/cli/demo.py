@@ -11,19 +11,20 @@ import sys
 from pathlib import Path
 
 import audit
-from audit.atomic_io import atomic_folder
+from audit.atomic_io import atomic_folder, write_atomic
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
 from audit.commands import DEMO_STUDIES, DEMO_THEMES, load_object
 from audit.errors import AuditError, ReleaseError
+from audit.queries.themes import taxonomy_path
 from audit.release.layout import open_release
-from audit.result_cache import precompute_results
+from audit.result_cache import precompute_loaded_themes, precompute_results
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run
 
 SHIPPED_SCALE, SHIPPED_SEED = "small", 2057
-"""Of the demo that ships in data/demo: two release files, and what simulated annotators found in its studies."""
+"""Of the demo that ships in data/demo: two release files, their themes, and what simulated annotators found in its studies."""
 SHIPPED_BYTES = 2**30
 """More than the release files unpack to."""
 SIMULATOR = "tests.simulator"
@@ -59,10 +60,9 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
         precompute_results(loaded.run, progress=_step)
-    build_lexical_themes = load_object(DEMO_THEMES)
-    build_lexical_themes(loaded.run, settings)
+    _add_themes(loaded.run, settings)
     if earlier is not None:
-        build_lexical_themes(earlier.run, settings, like=loaded.run)
+        _add_themes(earlier.run, settings, like=loaded.run)
     result = {"run": loaded.run.key, "verdict": loaded.run.report["verdict"]}
     text = f"Run {loaded.run.key}: {loaded.run.report['verdict']}"
     if arguments.studies:
@@ -85,6 +85,23 @@ def _release(arguments: argparse.Namespace, settings: Settings, *, earlier: bool
     else:
         _simulate(what, ["--scale", arguments.scale, "--seed", str(arguments.seed), *options], path, settings)
     return path
+
+
+def _add_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
+    """Give a run themes where it has none: those that ship, or themes by words that are built here.
+
+    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
+    """
+    path = taxonomy_path(run, settings.themes_dir)
+    shipped = package_data("data", "demo") / path.name
+    if not shipped.is_file():
+        load_object(DEMO_THEMES)(run, settings, like=like)
+    elif not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The map first: a taxonomy that is there is complete
+        for ending in (".parquet", ".json"):
+            write_atomic(path.with_suffix(ending), shipped.with_suffix(ending).read_bytes())
+        precompute_loaded_themes(run, settings.themes_dir)
 
 
 def _readings(run: Run, settings: Settings) -> Path:

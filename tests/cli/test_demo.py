@@ -51,24 +51,6 @@ def test_a_folder_with_something_else_in_it_is_left_alone(settings: Settings, ca
     assert (folder / "thesis.txt").read_text() == "years of work"
 
 
-def test_another_seed_is_written_by_the_simulator_of_the_checkout(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--studies", "--no-serve", "--seed", "5"]) == 0
-    assert "Studies created: demo-finished, demo-disputed, demo-running." in capsys.readouterr().out
-    assert [run.run_id for run in list_runs(settings.store_dir)] == ["demo", "demo-earlier"]
-    assert find_run(settings.store_dir, "demo").manifest["seed"] == 5
-
-
-def test_a_simulator_that_fails_is_not_followed_by_a_run(settings: Settings, capfd: pytest.CaptureFixture[str]) -> None:
-    folder = settings.releases_dir / "demo-small-5-earlier"
-    folder.mkdir(parents=True)
-    (folder / "thesis.txt").write_text("years of work")
-    assert main(["demo", "--no-serve", "--seed", "5"]) == 2
-    said = capfd.readouterr().err
-    assert "is not an earlier demo" in said
-    assert "The simulator stopped with status 2; what it said is above. Nothing was loaded." in said
-    assert list_runs(settings.store_dir) == []
-
-
 @pytest.mark.parametrize("options", [["--scale", "paper"], ["--seed", "5"]])
 def test_without_a_checkout_other_demos_are_refused_in_one_sentence(
     options: list[str], settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

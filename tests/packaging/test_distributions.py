@@ -67,7 +67,7 @@ def test_the_wheel_carries_the_demo_and_not_the_simulator_that_made_it(distribut
     (wheel,) = distributions.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     shipped = {f"audit/data/demo/{path.name}" for path in (ROOT / "data" / "demo").iterdir()}
-    assert len(shipped) == 3
+    assert len(shipped) == 7
     assert {name for name in names if name.startswith("audit/data/")} == shipped
     toml = {path.name for path in (ROOT / "tests" / "simulator").rglob("*.toml")}
     assert not [name for name in names if "simulator" in name or Path(name).name in toml]

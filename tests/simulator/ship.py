@@ -1,4 +1,4 @@
-"""The demo that ships: what the simulator writes at scale small with the default seed, packed, and readings of its studies."""
+"""The demo that ships: what the simulator writes at scale small with the default seed, its themes and readings of its studies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import tempfile
 from pathlib import Path
 
 from audit.cli.demo import readings_name
+from audit.pipeline.cli.themes import build_lexical_themes
 from audit.settings import Settings
 from audit.store.load import load_release
+from audit.store.runs import Run
 from tests.simulator.annotators import write_readings
 from tests.simulator.build import DEFAULT_SEED, write_demo, write_earlier
 
@@ -28,8 +30,16 @@ def write_shipped(target: Path) -> None:
         settings = Settings(data_dir=Path(scratch))
         for name, write in RELEASES.items():
             pack(write(settings.releases_dir / name), target / f"{name}.tar.xz")
-        run = load_release(settings.releases_dir / MAIN, settings).run
+        run, earlier = (load_release(settings.releases_dir / name, settings).run for name in RELEASES)
         write_readings(run, settings, target / readings_name(run))
+        write_themes(run, earlier, settings)
+        shutil.copytree(settings.themes_dir, target, dirs_exist_ok=True)
+
+
+def write_themes(run: Run, earlier: Run, settings: Settings) -> None:
+    """Write the themes of the demo's two runs into the folder of themes."""
+    build_lexical_themes(run, settings)
+    build_lexical_themes(earlier, settings, like=run)
 
 
 def pack(release: Path, file: Path) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from audit.cli.demo import SHIPPED_BYTES, SHIPPED_SCALE, SHIPPED_SEED, readings_name
+from audit.queries.themes import taxonomy_path
 from audit.release.layout import PARTS
+from audit.release.taxonomy import read_taxonomy
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.simulator.annotators import write_readings
 from tests.simulator.build import DEFAULT_SEED
-from tests.simulator.ship import RELEASES, SHIPPED, pack, packed_files
+from tests.simulator.ship import RELEASES, SHIPPED, pack, packed_files, write_themes
 from tests.support.archives import differing_files
 
 
@@ -29,6 +32,19 @@ def test_the_simulated_annotators_still_find_the_same(demo_folder: Path, tmp_pat
     run = find_run(settings.store_dir, "demo")
     write_readings(run, settings, tmp_path / "readings.jsonl")
     assert (tmp_path / "readings.jsonl").read_bytes() == (SHIPPED / readings_name(run)).read_bytes()
+
+
+def test_the_same_themes_are_still_built(demo_folder: Path, tmp_path: Path) -> None:
+    shown, built = Settings(data_dir=demo_folder), Settings(data_dir=tmp_path)
+    runs = [find_run(shown.store_dir, name) for name in ("demo", "demo-earlier")]
+    write_themes(*runs, built)
+    for run in runs:
+        ours, shipped = (read_taxonomy(taxonomy_path(run, folder)) for folder in (built.themes_dir, SHIPPED))
+        # The file names the versions that built it, and the map's last digits may differ with them
+        assert (ours.themes, ours.no_theme, ours.counts) == (shipped.themes, shipped.no_theme, shipped.counts)
+        assert ours.built | {"versions": {}} == shipped.built | {"versions": {}}
+        maps = (pd.read_parquet(taxonomy_path(run, folder).with_suffix(".parquet")) for folder in (built.themes_dir, SHIPPED))
+        pd.testing.assert_frame_equal(*maps, rtol=1e-3)
 
 
 def test_the_command_opens_what_ships() -> None:
