@@ -41,8 +41,6 @@ HEAVY = [
     "rouge_score",
     "bert_score",
     "ir_measures",
-    "drug_named_entity_recognition",
-    "medical_named_entity_recognition",
 ]
 """Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
 
