@@ -215,7 +215,7 @@ CONTRACTS = [
     only_in(["duckdb"], ["audit.store.connection"]),
     only_in(["plotly"], ["audit.charts"]),
     only_in(["openai"], ["audit.pipeline.llm.client"]),
-    only_in(["sqlalchemy", "alembic"], ["annotation.label_store", "annotation.studies.verdict_store"]),
+    only_in(["sqlalchemy"], ["annotation.label_store", "annotation.studies.verdict_store"]),
 ]
 
 
