@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from annotation.__main__ import REPLACED
-from annotation.__main__ import main as annotation
 from audit.cli.commands import COMMANDS, CURATED_THEMES, DEMO_STUDIES, GROUPS, STUDY_PAIRS, STUDY_TABLES, Command, load_object
 from audit.cli.main import main, parse, parser
 
@@ -136,20 +134,6 @@ def test_the_bash_completion_is_valid_bash(tmp_path: Path, capsys: pytest.Captur
     path = tmp_path / "audit"
     path.write_text(capsys.readouterr().out)
     subprocess.run(["bash", "-n", str(path)], check=True)
-
-
-@pytest.mark.parametrize(("old", "new"), REPLACED.items())
-def test_the_old_program_names_the_command_that_replaces_it(old: str, new: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert annotation([*old.split(), "something"]) == 2
-    assert f"Use instead: {new}" in capsys.readouterr().err
-    words = new.removeprefix("audit ").split()
-    names = {command.name for command in COMMANDS}
-    assert words[0] in names or " ".join(words[:2]) in names
-
-
-def test_the_old_program_without_a_known_command_leads_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert annotation([]) == 2
-    assert "audit --help" in capsys.readouterr().err
 
 
 def test_an_option_means_the_same_to_the_parser_of_one_command_and_of_all() -> None:
