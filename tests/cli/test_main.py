@@ -86,7 +86,7 @@ def _cpu_seconds(option: str) -> float:
         (["judg"], "'audit judg' is not a command. Did you mean 'audit judge'? Nothing was done."),
         (["themes", "bild"], "'audit themes bild' is not a command. Did you mean 'audit themes build'?"),
         (["xyzzy"], "'audit xyzzy' is not a command. Nothing was done. `audit --help` lists the commands."),
-        (["stdy", "sample"], "Did you mean 'audit study'?"),
+        (["stdy", "create"], "Did you mean 'audit study'?"),
     ],
 )
 def test_a_mistyped_command_gets_a_suggestion(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +126,7 @@ def test_completion_knows_commands_of_both_packages(shell: str, capsys: pytest.C
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert "themes" in script
-    assert "sample" in script
+    assert "advance" in script
 
 
 def test_the_bash_completion_is_valid_bash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
