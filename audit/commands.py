@@ -16,7 +16,7 @@ from typing import Any
 class Command:
     """One command.
 
-    name      the words after `audit`, such as `study sample`
+    name      the words after `audit`, such as `study create`
     help      one sentence
     function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` in that module adds its options
     listed    False for a command that only the program itself starts
@@ -138,10 +138,6 @@ COMMANDS = (
     Command(
         "study create", "Draw a stratified sample from a run and make a study of it: of pairs, or of two systems head-to-head.",
         "annotation.cli.study_creation:create",
-    ),
-    Command(
-        "study sample", "Draw a stratified sample of pairs from a run and make a study of it.",
-        "annotation.cli.study_creation:sample",
     ),
     Command(
         "study advance", "Move a study to its next state: calibration, labelling, adjudication, closed.",

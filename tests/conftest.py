@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from tests.support.label_stores import migrate_or_copy
+from tests.support.label_stores import create_or_copy
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
 from tests.support.once import made_once
@@ -126,9 +126,9 @@ NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 
 @pytest.fixture(scope="session", autouse=True)
 def label_stores_begin_as_copies() -> Iterator[None]:
-    """What commands and pages open in this process; other processes migrate."""
+    """What commands and pages open in this process; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.label_store.engine._migrate", migrate_or_copy)
+        patch.setattr("annotation.label_store.engine._create", create_or_copy)
         yield
 
 

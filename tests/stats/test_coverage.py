@@ -26,7 +26,7 @@ def one_thread():
 @pytest.mark.parametrize("world", [name for name in WORLDS if "any event" not in name])
 @pytest.mark.parametrize(("handbooks", "questions"), [(9, 10), (9, 60), (20, 60)])
 def test_the_interval_covers_the_truth_in_about_95_of_100_samples(world, handbooks, questions):
-    # With 200 samples a figure is off by 1.5 points: the table in benchmarks/README.md has more.
+    # With 200 samples a figure is off by 1.5 points: the table in benchmarks/coverage.md has more.
     found = coverage(WORLDS[world], questions, handbooks, 200)
     assert 0.91 <= found.covered <= 0.995, found
     if found.unseen == 0:

@@ -1,7 +1,6 @@
-"""The libraries that read the pages of a PDF: PDFium (by default) and pdfplumber.
+"""The pages of a PDF as PDFium reads them: words with their places, ruling lines, and the outline.
 
-PDFium is the library with which Chromium displays PDFs (pypdfium2; BSD-3-Clause and Apache-2.0). pdfplumber is built on
-pdfminer.six (both MIT); it is slower and all of it is Python.
+PDFium is the library with which Chromium displays PDFs (pypdfium2; BSD-3-Clause and Apache-2.0).
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import ctypes
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.drawings import pdfium_drawings, pdfplumber_drawings
+from audit.pipeline.corpus.extraction.drawings import pdfium_drawings
 from audit.pipeline.corpus.extraction.layout import Color, OpenPdf, OutlineEntry, PdfPage, TextRun
 from audit.pipeline.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, from_font
 
@@ -30,21 +29,17 @@ BOLD = re.compile(r"bold|black|heavy|semi-?bold|demi", re.IGNORECASE)
 BOLD_WEIGHT = 600
 # A gap wider than this share of the type size, beyond the font's usual distance between letters, ends a word
 WORD_GAP = 0.12
-# As shares of the type size: letters farther apart are words; and the gap that ends a word for pdfplumber
-MAX_LETTER_GAP, X_TOLERANCE = 0.3, 0.15
+# Letters farther apart than this share of the type size are words
+MAX_LETTER_GAP = 0.3
 # Degrees; text in another direction (a tab at the edge, a watermark) is no part of the page's text
 MAX_SLANT = 8
 # The codes that PDFium returns for a hyphen at the end of a line
 LINE_END_HYPHENS = (2, 0xFFFE)
 SURROGATES = range(0xD800, 0xE000)
-# What pdfplumber writes for a glyph without a known character; on its own it is a bullet
-UNKNOWN_GLYPH = re.compile(r"\(cid:\d+\)")
-# Distance from the baseline to the bottom of a box, in type sizes: pdfplumber gives boxes, not baselines
-DESCENT = 0.2
 
 
 @contextmanager
-def open_with_pdfium(pdf: Path) -> Iterator[OpenPdf]:
+def open_pdf(pdf: Path) -> Iterator[OpenPdf]:
     """The PDF, open until the block ends. Raises DocumentError, with the reason as a clause, where it cannot be opened."""
     pdfium = optional("pypdfium2", PURPOSE, "pipeline")
     try:
@@ -64,12 +59,6 @@ def _outline(document: Any) -> Iterator[OutlineEntry]:
         target = bookmark.get_dest()
         index = target.get_index() if target else None
         yield OutlineEntry(bookmark.level + 1, bookmark.get_title(), None if index is None else index + 1)
-
-
-def pdfium_page_of(pdf: Path, number: int) -> PdfPage:
-    """One page, by its number from 1, of a PDF that can be opened."""
-    with open_with_pdfium(pdf) as opened:
-        return next(page for page in opened.pages if page.number == number)
 
 
 def _pdfium_pages(document: Any) -> Iterator[PdfPage]:
@@ -232,54 +221,3 @@ def _run_of(word: list[_Glyph], *, space_after: bool) -> TextRun:
     end = max(glyph.x1 for glyph in word)
     style = first.style
     return TextRun(text, first.x0, end, first.baseline, style.size, style.bold, space_after, color=style.color)
-
-
-@contextmanager
-def open_with_pdfplumber(pdf: Path) -> Iterator[OpenPdf]:
-    """The PDF, open until the block ends. Raises DocumentError, with the reason as a clause, where it cannot be opened."""
-    library = optional("pdfplumber", PURPOSE, "pipeline")
-    try:
-        document = library.open(pdf)
-    except Exception as error:  # two libraries raise many kinds of errors; each means that the file cannot be read
-        encrypted = "Password" in f"{type(error).__name__} {error!r}"
-        raise DocumentError(ENCRYPTED if encrypted else DAMAGED) from error
-    with document:
-        title = str(document.metadata.get("Title") or "").strip() or None
-        yield OpenPdf(len(document.pages), _pdfplumber_pages(document), (), title)
-
-
-def pdfplumber_page_of(pdf: Path, number: int) -> PdfPage:
-    """One page, by its number from 1, of a PDF that can be opened."""
-    library = optional("pdfplumber", PURPOSE, "pipeline")
-    with library.open(pdf, pages=[number]) as document:
-        return next(_pdfplumber_pages(document))
-
-
-def _pdfplumber_pages(document: Any) -> Iterator[PdfPage]:
-    for page in document.pages:
-        yield pdfplumber_page(page)
-        page.close()
-
-
-def pdfplumber_page(page: Any) -> PdfPage:
-    """A page of pdfplumber. Text that is not upright is left out."""
-    upright = page.filter(lambda thing: thing["object_type"] != "char" or _is_upright(thing["matrix"]))
-    words = upright.extract_words(
-        extra_attrs=["fontname", "size", "non_stroking_color"], x_tolerance_ratio=X_TOLERANCE, use_text_flow=False
-    )
-    runs = tuple(map(_run_of_word, words))
-    return PdfPage(page.page_number, float(page.width), float(page.height), runs, *pdfplumber_drawings(page))
-
-
-def _is_upright(matrix: Sequence[float]) -> bool:
-    # Its own field "upright" is also true of slanted text
-    return matrix[0] > 0 and abs(math.degrees(math.atan2(matrix[1], matrix[0]))) <= MAX_SLANT
-
-
-def _run_of_word(word: dict[str, Any]) -> TextRun:
-    size = round(float(word["size"]), 1)
-    text = "•" if UNKNOWN_GLYPH.fullmatch(word["text"]) else UNKNOWN_GLYPH.sub(UNKNOWN, word["text"])
-    text = "".join(from_font(character, word["fontname"]) for character in text)
-    bold = BOLD.search(word["fontname"]) is not None
-    color = tuple(word["non_stroking_color"] or ())
-    return TextRun(text, word["x0"], word["x1"], word["bottom"] - DESCENT * size, size, bold, color=color)
