@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.stress import selective_curves, stress_curves_figure
-from audit.exports.published_stress import curves_behind
+from audit.exports.published.stress import curves_behind
 from audit.exports.stress_figures import along
 from audit.metrics._stress import MEASURE_TITLES
 from audit.metrics.stress import stress_contexts, stress_curves

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.charts.stress import selective_curves, stress_curves_figure
 from audit.exports.context import ExportContext
-from audit.exports.published_stress import curves_behind
+from audit.exports.published.stress import curves_behind
 from audit.exports.stress_tables import SHAPES
 from audit.exports.table_model import Picture
 from audit.metrics._stress import MEASURE_TITLES
