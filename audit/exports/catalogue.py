@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, routing_tables, run_tables, stress_figures, system_figures, two_run_tables
+from audit.exports import figures, retrieval_tables, routing_tables, run_tables, stress_figures, two_run_tables
 from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
 from audit.exports.planted_tables import PLANTED_TABLES
 from audit.exports.routing_tables import ROUTING_TABLES
 from audit.exports.run_tables import pairs_behind
+from audit.exports.sections.systems import SYSTEM_PICTURES, SYSTEM_TABLES
 from audit.exports.stress_tables import STRESS_TABLES
-from audit.exports.system_tables import SYSTEM_TABLES
 from audit.exports.table_model import Picture, Table
 
 Made = TypeVar("Made")
 TableMaker = Callable[[ExportContext], Table]
-PictureMaker = Callable[[ExportContext], list[Picture]]
+PictureMaker = Callable[[ExportContext], Iterable[Picture]]
 
 
 def metric(name: str, **options: Any) -> TableMaker:
@@ -125,10 +125,7 @@ SECTIONS = (
     ExportSection(
         "Answering systems compared",
         SYSTEM_TABLES,
-        (
-            system_figures.composites, system_figures.criteria, system_figures.differences, system_figures.measures,
-            system_figures.preferences, system_figures.retrieval_and_quality,
-        ),
+        SYSTEM_PICTURES,
         about="systems",
         depends_on_labels=False,
     ),

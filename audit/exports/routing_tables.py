@@ -10,7 +10,7 @@ from audit.errors import AuditError
 from audit.evaluation.routing_measures import MEASURES
 from audit.exports.context import ExportContext
 from audit.exports.pivoted import pivoted
-from audit.exports.system_tables import NONE_MEASURED, TableMaker
+from audit.exports.sections.systems import NONE_MEASURED, TableMaker
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics._routing import INTERVALS, KIND, MEANINGS
 from audit.metrics._systems import SYSTEM

@@ -8,7 +8,7 @@ from audit.errors import AuditError
 from audit.evaluation.stress_measures import StressMeasure
 from audit.exports.context import ExportContext
 from audit.exports.pivoted import pivoted
-from audit.exports.system_tables import NONE_MEASURED, TableMaker
+from audit.exports.sections.systems import NONE_MEASURED, TableMaker
 from audit.exports.table_model import Table, table_of
 from audit.metrics._stress import (
     CALLS_NOTE,

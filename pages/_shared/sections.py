@@ -1,0 +1,65 @@
+"""Sections as pages draw them: the heading, the figure, the table, the sentences and the file of a declaration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from audit.exports.sections.model import Section, Sentence, said
+from audit.store.runs import Run
+from pages._shared.loaders import load
+from pages._shared.systems import wide_chart
+from pages._shared.widgets import chart, counts, footer, say, table
+
+
+def show(run: Run, section: Section, **options: Any) -> pd.DataFrame:
+    """A whole section, by the metric's options; where the metric has no row, what the section then says. The frame."""
+    frame: pd.DataFrame = load(section.metric, run, **options)
+    if not frame.empty:
+        heading(run, section)
+        body(run, section, frame)
+    elif section.empty:
+        heading(run, section)
+        counts(run, section.empty)
+    return frame
+
+
+def heading(run: Run, section: Section) -> None:
+    """Its heading, if it has one."""
+    if section.heading:
+        (st.subheader if section.below else st.header)(say(run, section.heading), anchor=False)
+
+
+def body(run: Run, section: Section, frame: pd.DataFrame) -> None:
+    """The figure and the table."""
+    if section.drawing:
+        drawing(run, section, frame)
+    listing(run, section, frame)
+
+
+def drawing(run: Run, section: Section, frame: pd.DataFrame) -> None:
+    """The figure, and how to read it."""
+    drawn = section.drawing
+    assert drawn is not None
+    figure = (drawn.on_page or drawn.draw)(frame)
+    (wide_chart if drawn.wide else chart)(figure, drawn.key or drawn.name, drawn.alt)
+    _sentence(run, section.reading, frame)
+
+
+def listing(run: Run, section: Section, frame: pd.DataFrame, *columns: str) -> None:
+    """The table with these columns, or those of the section; the sentence below it, and the file."""
+    ordered = section.ordered(frame)
+    picked = section.metric.table.pick(run, *(columns or section.columns))
+    table(ordered, section.key, picked, decimals=section.decimals)
+    _sentence(run, section.sentence, frame)
+    for note in section.metric.table.notes_for(run) if section.notes else ():
+        counts(run, "{note}", note=note)
+    footer(ordered, section.csv, run, section.metric.name, *section.explains)
+
+
+def _sentence(run: Run, sentence: Sentence, frame: pd.DataFrame) -> None:
+    template, values = said(sentence, frame)
+    if template:
+        counts(run, template, **values)
