@@ -26,7 +26,7 @@ from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.system_preferences import calibration_section, preferences_section
 from pages._shared.system_retrieval import retrieval_section, when_to_retrieve_section
 from pages._shared.systems import CSS, QuestionFilter, pick_questions, stop_without_systems
-from pages._shared.widgets import chart, counts, footer, link, say, table
+from pages._shared.widgets import chart, counts, link, say
 
 LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
 INCOMPLETE_WORDS: dict[str, str] = {Incomplete.EXCLUDE: "Leave out", Incomplete.ZERO: "0 points each"}
@@ -99,9 +99,7 @@ def by_type(run: Run, measures: list[str]) -> None:
     sections.heading(run, BY_TYPE)
     measure = pick_one("Measure", measures, "measure", default=measures[0], format_func=named_by(MEASURE_TITLES))
     rows = frame[frame["measure"] == measure].sort_values("question_type", kind="stable")
-    table(rows, BY_TYPE.key, BY_TYPE.metric.table.pick(run, *BY_TYPE.columns), decimals=BY_TYPE.decimals)
-    counts(run, str(BY_TYPE.sentence))
-    footer(frame, BY_TYPE.csv, run, BY_TYPE.metric.name)
+    sections.listing(run, BY_TYPE, rows, saved=frame)
 
 
 def differences(run: Run, chosen: QuestionFilter, baseline: str | None, incomplete: str) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, Literal, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, routing_tables, run_tables, stress_figures, two_run_tables
+from audit.exports import figures, retrieval_tables, run_tables, two_run_tables
 from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
 from audit.exports.planted_tables import PLANTED_TABLES
-from audit.exports.routing_tables import ROUTING_TABLES
 from audit.exports.run_tables import pairs_behind
+from audit.exports.sections.routing import ROUTING_PICTURES, ROUTING_TABLES
+from audit.exports.sections.stress import STRESS_PICTURES, STRESS_TABLES
 from audit.exports.sections.systems import SYSTEM_PICTURES, SYSTEM_TABLES
-from audit.exports.stress_tables import STRESS_TABLES
 from audit.exports.table_model import Picture, Table
 
 Made = TypeVar("Made")
@@ -132,14 +133,14 @@ SECTIONS = (
     ExportSection(
         "How systems choose between sources",
         ROUTING_TABLES,
-        (routing_tables.measures, routing_tables.dominance, routing_tables.budgets),
+        ROUTING_PICTURES,
         about="routes",
         depends_on_labels=False,
     ),
     ExportSection(
         "Stress tests",
         STRESS_TABLES,
-        (stress_figures.curves, stress_figures.selective),
+        STRESS_PICTURES,
         about="stress",
         depends_on_labels=False,
     ),
@@ -173,8 +174,14 @@ def chapters(context: ExportContext, progress: Callable[[str], None]) -> Iterato
 def _chapter(section: ExportSection, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
     tables = list(_built_items(section.tables, context, "table", left_out))
-    pictures = [picture for group in _built_items(section.pictures, context, "figure", left_out) for picture in group]
+    drawn = [_all_pictures(maker) for maker in section.pictures]
+    pictures = [picture for group in _built_items(drawn, context, "figure", left_out) for picture in group]
     return Chapter(section.title, tables, pictures, left_out, section.depends_on_labels)
+
+
+def _all_pictures(maker: PictureMaker) -> Callable[[ExportContext], list[Picture]]:
+    """A maker that has drawn all its figures when it returns, so that one which cannot be drawn is left out."""
+    return wraps(maker)(lambda context: list(maker(context)))
 
 
 def _built_items(

@@ -48,15 +48,25 @@ def drawing(run: Run, section: Section, frame: pd.DataFrame) -> None:
     _sentence(run, section.reading, frame)
 
 
-def listing(run: Run, section: Section, frame: pd.DataFrame, *columns: str) -> None:
-    """The table with these columns, or those of the section; the sentence below it, and the file."""
-    ordered = section.ordered(frame)
-    picked = section.metric.table.pick(run, *(columns or section.columns))
-    table(ordered, section.key, picked, decimals=section.decimals)
+def listing(
+    run: Run, section: Section, frame: pd.DataFrame, *columns: str, saved: pd.DataFrame | None = None, file: str = ""
+) -> None:
+    """The table with these columns, or those of the section; the sentence below it, and the CSV file.
+
+    saved  the rows of the file, where the table shows some of them; file  its stem, where it is not that of the section
+    """
+    rows(run, section, frame, *columns)
     _sentence(run, section.sentence, frame)
     for note in section.metric.table.notes_for(run) if section.notes else ():
         counts(run, "{note}", note=note)
-    footer(ordered, section.csv, run, section.metric.name, *section.explains)
+    written = section.ordered(frame if saved is None else saved)
+    footer(written, file or section.csv, run, section.metric.name, *section.explains)
+
+
+def rows(run: Run, section: Section, frame: pd.DataFrame, *columns: str) -> None:
+    """The table alone."""
+    picked = section.metric.table.pick(run, *(columns or section.columns))
+    table(section.ordered(frame), section.key, picked, rows=section.rows, digits=section.digits, decimals=section.decimals)
 
 
 def _sentence(run: Run, sentence: Sentence, frame: pd.DataFrame) -> None:

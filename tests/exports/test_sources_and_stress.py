@@ -13,7 +13,7 @@ from audit.exports.context import ExportContext, open_context
 from audit.exports.pivoted import pivoted
 from audit.exports.published.stress import curves_behind, is_published, models_in, published_curves, published_model
 from audit.exports.published.tables import published_tables
-from audit.exports.stress_tables import by_share
+from audit.exports.sections.stress import by_share
 from audit.vocabulary import StressTest
 from tests.support.loading import load
 from tests.support.routes import routes_release

@@ -77,7 +77,9 @@ class Section:
     ordered   the frame as the table shows it
     sentence  below the table
     notes     whether the notes of the metric's table are written there
-    decimals  of the page's coefficients
+    rows      of the page's table that are in sight
+    digits    of the page's percentages
+    decimals  of its coefficients
     file      the stem of the CSV file of the page; the metric's name where empty
     explains  further metrics whose definition the page offers
     """
@@ -93,6 +95,8 @@ class Section:
     ordered: Callable[[pd.DataFrame], pd.DataFrame] = field(default=lambda frame: frame)
     sentence: Sentence = ""
     notes: bool = False
+    rows: int = 12
+    digits: int = 1
     decimals: int = 2
     file: str = ""
     explains: tuple[str, ...] = ()
