@@ -49,7 +49,8 @@ def replies(run: Run, chosen: QuestionFilter) -> None:
     """What each system did with the questions: answered, refused, unreadable, and how long its answers are."""
     sections.heading(run, REPLIES)
     frame = load(REPLIES.metric, run, **chosen.options)
-    sections.listing(run, REPLIES, frame, *(name for name in REPLIES.columns if frame[name].notna().any()))
+    used = (name for name in REPLIES.columns if frame[name].notna().any())
+    sections.listing(run, REPLIES, frame, REPLIES.metric.table.pick(run, *used))
 
 
 def quality(run: Run, chosen: QuestionFilter, incomplete: str) -> None:

@@ -8,11 +8,12 @@ from functools import wraps
 from typing import Any, Literal, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, run_tables, two_run_tables
+from audit.exports import figures, run_tables, two_run_tables
 from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
-from audit.exports.planted_tables import PLANTED_TABLES
 from audit.exports.run_tables import pairs_behind
+from audit.exports.sections.judge import JUDGE_TABLES, checks
+from audit.exports.sections.retrieval import RETRIEVAL_PICTURES, RETRIEVAL_TABLES
 from audit.exports.sections.routing import ROUTING_PICTURES, ROUTING_TABLES
 from audit.exports.sections.stress import STRESS_PICTURES, STRESS_TABLES
 from audit.exports.sections.systems import SYSTEM_PICTURES, SYSTEM_TABLES
@@ -110,17 +111,13 @@ SECTIONS = (
     ),
     ExportSection(
         "How far the judge can be trusted",
-        (run_tables.judge_checks, run_tables.judge_reading, run_tables.judge_length, *PLANTED_TABLES),
-        (figures.judge_checks,),
+        JUDGE_TABLES,
+        (checks,),
     ),
     ExportSection(
         "How well retrieval finds the answers",
-        (
-            retrieval_tables.retrieval, retrieval_tables.retrieval_paired, retrieval_tables.retrieval_cost,
-            retrieval_tables.retrieval_answers, retrieval_tables.retrieval_organs, retrieval_tables.retrieval_handbooks,
-            retrieval_tables.retrieval_missed,
-        ),
-        (figures.strategies,),
+        RETRIEVAL_TABLES,
+        RETRIEVAL_PICTURES,
         depends_on_labels=False,
     ),
     ExportSection(

@@ -10,28 +10,23 @@ import pandas as pd
 from audit.charts.coverage import coverage_figure, coverage_rows
 from audit.charts.funnel import funnel
 from audit.charts.labels import share_heatmap, two_step_bar
-from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
+from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, rate_dots
 from audit.charts.run_changes import change_dots, change_steps
-from audit.charts.style import ACCENT, handbook_names
+from audit.charts.style import handbook_names
 from audit.charts.themes import SEVERITY, theme_treemap
 from audit.charts.transitions import flows_figure, transitions_figure
 from audit.exports.context import ExportContext
-from audit.exports.retrieval_tables import trials_with_gold
 from audit.exports.table_model import Picture
 from audit.exports.two_run_tables import distinct_names
-from audit.metrics.judge import CHECK_WORDS
-from audit.metrics.retrieval import MEANS, MEASURE_TITLES
 from audit.metrics.runs import BOTH, LOST, REVEALED, STEPS
 from audit.queries.themes import tops
 from audit.release.taxonomy import Taxonomy
 from audit.terms import ALL, display_name
 from audit.vocabulary import LABELS, Label
 
-RETRIEVAL_RATES = tuple(Rate(name, title, "trials", "searches", index=name in MEANS) for name, title in MEASURE_TITLES.items())
 # A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ
 MAX_ROWS = 40
 MAX_TOPICS = 30
-SHARES = {"changed": ("Another label", ACCENT), "crossed": ("Across the line", DISAGREEMENT_RATE.colour)}
 WITHOUT_ABSENT = [label for label in LABELS if label is not Label.ABSENT]
 
 
@@ -104,32 +99,6 @@ def case_mix(context: ExportContext) -> list[Picture]:
         return []
     title = context.fill("Disagreement of each {center} with others over the number expected from its {questions}, as a funnel")
     return [Picture("center_case_mix", title, funnel(table, "center"))]
-
-
-def judge_checks(context: ExportContext) -> list[Picture]:
-    """What changes when pairs are judged again; nothing if no check was made."""
-    frame = context.frame("judge_checks")
-    measured = frame[(frame["figure"].isin(SHARES)) & (frame["of"] > 0)]
-    if measured.empty:
-        return []
-    wide = pd.concat([_figure_columns(measured, name) for name in SHARES], axis=1)
-    kinds = [context.fill(CHECK_WORDS[kind]) for kind in wide.index]
-    panels = [Rate(name, words, f"{name}_of", "checks", colour) for name, (words, colour) in SHARES.items()]
-    figure = rate_dots(wide.assign(kind=kinds).reset_index(drop=True), "kind", panels)
-    return [Picture("judge_checks", "What changes when the same pair is judged again", figure)]
-
-
-def _figure_columns(measured: pd.DataFrame, name: str) -> pd.DataFrame:
-    """One figure of the checks by their kind, its columns named after it."""
-    own = measured[measured["figure"] == name].set_index("kind")
-    ends = {f"{name}{end}": own[f"value{end}"] for end in ("", "_low", "_high")}
-    return pd.DataFrame({**ends, f"{name}_of": own["of"]})
-
-
-def strategies(context: ExportContext) -> list[Picture]:
-    """The measures of each strategy as dots."""
-    title = "How well each strategy of retrieval finds the section that contains the answer, with 95 % intervals"
-    return [Picture("retrieval", title, rate_dots(trials_with_gold(context), "strategy", RETRIEVAL_RATES))]
 
 
 def theme_areas(context: ExportContext) -> list[Picture]:

@@ -11,7 +11,6 @@ from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
 from audit.metrics.composition import used_columns
-from audit.metrics.judge import chosen_pairs_note
 from audit.metrics.question_sources import NOT_STATED
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.release.taxonomy import Taxonomy
@@ -196,25 +195,6 @@ def _compared_within(context: ExportContext) -> tuple[pd.DataFrame, pd.DataFrame
             + "A release has it in within_handbook.jsonl; `audit run` and `audit within` write it."
         )
     return counts, compared
-
-
-def judge_checks(context: ExportContext) -> Table:
-    """Position swap, masked names, repeats: what changes when the judge is asked again."""
-    frame = context.frame("judge_checks")
-    table = context.table("judge_checks", f"{frame.loc[frame['figure'] == 'unread', 'of'].sum():,} checks")
-    return table.noted(chosen_pairs_note(context.run.manifest))
-
-
-def judge_reading(context: ExportContext) -> Table:
-    """Parse status, and unscored pairs by reason."""
-    frame = context.frame("judge_reading")
-    return context.table("judge_reading", f"{frame['of'].max() if len(frame) else 0:,} pairs that the judge was asked about")
-
-
-def judge_length(context: ExportContext) -> Table:
-    """Whether disagreement depends on how much two answers differ in length."""
-    frame = context.frame("judge_length")
-    return context.table("judge_length", f"{frame['of'].max() if len(frame) else 0:,} pairs in which both answer")
 
 
 def themes(context: ExportContext) -> Table:

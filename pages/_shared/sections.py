@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ import streamlit as st
 
 from audit.exports.sections.model import Section, Sentence, said
 from audit.store.runs import Run
+from audit.tables import Column
 from pages._shared.loaders import load
 from pages._shared.systems import wide_chart
 from pages._shared.widgets import chart, counts, footer, say, table
@@ -49,13 +51,21 @@ def drawing(run: Run, section: Section, frame: pd.DataFrame) -> None:
 
 
 def listing(
-    run: Run, section: Section, frame: pd.DataFrame, *columns: str, saved: pd.DataFrame | None = None, file: str = ""
+    run: Run,
+    section: Section,
+    frame: pd.DataFrame,
+    columns: Sequence[Column] = (),
+    *,
+    saved: pd.DataFrame | None = None,
+    file: str = "",
 ) -> None:
-    """The table with these columns, or those of the section; the sentence below it, and the CSV file.
+    """The table, the sentence below it, and the CSV file.
 
-    saved  the rows of the file, where the table shows some of them; file  its stem, where it is not that of the section
+    columns  instead of those of the section
+    saved    the rows of the file, where they are not those of the table
+    file     its stem, where it is not that of the section
     """
-    rows(run, section, frame, *columns)
+    rows(run, section, frame, columns)
     _sentence(run, section.sentence, frame)
     for note in section.metric.table.notes_for(run) if section.notes else ():
         counts(run, "{note}", note=note)
@@ -63,10 +73,10 @@ def listing(
     footer(written, file or section.csv, run, section.metric.name, *section.explains)
 
 
-def rows(run: Run, section: Section, frame: pd.DataFrame, *columns: str) -> None:
+def rows(run: Run, section: Section, frame: pd.DataFrame, columns: Sequence[Column] = ()) -> None:
     """The table alone."""
-    picked = section.metric.table.pick(run, *(columns or section.columns))
-    table(section.ordered(frame), section.key, picked, rows=section.rows, digits=section.digits, decimals=section.decimals)
+    shown = columns or section.metric.table.pick(run, *section.columns)
+    table(section.ordered(frame), section.key, shown, rows=section.rows, digits=section.digits, decimals=section.decimals)
 
 
 def _sentence(run: Run, sentence: Sentence, frame: pd.DataFrame) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from audit.exports import catalogue, run_tables
 from audit.exports.context import ExportContext, open_context
+from audit.exports.sections.judge import JUDGE_TABLES
 from audit.exports.table_model import POPULATION, metric_frame
 from audit.metrics import METRICS
 from audit.stats.intervals import wilson
@@ -36,7 +37,7 @@ def test_where_no_pair_disagrees_the_interval_is_wilsons_and_the_footnote_says_s
     assert tuple(table.frame.iloc[-1][["r_div_low", "r_div_high"]]) == pytest.approx((float(low), float(high)))
     rule = f"Wilson's with {material.run.term('question', 2)} as trials"
     assert any(rule in note for note in table.notes)
-    assert any(rule in note for note in run_tables.judge_length(material).notes)
+    assert any(rule in note for note in {maker.__name__: maker for maker in JUDGE_TABLES}["judge_length"](material).notes)
 
 
 def test_a_table_says_of_which_population_its_intervals_speak(material: ExportContext):

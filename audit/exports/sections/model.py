@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -17,9 +17,11 @@ from audit.exports.context import ExportContext
 from audit.exports.table_model import Picture, Table
 from audit.metrics import Metric
 from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.tables import TableSpec
 
 TableMaker = Callable[[ExportContext], Table]
 PictureMaker = Callable[[ExportContext], Iterable[Picture]]
+Maker = TypeVar("Maker", TableMaker, PictureMaker)
 Words = Callable[[ExportContext, pd.DataFrame], str]
 """A text in the run's words about the frame of a metric."""
 
@@ -107,6 +109,16 @@ class Section:
         return self.file or self.metric.name.replace("_", "-")
 
 
+def listed_as(name: str) -> Callable[[Maker], Maker]:
+    """How a maker is listed where a run cannot have what it makes."""
+
+    def named(maker: Maker) -> Maker:
+        maker.__name__ = name
+        return maker
+
+    return named
+
+
 # -- tables of an export -----------------------------------------------------------------------------------------------
 
 
@@ -134,11 +146,6 @@ def most_of(column: str, words: str) -> Words:
     return lambda context, frame: context.fill(f"{frame[column].max() if len(frame) else 0:,} {words}")
 
 
-def no_reason(context: ExportContext, frame: pd.DataFrame) -> str:
-    """A table that every run has."""
-    return ""
-
-
 def if_empty(reason: str, **words: str) -> Words:
     """The reason why a frame without rows is left out: a template with `{key}` of the run and other words."""
     return lambda context, frame: reason.format(key=context.run.key, **words) if frame.empty else ""
@@ -150,10 +157,12 @@ def own_table(
     *,
     stem: str = "",
     title: str = "",
+    spec: TableSpec | None = None,
     notes: Callable[[ExportContext, pd.DataFrame], Sequence[str]] = lambda context, frame: (),
-    missing: Words = no_reason,
+    needs: Callable[[ExportContext], str] = lambda context: "",
+    missing: Words = lambda context, frame: "",
     finish: Callable[[ExportContext, Table], Table] = lambda context, table: table,
-    listed_as: str = "",
+    called: str = "",
     **options: Any,
 ) -> TableMaker:
     """What makes the table of a metric.
@@ -161,39 +170,41 @@ def own_table(
     n          its sample size
     stem       of its files; the metric's name where empty
     title      instead of that of its specification
+    spec       instead of its own specification
     notes      before those of its specification
-    missing    why a run cannot have it; empty: it can
+    needs      why a run cannot have it, asked before the metric is computed; empty: it can
+    missing    why a run cannot have it, by the metric's frame; empty: it can
     finish     what is done to it in the end
-    listed_as  how it is listed where it is left out; its stem where empty
+    called     how it is listed where it is left out; its stem where empty
     options    of the metric
     """
     name = metric if isinstance(metric, str) else metric.name
 
+    @listed_as(called or stem or name)
     def maker(context: ExportContext) -> Table:
-        frame = context.frame(name, **options)
-        if reason := missing(context, frame):
+        if reason := needs(context) or missing(context, context.frame(name, **options)):
             raise NotInRunError(reason)
-        table = context.table(name, n(context, frame), stem=stem, notes=notes(context, frame), **options)
+        frame = context.frame(name, **options)
+        table = context.table(name, n(context, frame), stem=stem, notes=notes(context, frame), spec=spec, **options)
         return finish(context, replace(table, title=title or table.title))
 
-    maker.__name__ = listed_as or stem or name
     return maker
 
 
 # -- figures of an export ----------------------------------------------------------------------------------------------
 
 
-def picture_of(section: Section, missing: Words, *, listed_as: str = "", **options: Any) -> PictureMaker:
+def picture_of(section: Section, missing: Words, *, called: str = "", **options: Any) -> PictureMaker:
     """What makes the figure of a section; the arguments are those of a table."""
     drawing = section.drawing
     assert drawing is not None, f"{section.metric.name} has no figure"
 
-    def maker(context: ExportContext) -> list[Picture]:
+    @listed_as(called or drawing.name)
+    def maker(context: ExportContext) -> Iterable[Picture]:
         frame = context.frame(section.metric.name, **options)
         if reason := missing(context, frame):
             raise NotInRunError(reason)
         caption = context.fill(drawing.caption) if isinstance(drawing.caption, str) else drawing.caption(frame)
         return [Picture(drawing.name, caption, drawing.draw(frame))]
 
-    maker.__name__ = listed_as or drawing.name
     return maker

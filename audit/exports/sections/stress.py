@@ -14,7 +14,7 @@ from audit.evaluation.stress_measures import StressMeasure as M
 from audit.exports.context import ExportContext
 from audit.exports.pivoted import pivoted
 from audit.exports.published.stress import curves_behind
-from audit.exports.sections.model import PictureMaker, Section, TableMaker, if_empty, own_table
+from audit.exports.sections.model import PictureMaker, Section, TableMaker, if_empty, listed_as, own_table
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics._stress import (
@@ -125,6 +125,7 @@ def by_share(test: StressTest) -> TableMaker:
     """The table of one test: a row per system, size and measure, a column per share of signal (standard: per size)."""
     shape = SHAPES[test]
 
+    @listed_as(f"stress_{test}")
     def maker(context: ExportContext) -> Table:
         frame = context.frame("stress_curves", test=test.value)
         own = frame[frame["measure"].isin([measure.value for measure in shape.measures]) & (frame["signal_share"] >= 0)]
@@ -140,7 +141,6 @@ def by_share(test: StressTest) -> TableMaker:
         spec = TableSpec(shape.title, (*first, *shares), (*shape.notes, UNREAD_NOTE, INTERVAL_NOTE))
         return table_of(f"stress_{test}", spec, wide, context.run, _replies(context, frame))
 
-    maker.__name__ = f"stress_{test}"
     return maker
 
 

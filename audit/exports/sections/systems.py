@@ -24,7 +24,7 @@ from audit.evaluation.evidence_measures import EVIDENCE_MEASURES
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import Drawing, Said, Section, TableMaker, if_empty, own_table, picture_of
+from audit.exports.sections.model import Drawing, Said, Section, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics import Metric
 from audit.metrics._systems import (
@@ -264,13 +264,14 @@ def retrieval_and_quality(context: ExportContext) -> Iterator[Picture]:
 
 
 def one_row_each(
-    stem: str, listed_as: str, title: str, unit: str, measures: Sequence[str], notes: tuple[str, ...], what: str
+    stem: str, called: str, title: str, unit: str, measures: Sequence[str], notes: tuple[str, ...], what: str
 ) -> TableMaker:
     """What makes a table of means: one row per system, one column per measure that somebody has.
 
     unit  what the number of measured answers counts; what  the measures in words, where no system has one
     """
 
+    @listed_as(called)
     def maker(context: ExportContext) -> Table:
         frame = context.frame("system_measures")
         own = frame[frame["measure"].isin(measures)]
@@ -285,7 +286,6 @@ def one_row_each(
         spec = TableSpec(title, (SYSTEM, Column.count("answers", "Measured", unit), *columns), notes)
         return table_of(stem, spec, wide.reset_index(), context.run, replies_behind(context, frame))
 
-    maker.__name__ = listed_as
     return maker
 
 
@@ -346,7 +346,7 @@ measures_by_type = own_table(
     title="Measures of each answering system by question type",
     missing=_one_type,
     finish=lambda context, table: replace(table, printed_rows=40),
-    listed_as="measures_by_type",
+    called="measures_by_type",
     by="question_type",
 )
 OF_EIGHT = "The composite of the eight criteria, from 0 to 10,"
@@ -370,8 +370,8 @@ SYSTEM_TABLES: tuple[TableMaker, ...] = (
 """Every table of answering systems, in order."""
 SYSTEM_PICTURES = (
     *(
-        picture_of(shown, if_empty(NO_FIGURE, what=shown.metric.name), listed_as=listed_as)
-        for shown, listed_as in (
+        picture_of(shown, if_empty(NO_FIGURE, what=shown.metric.name), called=called)
+        for shown, called in (
             (QUALITY, "composites"),
             (CRITERION_SCORES, "criteria"),
             (DIFFERENCES, "differences"),
