@@ -14,12 +14,12 @@ from openpyxl import load_workbook
 
 from audit.charts.figure_files import NoPicturesError
 from audit.errors import AuditError
-from audit.exports import two_run_tables
 from audit.exports.catalogue import chapters
 from audit.exports.context import open_context
 from audit.exports.package import MANIFEST, package
 from audit.exports.package_request import ExportRequest
 from audit.exports.sections.retrieval import RETRIEVAL_PICTURES, RETRIEVAL_TABLES
+from audit.exports.sections.two_runs import TWO_RUN_TABLES
 from audit.exports.table_model import Table
 from audit.exports.text_writers import csv_table
 from audit.exports.xlsx import xlsx_bytes
@@ -31,6 +31,7 @@ from tests.support.loading import load
 from tests.support.tiny import release_from
 
 KINDS = {"csv": "csv", "latex": "tex", "markdown": "md", "json": "json"}
+TWO_RUNS = {maker.__name__: maker for maker in TWO_RUN_TABLES}
 TABLES = {maker.__name__: maker for maker in RETRIEVAL_TABLES}
 (STRATEGIES,) = RETRIEVAL_PICTURES
 FORMULA = '=HYPERLINK("http://x","y")'
@@ -192,7 +193,7 @@ def order(tmp_path: Path) -> ExportRequest:
 
 def test_themes_of_two_runs_stand_with_their_shares_and_what_they_do(order: ExportRequest):
     with open_context(order.run, order.other, order.taxonomy, against=order.against) as material:
-        table = two_run_tables.themes_moved(material)
+        table = TWO_RUNS["themes_moved"](material)
     rows = told(table).set_index("Theme")
     assert rows.loc["Other", ["Disagreeing (first)", "Disagreeing (second)"]].tolist() == [1, 2]
     assert rows.loc["Other", "Change"] == pytest.approx(2 / 3 - 1 / 3)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.exports.catalogue import SECTIONS, chapters
+from audit.exports.catalogue import CHAPTERS, chapters
 from audit.exports.context import open_context
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
 from audit.exports.published.systems import SYSTEMS_SOURCE, published_system, system_figures, systems_in
@@ -41,7 +41,7 @@ def test_a_run_of_systems_has_their_chapter_and_none_about_pairs(run: Run) -> No
 def test_a_run_of_pairs_has_no_chapter_about_systems(tmp_path: Path) -> None:
     pairs = load(release_from(tmp_path / "releases", "q1 kidney ab=CONSISTENT"), tmp_path / "data").run
     with open_context(pairs) as context:
-        applied = [section.title for section in SECTIONS if section.applies_to(context)]
+        applied = [plan.title for plan in CHAPTERS if plan.applies_to(context)]
     assert "Answering systems compared" not in applied
     assert "Units compared" in applied
 
