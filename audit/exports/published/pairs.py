@@ -1,16 +1,16 @@
-"""The figures of a run that the source paper also prints, by the names of published.toml."""
+"""The figures of a run that the source paper also prints, by the names of figures.csv."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
 from audit.errors import AuditError
 from audit.exports.context import ExportContext
-from audit.exports.published_comparison import RunFigure, RunFigures
+from audit.exports.published.comparison import RunFigure, RunFigures, comparison_table, published_figures, row_figure
+from audit.exports.table_model import Table
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.stats.intervals import with_wilson
@@ -19,6 +19,7 @@ from audit.store.runs import LABEL_ONLY, STRUCTURED
 from audit.terms import ALL
 from audit.vocabulary import GENERAL, LABELS, PHASES, Label
 
+CITATION = "arXiv:2605.29084"
 TOPICS = "select count(divergence_topic), count(distinct divergence_topic) from pairs"
 LEVELS = "select (select count(distinct topic) from topics), (select count(distinct subtopic) from subtopics)"
 SIZES = """
@@ -41,16 +42,18 @@ ABLATION = tuple(
 MIN_ORGANS = 2
 
 
+def pair_comparison(figures_of_run: RunFigures) -> Table:
+    """The figures of a run, and of a study of it, next to those of the source paper."""
+    return comparison_table("published", CITATION, figures_of_run, published_figures("pairs"))
+
+
 def run_figures(context: ExportContext) -> RunFigures:
     """Every figure of a run that is also published."""
     makers: tuple[Callable[[ExportContext], RunFigures], ...] = (
         _handbooks, _questions, _sizes, _labels, _replies, _absence, _organs, _strings, _rank_correlations,
         *((_changes, _ablation) if context.both is not None else ()),
     )  # fmt: skip
-    figures: RunFigures = {}
-    for maker in makers:
-        figures |= maker(context)
-    return figures
+    return {name: figure for maker in makers for name, figure in maker(context).items()}
 
 
 def _handbooks(context: ExportContext) -> RunFigures:
@@ -89,7 +92,7 @@ def _replies(context: ExportContext) -> RunFigures:
 
 
 def _rank_correlations(context: ExportContext) -> RunFigures:
-    return {f"rho.{row['level']}": _figure(row, "rho") for row in context.frame("severity_rho").to_dict("records")}
+    return {f"rho.{row['level']}": row_figure(row, "rho") for row in context.frame("severity_rho").to_dict("records")}
 
 
 def _changes(context: ExportContext) -> RunFigures:
@@ -112,10 +115,10 @@ def _ablation(context: ExportContext) -> RunFigures:
     assert context.both is not None
     ((first, second),) = rows(context.both, SECONDS)
     return {
-        "ablation.kappa": _figure(agreement["kappa"], "value"),
-        "ablation.significance_kappa": _figure(agreement["significance kappa"], "value"),
+        "ablation.kappa": row_figure(agreement["kappa"], "value"),
+        "ablation.significance_kappa": row_figure(agreement["significance kappa"], "value"),
         "ablation.significance_pairs": RunFigure(float(agreement["significance kappa"]["of"])),
-        "ablation.divergent_kept": _figure(agreement["DIVERGENT kept"], "value"),
+        "ablation.divergent_kept": row_figure(agreement["DIVERGENT kept"], "value"),
         "ablation.divergent_to_complementary": RunFigure(float(moved.get(("DIVERGENT", "COMPLEMENTARY"), float("nan")))),
         "ablation.speed": RunFigure(first / second) if first and second else NO_SECONDS,
     }
@@ -179,9 +182,4 @@ def _strings(context: ExportContext) -> RunFigures:
 
 
 def _first_row(table: pd.DataFrame, name: str) -> RunFigure:
-    return _figure(table.iloc[0].to_dict(), name)
-
-
-def _figure(row: Mapping[Hashable, Any], name: str) -> RunFigure:
-    value, low, high = (float(row[name + end]) for end in ("", "_low", "_high"))
-    return RunFigure(value, low, high)
+    return row_figure(table.iloc[0].to_dict(), name)

@@ -1,19 +1,26 @@
-"""The figures of a run compared with the published ones: what agrees, what differs, and what cannot be computed."""
+"""The figures of a run compared with the published ones: what agrees, what differs, and what cannot be computed.
+
+figures.csv beside this module has every published figure, facts only: which source, by which name the run's figure is computed,
+a title, the figure as printed (`< 0.001`, `5 to 6`; digits count), and the part of the source in which it is printed.
+"""
 
 from __future__ import annotations
 
+import csv
 import math
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
+from audit.exports.context import ExportContext
 from audit.exports.table_model import Table, count, estimate
 from audit.formatting import typed
-from audit.tables import Column
+from audit.tables import HIGH, LOW, Column
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
@@ -45,6 +52,7 @@ class RunFigure:
 
 
 RunFigures = dict[str, RunFigure | str]
+"""The figures of a run by the names of published ones; a text says why there is none."""
 
 
 # -- comparison --------------------------------------------------------------------------------------------------------
@@ -65,6 +73,12 @@ class PublishedFigure:
     above: bool = False
     most: str = ""
 
+    @classmethod
+    def as_printed(cls, name: str, title: str, printed: str, where: str) -> PublishedFigure:
+        """From a row of figures.csv."""
+        value, _, most = printed.partition(" to ")
+        return cls(name, title, value.lstrip("<> "), where, printed.startswith("<"), printed.startswith(">"), most)
+
     @property
     def digits(self) -> int:
         """Decimals that are printed; 0 for a count."""
@@ -77,10 +91,54 @@ class PublishedFigure:
         return f"{'< ' if self.below else '> ' if self.above else ''}{number}{f' to {self.most}' if self.most else ''}"
 
 
-def published_figures(file: str = "published.toml") -> tuple[str, list[PublishedFigure]]:
-    """Where the figures of a file of this package come from, and the figures."""
-    content = tomllib.loads(files("audit.exports").joinpath(file).read_text("utf-8"))
-    return str(content["source"]), [PublishedFigure(**figure) for figure in content["figure"]]
+@dataclass(frozen=True)
+class Source:
+    """A source of published figures.
+
+    key       of its rows in figures.csv
+    citation  as a table names it
+    table     the stem of the files of the run's comparison with it
+    notes     of that table
+    subjects  of a run: id -> the published system, method or model that it is; none where nothing can be compared
+    figures   of a run with these subjects, by the names of the published figures
+    subject   the published subject of a figure, which is shown only beside the run's own; None: it has none, and is always shown
+    """
+
+    key: str
+    citation: str
+    table: str
+    notes: tuple[str, ...]
+    subjects: Callable[[ExportContext], Mapping[str, str]]
+    figures: Callable[[ExportContext, Mapping[str, str]], RunFigures]
+    subject: Callable[[PublishedFigure], str | None]
+
+    @property
+    def published(self) -> tuple[PublishedFigure, ...]:
+        """All its figures, in the order of figures.csv."""
+        return published_figures(self.key)
+
+    def shown(self, subjects: Mapping[str, str]) -> list[PublishedFigure]:
+        """Those about the run's subjects, or about none."""
+        wanted = {None, *subjects.values()}
+        return [figure for figure in self.published if self.subject(figure) in wanted]
+
+    def comparison(self, figures_of_run: Mapping[str, RunFigure | str], subjects: Mapping[str, str]) -> Table:
+        """The figures of a run next to those of the source."""
+        return comparison_table(self.table, self.citation, figures_of_run, self.shown(subjects), self.notes)
+
+
+@cache
+def published_figures(source: str) -> tuple[PublishedFigure, ...]:
+    """The figures of a source, by its key in figures.csv."""
+    text = (files(__package__) / "figures.csv").read_text("utf-8")
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["source"] == source]
+    return tuple(PublishedFigure.as_printed(row["name"], row["title"], row["printed"], row["where"]) for row in rows)
+
+
+def row_figure(row: Mapping[Hashable, Any], name: str, population: str = "", *, percent: bool = False) -> RunFigure:
+    """The figure in a column of a metric, with its interval; `percent`: as a percentage."""
+    value, low, high = (float(row[name + end]) * (100 if percent else 1) for end in ("", LOW, HIGH))
+    return RunFigure(value, low, high, population)
 
 
 def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
@@ -103,15 +161,15 @@ def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
     return DIFFERS, f"{published.digits} printed digits"
 
 
-def published_comparison(
+def comparison_table(
+    name: str,
+    citation: str,
     figures_of_run: Mapping[str, RunFigure | str],
-    published: tuple[str, list[PublishedFigure]] | None = None,
-    name: str = "published",
+    published: Sequence[PublishedFigure],
     notes: tuple[str, ...] = NOTES,
 ) -> Table:
-    """Every published figure next to that of this release; `published`: the source and its figures, by default those of pairs."""
-    source, figures = published or published_figures()
-    frame = pd.DataFrame([_comparison_row(figure, figures_of_run) for figure in figures])
+    """Every published figure next to that of this release."""
+    frame = pd.DataFrame([_comparison_row(figure, figures_of_run) for figure in published])
     counts = frame["verdict"].value_counts()
     n = "; ".join(f"{counts.get(kind, 0)} {words}" for kind, words in VERDICT_COUNTS.items())
     headings = {
@@ -119,7 +177,7 @@ def published_comparison(
         "where": "Printed in",
     }  # fmt: skip
     columns = tuple(Column.text(name, head) for name, head in headings.items())
-    return Table(name, f"This release compared with the figures of {source}", frame, columns, notes, n)
+    return Table(name, f"This release compared with the figures of {citation}", frame, columns, notes, n)
 
 
 def _comparison_row(published: PublishedFigure, figures_of_run: Mapping[str, RunFigure | str]) -> dict[str, str]:

@@ -1,30 +1,21 @@
-"""A run next to published figures: of pairs, and of the systems that Fensore, Carrillo-Larco, Shah and Ho report."""
+"""A run's answering systems next to those that Fensore, Carrillo-Larco, Shah and Ho report.
+
+Names of figures: of one system measure/model/mode, of no specific one fewer parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from audit.evaluation.criteria import REFERENCE
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
-from audit.exports import published_stress
 from audit.exports.context import ExportContext
-from audit.exports.published_comparison import (
-    NOTES,
-    PublishedFigure,
-    RunFigure,
-    RunFigures,
-    published_comparison,
-    published_figures,
-)
-from audit.exports.published_routing import routing_comparison
-from audit.exports.run_figures import run_figures
-from audit.exports.table_model import Table
+from audit.exports.published.comparison import NOTES, PublishedFigure, RunFigure, RunFigures, Source, row_figure
 from audit.metrics._systems import COMPOSITE
 from audit.store.connection import rows
 from audit.vocabulary import SystemMode
 
-FILE = "published_systems.toml"
 MODELS = {
     "llama-3.1-8b": ("llama", "3.1", "8b"), "llama-3.1-70b": ("llama", "3.1", "70b"), "mixtral-8x7b": ("mixtral", "8x7b"),
     "meditron-70b": ("meditron", "70b"),
@@ -39,20 +30,6 @@ select (select count(distinct question) from system_answers),
 NOT_SHARED = "It is over the questions that all eight systems have, and the run has not all of them."
 COUNTED = {"answers": "answers", "answered": "answers", "of": "comparisons", "questions": "questions"}
 """The unit of a metric's rows, by the column that counts it."""
-PER_SYSTEM = 3
-"""Parts of the name of a figure about one system: measure, model and mode."""
-
-
-def published_tables(context: ExportContext, study: Mapping[str, RunFigure | str]) -> Iterator[Table]:
-    """The run next to the sources of its kinds: pairs (with the figures of a study), answering systems, routing, stress tests."""
-    if context.run.has_pairs:
-        yield published_comparison({**run_figures(context), **study})
-    if names := systems_in(context):
-        yield published_comparison(system_figures(context), shown_figures(names), "published_systems", NOTES[:1])
-    yield from routing_comparison(context)
-    if models := published_stress.models_in(context):
-        figures = published_stress.shown_figures(models)
-        yield published_comparison(published_stress.stress_figures(context), figures, "published_stress", NOTES[:1])
 
 
 def published_system(model: object, mode: object) -> str | None:
@@ -70,23 +47,17 @@ def systems_in(context: ExportContext) -> dict[str, str]:
     return {row["system_id"]: name for row in systems if (name := published_system(row["model"], row["mode"]))}
 
 
-def system_figures(context: ExportContext) -> RunFigures:
+def system_figures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
     """Every figure of the run's systems that is also published, for the systems that the source has."""
-    names = systems_in(context)
     ((questions, types),) = rows(context.con, QUESTIONS)
     figures: RunFigures = {"questions": RunFigure(questions), "question_types": RunFigure(types)}
     return figures | _measures(context, names) | _composites(context, names) | _preferences(context) | _downstream(context)
 
 
-def shown_figures(names: Mapping[str, str]) -> tuple[str, list[PublishedFigure]]:
-    """The source, and those of its figures that are about the run's systems or about no specific system."""
-    source, figures = published_figures(FILE)
-    systems = set(names.values())
-    return source, [
-        figure for figure in figures
-        if len(parts := figure.name.split("/", 1)) < 2 or parts[1].count("/") != PER_SYSTEM - 2 or parts[1] in systems
-        or parts[0] == "preferences"
-    ]  # fmt: skip
+def system_of(figure: PublishedFigure) -> str | None:
+    """The published system, `model/mode`, that a figure is about; None for one about all of them."""
+    measure, _, system = figure.name.partition("/")
+    return system if system.count("/") == 1 and measure != "preferences" else None
 
 
 def _measures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
@@ -132,6 +103,17 @@ def _downstream(context: ExportContext) -> RunFigures:
     return {"downstream/p_at_5": _figure(own.sort_values("pearson").to_dict("records")[-1], "pearson")}
 
 
-def _figure(row: Mapping[Any, Any], name: str) -> RunFigure:
+def _figure(row: Mapping[Hashable, Any], name: str) -> RunFigure:
     number = next((f"{int(row[count]):,} {words}" for count, words in COUNTED.items() if count in row), "")
-    return RunFigure(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]), number)
+    return row_figure(row, name, number)
+
+
+SYSTEMS_SOURCE = Source(
+    key="systems",
+    citation="Fensore, Carrillo-Larco, Shah and Ho, Does Domain-Specific RAG Help LLMs Answer Consumer Health Questions?",
+    table="published_systems",
+    notes=NOTES[:1],
+    subjects=systems_in,
+    figures=system_figures,
+    subject=system_of,
+)
