@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import streamlit as st
 
@@ -23,6 +21,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.routed_question import (
+    CSS,
     drawn_sources,
     evidence_html,
     passages_frame,
@@ -35,7 +34,6 @@ from pages._shared.systems import wide_chart
 from pages._shared.widgets import counts, footer, link, say, table, title_of
 
 LEAD = "Several sources can answer {a_question}. Which of them are asked, and how much of the evidence comes from each?"
-CSS = Path(__file__).with_name("_shared") / "routed_question.css"
 NO_ROUTES = (
     "In this run no system chose between sources, so there is nothing to show here (not measured, which is not the same as "
     "zero). A release has it in sources.jsonl and routes.jsonl, next to systems.jsonl."

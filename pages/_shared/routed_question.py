@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from pathlib import Path
 
 import pandas as pd
 
@@ -21,6 +22,7 @@ from pages._shared.side_by_side import shortened
 from pages._shared.source_links import source_address
 from pages._shared.system_answers import NO_ANSWER
 
+CSS = Path(__file__).with_name("routed_question.css")
 MAX_DRAWN_SOURCES, MAX_DRAWN_TERMS = 12, 12
 NO_SOURCE = "of no source"
 NO_ANSWER_HERE = (

@@ -12,6 +12,7 @@ from audit.queries.lookup import handbook_list
 from audit.queries.search_index import search_index
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
+from pages._blinded.scripts import script_path
 from pages._shared.loaders import load
 
 HERE = Path(__file__).parent
@@ -38,7 +39,7 @@ def search(run: Run, key: str, *, large: bool = False) -> None:
     event = _search(key=key, data={**entries(run), "run": run.key, "large": large}, on_open_change=lambda: None)
     if opened := getattr(event, "open", None):
         kind, value = kinds(run)[int(opened["kind"])], str(opened["value"])
-        st.switch_page(f"pages/{kind['page']}.py", query_params={"run": run.key, kind["param"]: value})
+        st.switch_page(script_path(kind["page"]), query_params={"run": run.key, kind["param"]: value})
 
 
 def kinds(run: Run) -> list[dict[str, str]]:

@@ -13,6 +13,7 @@ from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_browse, own_pages
 from pages._blinded.frame import explain
+from pages._blinded.scripts import script_path
 from pages._shared import loaders
 from pages._shared.doors import SIGN_IN, SIGN_OUT, START
 from pages._shared.pickers import current_run, real_runs_first, remember_run, run_label
@@ -83,7 +84,7 @@ def _draw_bar(account: Account | None, run: Run | None, *, browses: bool) -> Non
         remember_run(str(chosen))
         st.rerun()
     if getattr(event, "account", None):
-        st.switch_page(f"pages/{(SIGN_OUT if account else SIGN_IN).script}.py")
+        st.switch_page(script_path((SIGN_OUT if account else SIGN_IN).script))
 
 
 def _entry(account: Account | None) -> dict[str, str] | None:

@@ -41,6 +41,7 @@ from audit.exports.table_model import with_population_column
 from audit.vocabulary import LABELS
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped, study_page
+from pages._blinded.scripts import script_path
 from pages._shared.loaders import loaded_runs
 from pages._shared.study_choice import NEW_STUDY_OPEN
 from pages._shared.study_figures import current_pooled, pick_study_or_stop, rater_names
@@ -133,7 +134,7 @@ def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str)
     st.caption(f"{more:,} more items, each rated by {study.ratings_per_item} annotators. {PLANNED if more else ''}")
     if more and set(needed["stratum"]) <= set(map(str, LABELS)) and st.button("Draw them as a further study", key="further"):
         _fill_new_study(study, pooled, dict(zip(needed["stratum"], needed["more"], strict=True)))
-        st.switch_page("pages/studies/study.py")
+        st.switch_page(script_path("studies/study"))
 
 
 def _fill_new_study(study: Study, pooled: tuple[str, ...], items: dict[str, int]) -> None:

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from audit.store.connection import create_store
-from pages._shared import pair_downloads
 from pages._shared.pick_list import _picked
+from pages.disagreements import pair_downloads
 from tests.pages.conftest import TABLE, words_on
 
 

@@ -11,7 +11,7 @@ import pytest
 from audit.store.runs import Run
 from pages._shared.doors import BROWSING
 from pages._shared.navigation import is_listed
-from pages._shared.stress_item import marked_text
+from pages.stress.item import marked_text
 from tests.pages.conftest import Open, words_on
 from tests.pages.test_system_answers import html_on
 from tests.pages.test_systems import table_with

@@ -1,0 +1,127 @@
+"""A page of a handbook with the cited statements marked: the picture, or the text where there is none."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from audit.source_pages.marks import statement_boxes
+from audit.source_pages.reader import Box, SourcePage
+from audit.text.documents import Section
+from audit.text.statements import statements
+
+CSS = Path(__file__).with_name("view.css")
+MAX_AROUND = 1_500  # characters of a section that are shown before and after the statement
+
+
+class Marked(NamedTuple):
+    """A statement to be marked: characters `start` to `end` of a section; both 0: its heading.
+
+    chosen  whether the link was for it
+    """
+
+    section: Section
+    start: int
+    end: int
+    chosen: bool = True
+
+    def on_page(self, number: int) -> tuple[int, int] | None:
+        """The part of it that is on a page."""
+        if self.is_heading:
+            return (0, 0) if number in self.section.pages[:1] else None
+        return self.section.on_page(number, self.start, self.end)
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the heading of the section is cited."""
+        return self.start == self.end
+
+    @property
+    def quoted(self) -> str:
+        """The statement with the leads that give it its meaning."""
+        if self.is_heading:
+            return self.section.heading
+        whole = (statement for statement in statements(self.section.text) if statement.start <= self.start < statement.end)
+        lead = next((" ".join((*statement.leads, "")) for statement in whole), "")
+        return lead + self.section.text[self.start : self.end]
+
+
+def picture_html(page: SourcePage, name: str, marked: Iterable[Marked]) -> tuple[str, bool]:
+    """The picture of a page with its marks, and whether the chosen statement is marked."""
+    spots, chosen_is_marked = list[str](), False
+    for statement in marked:
+        boxes = _boxes(page, statement)
+        chosen_is_marked = chosen_is_marked or (statement.chosen and bool(boxes))
+        spots += [_spot_html(box, statement.chosen) for box in boxes]
+    # Embedded in the page: at an address of its own, people without access could request it
+    source = f"data:image/webp;base64,{b64encode(page.picture).decode()}"
+    alt = f"Page {page.number} of {name}"
+    picture = f'<img src="{source}" alt="{escape(alt)}" width="{page.width}" height="{page.height}">'
+    return f'<div class="source-page"><div class="sheet">{picture}{"".join(spots)}</div></div>', chosen_is_marked
+
+
+def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
+    part = marked.on_page(page.number)
+    if part is None:
+        return []
+    text = marked.section.text
+    if marked.is_heading:
+        return statement_boxes(page, marked.section.heading, after=text)
+    return statement_boxes(page, text[slice(*part)], text[: part[0]], text[part[1] :])
+
+
+def _spot_html(box: Box, chosen: bool) -> str:
+    left, top, right, bottom = (100 * share for share in box)
+    style = f"left:{left:.2f}%;top:{top:.2f}%;width:{right - left:.2f}%;height:{bottom - top:.2f}%"
+    return f'<span class="{"spot" if chosen else "spot other"}" style="{style}"></span>'
+
+
+def card_html(name: str, section: Section | None, chosen: Marked | None, address: str, links: str) -> str:
+    """What is cited: the handbook, the headings over it, the statement with its leads, and links."""
+    parts = [f"<b>{escape(name)}</b>", f'<div class="faint">{escape(section.title)}</div>' if section else ""]
+    parts.append(f'<div class="quoted">{escape(chosen.quoted)}</div>' if chosen else "")
+    parts.append(f'<div class="faint">On the web: {address}</div>' if address else "")
+    return f'<div class="source-card">{"".join(parts)}{links}</div>'
+
+
+def text_html(section: Section, chosen: Marked | None) -> str:
+    """The text of the section around the statement, which is marked; its beginning where nothing is chosen."""
+    start, end = (chosen.start, chosen.end) if chosen else (0, 0)
+    return f'<div class="source-text">{"".join(_text_fragments(section.text, start, end))}</div>'
+
+
+def _text_fragments(text: str, start: int, end: int) -> Iterator[str]:
+    first, last = max(0, start - MAX_AROUND), min(len(text), end + MAX_AROUND)
+    yield escape(("... " if first else "") + text[first:start])
+    yield f"<mark>{escape(text[start:end])}</mark>" if start < end else ""
+    yield escape(text[end:last] + (" ..." if last < len(text) else ""))
+
+
+# Pages are higher than screens, and the mark may be at the foot
+SCRIPT = """
+export default function (component) {
+  const parent = component.parentElement
+  const frame = (parent.host ?? parent).closest('[data-testid="stElementContainer"]')
+  if (frame) frame.style.display = "none"
+  let tries = 20
+  const show = () => {
+    const spot = document.querySelector(".source-page .spot:not(.other)")
+    const picture = document.querySelector(".source-page img")
+    if (spot && picture && picture.complete) spot.scrollIntoView({ block: "center" })
+    else if (tries-- > 0) setTimeout(show, 100)
+  }
+  if (component.data.address !== window.lastSourceAddress) show()
+  window.lastSourceAddress = component.data.address
+}
+"""
+_scroller = st.components.v2.component("show_marked_sentence", js=SCRIPT)
+
+
+def scroll_to_mark(address: str) -> None:
+    """Bring the mark into sight, once for each `address`."""
+    _scroller(key="show_marked_sentence", data={"address": address})
