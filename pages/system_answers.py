@@ -15,7 +15,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.side_by_side import CSS as PAIR_CSS
-from pages._shared.side_by_side import LEGEND, MARK_WORDS, MARKS, WORD_LEGEND
+from pages._shared.side_by_side import MARK_WORDS, MARKS, legend_html, pair_html
 from pages._shared.system_answers import REFERENCE_NAME, answer_texts, answers_html, composite_of, marked_texts
 from pages._shared.systems import CSS, pick_questions, stop_without_systems
 from pages._shared.widgets import counts, csv_button, link, say, table
@@ -55,7 +55,7 @@ def answers(run: Run, question: SystemQuestionView) -> None:
     texts = answer_texts(question)
     baseline, marks = pick_marks(texts, names)
     if marks != "none" and len(texts) > 1:
-        st.html(f'<div class="pair">{LEGEND.format(words=WORD_LEGEND if marks == "all" else "")}</div>')
+        st.html(pair_html(legend_html(marks)))
     st.html(answers_html(run, question, marked_texts(texts, baseline, MARKS[marks]), MEASURE_TITLES))
 
 

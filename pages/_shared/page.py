@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 
 import streamlit as st
+from markupsafe import Markup
 
 from audit.errors import AuditError
 from audit.store.runs import Run
@@ -47,7 +47,7 @@ def page(title: str, lead: str, *, without_pairs: str | None = None, without_run
     run = _run_or_stop(title, without_run)
     if run is not NO_RUN:
         heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
-        st.html(f'<p class="printed">{escape(PRINTED.format(title=run.title, key=run.key))}</p>')
+        st.html(Markup('<p class="printed">{}</p>').format(PRINTED.format(title=run.title, key=run.key)))
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(st.container(), run)

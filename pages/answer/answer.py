@@ -16,10 +16,10 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import named_by, pick_one, pick_question
 from pages._shared.side_by_side import CSS as PAIR_CSS
-from pages._shared.side_by_side import verdict_html
+from pages._shared.side_by_side import pair_html, verdict_html
 from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, link
-from pages.answer.passages import CSS, answer_html, layers_html, passages_html, retrieval_html
+from pages.answer.passages import CSS, answer_html, layers_html
 
 LEAD = "Where an answer comes from: how it was found, its passages in the {handbook}, and the results of each search step."
 
@@ -50,10 +50,10 @@ def answer_details(run: Run, question_id: str, details: Answer, name: str, key: 
     handbook_id = details.side.handbook_id
     cited = load(citations, run, question_id=question_id).get(handbook_id, ())
     links = citation_links_html(run, question_id, handbook_id, cited)
-    st.html(answer_html(run, details, name, key, links) + retrieval_html(run, details) + passages_html(run, details, key))
-    if layers := layers_html(details):
+    st.html(answer_html(run, details, name, key, links))
+    if details.layers:
         with st.expander("Search results, layer by layer", key=f"search_{key}"):
-            st.html(layers)
+            st.html(layers_html(details))
     elif details.recorded:
         counts(run, "The release does not record the layers of this search.")
 
@@ -62,7 +62,7 @@ def verdict(run: Run, question_id: str, handbook_id: str, other_id: str) -> None
     """The judge's verdict on the two answers."""
     st.html(PAIR_CSS)
     judged = load(pair, run, question_id=question_id, handbook_a=handbook_id, handbook_b=other_id)
-    st.html(f'<div class="pair">{verdict_html(run, judged)}</div>')
+    st.html(pair_html(verdict_html(run, judged)))
 
 
 with page("Answer", LEAD) as run:

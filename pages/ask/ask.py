@@ -18,7 +18,7 @@ from pages._shared.label_matrix import label_matrix
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pair_list import close_when_changed, opened_on
-from pages._shared.position_groups import group_cards, without_answer
+from pages._shared.position_cards import group_cards, without_answer
 from pages._shared.previews import banner_of_rules
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.widgets import counts, footer, say

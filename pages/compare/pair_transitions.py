@@ -17,7 +17,7 @@ from audit.store.runs import Run
 from audit.tables import Column
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two
-from pages._shared.side_by_side import CSS, answers_html, verdict_html
+from pages._shared.side_by_side import CSS, answers_html, pair_html, verdict_html
 from pages._shared.widgets import chart, clicked_point, clicked_row, counts, footer, link, table
 from pages.compare.run_comparison import ComparedRuns
 
@@ -115,12 +115,12 @@ def both_verdicts(compared: ComparedRuns, row: pd.Series, names: dict[str, str])
     for name, (run, judged) in zip(compared.names, sides if differ else sides[1:], strict=False):
         if differ:
             st.caption(escaped(name))
-        st.html(f'<div class="pair">{answers_html(run, judged, names, "all")}</div>')
+        st.html(pair_html(answers_html(run, judged, names, "all")))
 
 
 def _verdict(run: Run, judged: Pair, row: pd.Series) -> None:
     st.caption(escaped(run.title))
-    st.html(f'<div class="pair">{verdict_html(run, judged)}</div>')
+    st.html(pair_html(verdict_html(run, judged)))
     link(
         "disagreements", "Open on Disagreements in this run", run, icon=":material/open_in_new:",
         question=row["question_id"], a=row["handbook_a"], b=row["handbook_b"],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup, escape
 
 from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
@@ -14,9 +13,10 @@ from audit.queries.planted import PlantedItem, planted_item
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import LABELS, ChangedSide
+from pages._blinded.templates import rendered, shortened
 from pages._shared.loaders import load
 from pages._shared.pickers import named_by, pick_one
-from pages._shared.side_by_side import CSS, label_badge_html, shortened
+from pages._shared.side_by_side import CSS, AnswerHead, label_badge_html
 from pages._shared.widgets import clicked_row, counts, footer, table
 
 COMMAND = "audit stress judge RELEASE"
@@ -131,45 +131,22 @@ def _item_list(run: Run, items: pd.DataFrame) -> None:
 def _item(run: Run, item: PlantedItem) -> None:
     names = handbook_names(load(handbook_list, run))
     st.html(CSS)
+    sides = (
+        (ChangedSide.A, item.handbook_a, item.answer_a),
+        (ChangedSide.B, item.handbook_b, item.answer_b),
+    )
+    answers = [(AnswerHead(names.get(name, name)), _marked(text or "", item, side)) for side, name, text in sides]
     expected = " or ".join(_word(label) for label in item.expected) or "unknown"
-    head = f"<h2>{escape(item.question)}</h2>"
-    labels = f"{label_badge_html(item.label_before)} → {label_badge_html(item.label)}"
-    right = f'<span class="faint">must be: {escape(expected)}</span>'
-    reasoning = f'<div class="reasoning">{escape(item.reasoning)}</div>' if item.reasoning else ""
-    sides = "".join(
-        f'<div class="side"><div class="name">{escape(names.get(handbook, handbook))}</div>'
-        f'<div class="answer-text">{_marked(text or "", item, side)}</div></div>'
-        for side, handbook, text in (
-            (ChangedSide.A, item.handbook_a, item.answer_a),
-            (ChangedSide.B, item.handbook_b, item.answer_b),
-        )
-    )
-    st.html(
-        f'<div class="pair">{head}<div class="verdict">{labels} {right}</div>{reasoning}{_change_html(item)}'
-        f'<div class="sides">{sides}</div></div>'
-    )
+    st.html(rendered("judge/planted_item.html", item=item, badge=label_badge_html, expected=expected, answers=answers))
     if item.handbook_a == item.handbook_b:
         counts(run, "An answer paired with itself: nothing but the change differs.")
 
 
-def _change_html(item: PlantedItem) -> str:
-    """The change in words: the original text and its replacement."""
-    if item.side == ChangedSide.BOTH:
-        return '<p class="faint">The answers changed places.</p>'
-    answer = "first" if item.side == ChangedSide.A else "second"
-    before, after = (f"“{escape(shortened((words or '').strip()))}”" for words in (item.before, item.after))
-    if not (item.before or "").strip():
-        return f'<p class="faint">Added to the {answer} answer: {after}.</p>'
-    if not (item.after or "").strip():
-        return f'<p class="faint">Removed from the {answer} answer: {before}.</p>'
-    return f'<p class="faint">In the {answer} answer, {before} became {after}.</p>'
-
-
-def _marked(text: str, item: PlantedItem, side: ChangedSide) -> str:
+def _marked(text: str, item: PlantedItem, side: ChangedSide) -> Markup:
     """The answer with the changed words marked, where they are known to be in it."""
     if item.side != side or item.start is None or not item.after:
-        return escape(shortened(text)) or "<i>empty</i>"
+        return escape(shortened(text)) or Markup("<i>empty</i>")
     # Without the space around it, which would be marked as a line of its own
     start, end = item.start + len(item.after) - len(item.after.lstrip()), item.start + len(item.after.rstrip())
-    marked = f'<mark class="number" title="the planted change">{escape(text[start:end])}</mark>'
-    return escape(text[:start]) + marked + escape(text[end:])
+    marked = Markup('{}<mark class="number" title="the planted change">{}</mark>{}')
+    return marked.format(text[:start], text[start:end], text[end:])

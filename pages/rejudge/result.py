@@ -20,7 +20,7 @@ from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose
 from pages._shared.rejudge_request import pairs
-from pages._shared.side_by_side import CSS, answers_html, verdict_html
+from pages._shared.side_by_side import CSS, answers_html, pair_html, verdict_html
 from pages._shared.widgets import chart, clicked_row, counts, footer, link, listed, say
 
 SUBSETS = {ALL: "All", CHANGED: "Changed", SAME: "Unchanged"}
@@ -117,8 +117,8 @@ def _side_by_side(run: Run, new: Run, pair_ids: tuple[str, str, str], names: dic
         with column:
             judge = judged_run.manifest.get("judge") or "the release does not name the judge"
             st.markdown(f"**{heading}** · {escaped(judge)}")
-            st.html(f'<div class="pair">{verdict_html(run, judged_pair)}</div>')
-    st.html(f'<div class="pair">{answers_html(new, new_pair, names, "all")}</div>')
+            st.html(pair_html(verdict_html(run, judged_pair)))
+    st.html(pair_html(answers_html(new, new_pair, names, "all")))
 
 
 def _replies(job: Job) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
-from html import escape
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
+from markupsafe import Markup
 
 from audit.source_pages.marks import statement_boxes
 from audit.source_pages.reader import Box, SourcePage
 from audit.text.documents import Section
 from audit.text.statements import statements
+from pages._blinded.templates import rendered
 
 CSS = Path(__file__).with_name("view.css")
 MAX_AROUND = 1_500  # characters of a section that are shown before and after the statement
@@ -51,18 +52,13 @@ class Marked(NamedTuple):
         return lead + self.section.text[self.start : self.end]
 
 
-def picture_html(page: SourcePage, name: str, marked: Iterable[Marked]) -> tuple[str, bool]:
+def picture_html(page: SourcePage, name: str, marked: Iterable[Marked]) -> tuple[Markup, bool]:
     """The picture of a page with its marks, and whether the chosen statement is marked."""
-    spots, chosen_is_marked = list[str](), False
-    for statement in marked:
-        boxes = _boxes(page, statement)
-        chosen_is_marked = chosen_is_marked or (statement.chosen and bool(boxes))
-        spots += [_spot_html(box, statement.chosen) for box in boxes]
+    spots = [(_style(box), statement.chosen) for statement in marked for box in _boxes(page, statement)]
     # Embedded in the page: at an address of its own, people without access could request it
     source = f"data:image/webp;base64,{b64encode(page.picture).decode()}"
-    alt = f"Page {page.number} of {name}"
-    picture = f'<img src="{source}" alt="{escape(alt)}" width="{page.width}" height="{page.height}">'
-    return f'<div class="source-page"><div class="sheet">{picture}{"".join(spots)}</div></div>', chosen_is_marked
+    picture = rendered("source/picture.html", page=page, source=source, name=name, spots=spots)
+    return picture, any(chosen for _, chosen in spots)
 
 
 def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
@@ -75,31 +71,23 @@ def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
     return statement_boxes(page, text[slice(*part)], text[: part[0]], text[part[1] :])
 
 
-def _spot_html(box: Box, chosen: bool) -> str:
+def _style(box: Box) -> str:
     left, top, right, bottom = (100 * share for share in box)
-    style = f"left:{left:.2f}%;top:{top:.2f}%;width:{right - left:.2f}%;height:{bottom - top:.2f}%"
-    return f'<span class="{"spot" if chosen else "spot other"}" style="{style}"></span>'
+    return f"left:{left:.2f}%;top:{top:.2f}%;width:{right - left:.2f}%;height:{bottom - top:.2f}%"
 
 
-def card_html(name: str, section: Section | None, chosen: Marked | None, address: str, links: str) -> str:
+def card_html(name: str, section: Section | None, chosen: Marked | None, address: Markup, links: Markup) -> Markup:
     """What is cited: the handbook, the headings over it, the statement with its leads, and links."""
-    parts = [f"<b>{escape(name)}</b>", f'<div class="faint">{escape(section.title)}</div>' if section else ""]
-    parts.append(f'<div class="quoted">{escape(chosen.quoted)}</div>' if chosen else "")
-    parts.append(f'<div class="faint">On the web: {address}</div>' if address else "")
-    return f'<div class="source-card">{"".join(parts)}{links}</div>'
+    return rendered("source/card.html", name=name, section=section, chosen=chosen, address=address, links=links)
 
 
-def text_html(section: Section, chosen: Marked | None) -> str:
+def text_html(section: Section, chosen: Marked | None) -> Markup:
     """The text of the section around the statement, which is marked; its beginning where nothing is chosen."""
-    start, end = (chosen.start, chosen.end) if chosen else (0, 0)
-    return f'<div class="source-text">{"".join(_text_fragments(section.text, start, end))}</div>'
-
-
-def _text_fragments(text: str, start: int, end: int) -> Iterator[str]:
+    text, (start, end) = section.text, (chosen.start, chosen.end) if chosen else (0, 0)
     first, last = max(0, start - MAX_AROUND), min(len(text), end + MAX_AROUND)
-    yield escape(("... " if first else "") + text[first:start])
-    yield f"<mark>{escape(text[start:end])}</mark>" if start < end else ""
-    yield escape(text[end:last] + (" ..." if last < len(text) else ""))
+    before, after = ("... " if first else "") + text[first:start], text[end:last] + (" ..." if last < len(text) else "")
+    mark = Markup("<mark>{}</mark>").format(text[start:end]) if start < end else ""
+    return Markup('<div class="source-text">{}{}{}</div>').format(before, mark, after)
 
 
 # Pages are higher than screens, and the mark may be at the foot

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from audit.charts.style import LABEL_WORDS
 from audit.metrics.question_positions import Position, positions_of
@@ -18,7 +18,9 @@ from audit.store.runs import Run
 from audit.terms import display_name, terms
 from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
+from pages._blinded.templates import rendered
 from pages._shared.loaders import load
+from pages._shared.position_cards import card_of
 
 CSS = Path(__file__).with_name("disputes.css")
 POSITIONS, CENTERS = 2, 4
@@ -28,7 +30,7 @@ POSITIONS, CENTERS = 2, 4
 def disputes(run: Run, questions: pd.DataFrame) -> None:
     """Rows of the metric `disputed_questions`, each a link to its question above its positions."""
     st.html(CSS)
-    centers = load(handbook_list, run).set_index("handbook_id")["center"]
+    centers = load(handbook_list, run).set_index("handbook_id")["center"].to_dict()
     with st.container(key="disputes", gap="small"):
         for row in questions.to_dict("records"):
             asked = {"run": run.key, "question": str(row["question_id"])}
@@ -36,17 +38,12 @@ def disputes(run: Run, questions: pd.DataFrame) -> None:
             st.html(_positions_html(run, row, centers))
 
 
-def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: pd.Series) -> str:
+def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, str]) -> Markup:
     """The two positions that most handbooks hold, how grave the question's gravest pair is, and what is left out."""
     positions: tuple[Position, ...] = load(positions_of, run, question_id=row["question_id"])
-    lines = "".join(_line_html(run, position, centers) for position in positions[:POSITIONS])
-    return f'<div class="dispute">{lines}<div class="more">{escape(_summary(run, row, len(positions)))}</div></div>'
-
-
-def _line_html(run: Run, position: Position, centers: pd.Series) -> str:
-    value = f"<b>{escape(position.value)}</b> " if position.value else ""
-    who = who_holds(run, [str(centers[holder.handbook_id]) for holder in position.holders])
-    return f'<div class="line"><span>{value}“{escape(position.statement)}”</span><em>{escape(who)}</em></div>'
+    cards = [card_of(position, centers) for position in positions[:POSITIONS]]
+    lines = [(card, who_holds(run, card.members)) for card in cards]
+    return rendered("start/dispute.html", lines=lines, summary=_summary(run, row, len(positions)))
 
 
 def who_holds(run: Run, centers: list[str]) -> str:
