@@ -43,12 +43,9 @@ from pages._shared.doors import (
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
-MENU_SEEN = "the menu was drawn"
-
 
 def menu() -> list[StreamlitPage]:
     """The pages for the current account; a page that is not here cannot be opened by its address either."""
-    st.session_state[MENU_SEEN] = True
     try:
         return list(_pages(current_account()))
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown

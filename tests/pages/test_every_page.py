@@ -44,9 +44,7 @@ def on_one_run(one_run: Run) -> Callable[[str], AppTest]:
 
 
 def test_every_page_is_in_the_menu():
-    alone = {path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__"}
-    in_folders = {path.stem for path in (ROOT / "pages").glob("*/*.py") if path.stem == path.parent.name}
-    assert sorted(SCRIPTS) == sorted(alone | in_folders)
+    assert sorted(SCRIPTS) == sorted(path.stem for path in (ROOT / "pages").glob("*/*.py") if path.stem == path.parent.name)
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
