@@ -11,9 +11,9 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from audit.jobs.asked import Asked
-from audit.pipeline.generation.sourced_answers import SourceCitation, SourcedStatement
 from audit.queries.citations import Citation, located
 from audit.queries.pair_view import Judgement
+from audit.release.sourced_answers import SourceCitation, SourcedStatement
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.comparison import DifferenceKind

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audit.pipeline.answers.evidence import meets
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
-from audit.pipeline.generation.evidence import meets
 from audit.pipeline.llm.tasks import batches
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather

@@ -12,8 +12,8 @@ from typing import Any
 
 from audit.atomic_io import write_atomic
 from audit.errors import AuditError
-from audit.pipeline.generation.evidence import meets
-from audit.pipeline.generation.files import read_json_lines
+from audit.pipeline.answers.evidence import meets
+from audit.pipeline.answers.files import read_json_lines
 from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
