@@ -17,7 +17,14 @@ from audit.pipeline.stages.context import Figures, Outcome, RunContext, SourceDo
 from audit.release.taxonomy import LEXICAL
 from audit.text.documents import read_document
 
-CODE = ("generation", "text", "embedding", "retrieval/bm25.py")
+CODE = (
+    "pipeline/generation",
+    "pipeline/answers",
+    "pipeline/rules/answers",
+    "pipeline/embedding",
+    "pipeline/retrieval/bm25.py",
+    "text",
+)
 Records = Iterable[dict[str, Any]]
 Generator = Callable[[RunContext, Sequence[GroundedQuestion]], Records]
 """Writes what a model answers to all questions, in their order."""

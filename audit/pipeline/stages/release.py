@@ -27,7 +27,14 @@ from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.vocabulary import DISAGREEING
 
-JUDGE_CODE = ("judging", "release", "text", "pipeline/judging_input.py")
+JUDGE_CODE = (
+    "pipeline/judging",
+    "pipeline/rules/labels",
+    "pipeline/verdict.py",
+    "pipeline/stages/judging_input.py",
+    "release",
+    "text",
+)
 RELEASE_FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
 Judge = Callable[[RunContext, Corpus], JudgingSummary]
 """Judges the answers and writes the release into the workspace."""
@@ -77,7 +84,7 @@ def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     }  # fmt: skip
 
 
-THEMES_CODE = ("themes", "embedding")
+THEMES_CODE = ("pipeline/themes", "release/taxonomy.py", "pipeline/embedding")
 
 
 @dataclass

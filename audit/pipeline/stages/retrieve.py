@@ -115,7 +115,7 @@ def _trials(
             }  # fmt: skip
 
 
-CODE = ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
+CODE = ("pipeline/retrieval", "pipeline/embedding", "text", "pipeline/stages/retrieve.py")
 
 
 def search_task(search: HandbookSearch, cache: BuildCache) -> Task:

@@ -36,9 +36,16 @@ from audit.release.schema import canonical
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 
-CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
+CODE = ("pipeline/generation", "pipeline/answers", "pipeline/llm/prompts.py", "pipeline/stages/systems.py")
 # What marks the statements of answers from several sources
-MARKS_CODE = ("judging", "text", "pipeline/stages/sourced_systems.py", "pipeline/source_groups.py")
+MARKS_CODE = (
+    "pipeline/rules",
+    "pipeline/verdict.py",
+    "pipeline/stages/sourced_systems.py",
+    "pipeline/stages/source_groups.py",
+    "release/sourced_answers.py",
+    "text",
+)
 # With spaces, which no system's id has
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
