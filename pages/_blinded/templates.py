@@ -19,6 +19,12 @@ def rendered(template: str, /, **values: object) -> Markup:
     return Markup(_environment().get_template(template).render(**values))  # noqa: S704  # the template has escaped the values
 
 
+def marked(text: str, start: int, end: int) -> Markup:
+    """The text with its characters `start` to `end`, if any, in `<mark>`."""
+    mark = Markup("<mark>{}</mark>").format(text[start:end]) if start < end else ""
+    return Markup("{}{}{}").format(text[:start], mark, text[end:])
+
+
 def shortened(text: str) -> str:
     """`text`, cut with a notice where it is longer than any real answer."""
     if len(text) <= MAX_TEXT_LENGTH:

@@ -17,7 +17,7 @@ from audit.queries.citations import citations
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
 from pages._blinded.frame import escaped
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import marked, rendered, shortened
 from pages._shared.loaders import load
 from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
@@ -146,13 +146,12 @@ def _answer(run: Run, question_id: str, handbook_id: str, answer: object, holder
     cited = load(citations, run, question_id=question_id).get(handbook_id, ())
     links = citation_links_html(run, question_id, handbook_id, cited)
     head = AnswerHead(names.get(handbook_id, handbook_id))
-    st.html(rendered("_shared/held_answer.html", head=head, text=_marked(answer, holder), links=links))
+    st.html(rendered("_shared/held_answer.html", head=head, text=_with_words_marked(answer, holder), links=links))
     link("answer", "See the passages behind it", run, question=question_id, handbook=handbook_id)
 
 
-def _marked(answer: object, holder: Holder | None) -> Markup:
+def _with_words_marked(answer: object, holder: Holder | None) -> Markup:
     """The answer with the words by which it holds a position marked."""
     text = shortened(answer) if isinstance(answer, str) else NO_ANSWERS
     start, end = (holder.start or 0, holder.end or 0) if holder else (0, 0)
-    mark = Markup("<mark>{}</mark>").format(text[start:end]) if end else ""
-    return Markup("{}{}{}").format(text[:start], mark, text[end:])
+    return marked(text, start, end)

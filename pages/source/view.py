@@ -14,7 +14,7 @@ from audit.source_pages.marks import statement_boxes
 from audit.source_pages.reader import Box, SourcePage
 from audit.text.documents import Section
 from audit.text.statements import statements
-from pages._blinded.templates import rendered
+from pages._blinded.templates import marked, rendered
 
 CSS = Path(__file__).with_name("view.css")
 MAX_AROUND = 1_500  # characters of a section that are shown before and after the statement
@@ -85,9 +85,9 @@ def text_html(section: Section, chosen: Marked | None) -> Markup:
     """The text of the section around the statement, which is marked; its beginning where nothing is chosen."""
     text, (start, end) = section.text, (chosen.start, chosen.end) if chosen else (0, 0)
     first, last = max(0, start - MAX_AROUND), min(len(text), end + MAX_AROUND)
-    before, after = ("... " if first else "") + text[first:start], text[end:last] + (" ..." if last < len(text) else "")
-    mark = Markup("<mark>{}</mark>").format(text[start:end]) if start < end else ""
-    return Markup('<div class="source-text">{}{}{}</div>').format(before, mark, after)
+    before, after = "... " if first else "", " ..." if last < len(text) else ""
+    shown = marked(text[first:last], start - first, end - first)
+    return Markup('<div class="source-text">{}{}{}</div>').format(before, shown, after)
 
 
 # Pages are higher than screens, and the mark may be at the foot

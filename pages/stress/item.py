@@ -16,7 +16,7 @@ from audit.queries.stress import (
     StressItemView,
 )
 from audit.vocabulary import DocumentCall, StressTest
-from pages._blinded.templates import rendered
+from pages._blinded.templates import marked, rendered
 
 STATES = {
     RIGHT: "right", WRONG: "wrong", OPEN: "answered", INSUFFICIENT: "says that the documents do not suffice",
@@ -59,8 +59,7 @@ def marked_text(document: ShownDocument) -> Markup:
     start = _place_of(document.text, document.edit)
     if document.edit is None or not document.edit.after or start is None:
         return escape(document.text)
-    end = start + len(document.edit.after)
-    return Markup("{}<mark>{}</mark>{}").format(document.text[:start], document.text[start:end], document.text[end:])
+    return marked(document.text, start, start + len(document.edit.after))
 
 
 def _place_of(text: str, edit: PlantedEdit | None) -> int | None:

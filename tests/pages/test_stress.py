@@ -123,7 +123,7 @@ def test_right_insufficient_and_not_asked_are_three_things(load_stress: LoadStre
     html = html_on(open_page("stress", view="one", instance="q2-integration-100"))
     assert "Not asked: weak." in html
     # An open question is compared by words: an answer to it is neither right nor wrong
-    assert '<div class="choice">2 mg</div><span class="badge ">answered</span>' in html
+    assert '<div class="choice">2 mg</div>\n<span class="badge ">answered</span>' in html
     assert "Right answer: 2 mg" in html
 
 
