@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 import streamlit as st
 
+from annotation.prevalence.estimates import human_labels
+from annotation.ratings.table import JUDGE, Ratings
 from audit.charts.style import interval, percent
 from audit.metrics.disputed_questions import disputed_questions
 from audit.metrics.disputed_shares import disputed_shares
@@ -13,6 +17,7 @@ from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
 from audit.terms import terms
+from audit.vocabulary import DISAGREEING
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
 from pages._shared.loaders import load
@@ -21,7 +26,6 @@ from pages._shared.rating_sources import headline_pair, rating_sources
 from pages._shared.search import search
 from pages._shared.widgets import counts, how_counted, link, say
 from pages.start.disputes import disputes
-from pages.start.people_on_judge import Confirmed, confirmations
 
 LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
 WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
@@ -66,6 +70,30 @@ def corrected(run: Run) -> None:
         st.markdown(
             say(run, CORRECTED, corrected=percent(rate.value), judge=percent(rate.judge), span=span, n=f"{rate.n:,}", note=note)
         )
+
+
+class Confirmed(NamedTuple):
+    """Of the rated pairs to which the judge gave a label, how many people say differ; on some they are divided."""
+
+    label: str
+    rated: int
+    confirmed: int
+    divided: int
+
+
+def confirmations(ratings: Ratings) -> list[Confirmed]:
+    """For each label by which the judge says that two answers disagree: how often people say so too.
+
+    People's label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
+    label, not weighted to the run.
+    """
+    disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
+    by_label = [(label, disagree[ratings.labels[JUDGE] == label.code]) for label in DISAGREEING]
+    return [
+        Confirmed(label.value, int((shares >= 0).sum()), int((shares > 1 / 2).sum()), int((shares == 1 / 2).sum()))
+        for label, shares in by_label
+        if (shares >= 0).any()
+    ]
 
 
 def people_and_judge(run: Run) -> None:

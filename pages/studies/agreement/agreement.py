@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.agreement.rationale_overlap import OVERLAP_TABLE
 from annotation.agreement.report import AgreementReport
 from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, together_sentence, weighted_sentence
 from annotation.agreement.tables import (
@@ -23,11 +24,13 @@ from annotation.agreement.tables import (
     TIMES_TABLE,
     with_interval,
 )
+from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
 from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
+from annotation.studies.marked_items import overlap_of_study
 from annotation.studies.preference_results import COUPLES_TABLE
 from annotation.studies.registered_outcome import outcome_sentence
 from audit.charts.style import coefficient_interval
@@ -48,7 +51,6 @@ from pages._shared.study_figures import (
 )
 from pages._shared.widgets import csv_button, table
 from pages.studies.agreement.groups import judge_by_groups
-from pages.studies.agreement.marked_sentences import marked_sentences
 from pages.studies.agreement.matrix import Comparison, ShownStudy, label_rows, study_matrix
 
 LEAD = (
@@ -242,6 +244,18 @@ def figures(study_id: str) -> None:
     intra_rater(report)
     marked_sentences(label_store(), study.study_id)
     effort(report, names)
+
+
+def marked_sentences(store: LabelStore, study_id: str) -> None:
+    """The overlap of the sentences that annotators marked, with its definition; nothing where nobody marked any."""
+    overlap = overlap_of_study(store, study_id)
+    if not overlap[["one", "n"]].to_numpy().any():
+        return
+    with st.expander(OVERLAP_TABLE.title):
+        renamed = overlap.rename(columns={"low": "value_low", "high": "value_high"})
+        table(renamed, "marked_sentences", OVERLAP_TABLE.columns)
+        st.caption(escaped(" ".join(OVERLAP_TABLE.notes)))
+        csv_button(overlap, "marked_sentences", f"{study_id}_marked_sentences.csv")
 
 
 with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
