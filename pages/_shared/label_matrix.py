@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -17,17 +16,12 @@ from audit.charts.labels import SELF, VALUES, matrix_figure
 from audit.charts.style import LABEL_WORDS
 from audit.store.runs import Run
 from audit.terms import fill
+from pages._blinded.templates import component
 from pages._shared.pair_list import click_opens
 from pages._shared.pickers import choose, named_by
 from pages._shared.widgets import clicked_point
 
-HERE = Path(__file__).parent
-_keys = st.components.v2.component(
-    "matrix_keys",
-    html='<div class="matrix-keys"></div>',
-    css=(HERE / "matrix_keys.css").read_text(encoding="utf-8"),
-    js=(HERE / "matrix_keys.js").read_text(encoding="utf-8"),
-)
+_keys = component("_shared/matrix_keys")
 KEY = "matrix_keys"
 SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
 KEYS_HELP = "The arrow keys move from cell to cell, Enter opens the pair."

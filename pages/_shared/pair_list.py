@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -23,17 +22,12 @@ from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.search_hits import Part, excerpt, find_hits, parts
 from audit.vocabulary import Label
+from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
 from pages._shared.search_hits import searched_words
 from pages._shared.widgets import listed, title_of
 
-HERE = Path(__file__).parent
-_list = st.components.v2.component(
-    "pick_list",
-    html='<div class="pick-list"></div>',
-    css=(HERE / "pick_list.css").read_text(encoding="utf-8"),
-    js=(HERE / "pick_list.js").read_text(encoding="utf-8"),
-)
+_list = component("_shared/pick_list")
 PER_PAGE = 100
 WEAK = " (weak evidence)"
 MAX_NAMED = 2  # handbooks whose answers have searched words; the others are counted

@@ -8,28 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-
-import streamlit as st
 
 from annotation.label_store.assignments import LabellingTask
 from annotation.schemes import Scheme
+from pages._blinded.templates import component
 
-HERE = Path(__file__).parent
 LABELLED, BEGUN, NEXT, TO_COME = "labelled", "begun", "next", "to come"
-HTML = """
-<section class="own-items">
-  <div class="grid" role="group" aria-label="Items in your order"></div>
-  <h2 hidden>Marked by you</h2>
-  <div class="marked"></div>
-</section>
-"""
-_grid = st.components.v2.component(
-    "own_items",
-    html=HTML,
-    css=(HERE / "own_items.css").read_text(encoding="utf-8"),
-    js=(HERE / "own_items.js").read_text(encoding="utf-8"),
-)
+_grid = component("studies/my_items/own_items")
 
 
 @dataclass(frozen=True)
