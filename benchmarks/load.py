@@ -169,7 +169,7 @@ def main() -> None:
     elif arguments.release:
         compare(arguments.release, arguments.rounds)
     else:
-        from audit.demo.build import write_demo
+        from tests.simulator.build import write_demo
 
         with tempfile.TemporaryDirectory() as scratch:
             compare(write_demo(Path(scratch) / "demo", "paper"), arguments.rounds)

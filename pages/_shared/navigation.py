@@ -1,8 +1,8 @@
-"""The menu: the doors that exist for an account and a run, the tabs behind a door, and old addresses that lead on."""
+"""The menu: the doors that exist for an account and a run, and the tabs behind a door."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -22,7 +22,6 @@ from pages._shared.doors import (
     ALWAYS,
     BROWSING,
     LABELLING_DOORS,
-    MOVED,
     OWNER_PAGES,
     PAIRS,
     ROUTES,
@@ -68,7 +67,7 @@ def script_of(page: StreamlitPage) -> str:
     """The script of a page of the menu in `pages/`, without `.py`: for a visitor, an address that needs an account signs in."""
     account = current_account()
     name = page.url_path.removeprefix(FIRST) or PurePosixPath(home(account)).name
-    script = f"studies/{name}" if name in STUDY_PAGES else MOVED.get(name, name)
+    script = f"studies/{name}" if name in STUDY_PAGES else name
     is_open = account is not None or (may_browse(account) and script in BROWSING and _is_open_to(BROWSING[script], account))
     return script if is_open else SIGN_IN.script
 
@@ -162,10 +161,8 @@ def _pages(account: Account | None) -> Iterator[StreamlitPage]:
     for script, tab in known.items():
         if _is_open_to(tab, account):
             yield from _both(script, in_menu.get(script), _in_own_terms(tab.title), first)
-    if browses:
-        yield from (_redirect(address, script) for address, script in MOVED.items())
     if account is None and own:
-        exists = {PurePosixPath(script).name for script in known} | set(MOVED if browses else ())
+        exists = {PurePosixPath(script).name for script in known}
         yield from _sign_in_entries(exists)
 
 
@@ -193,6 +190,7 @@ def _both(script: str, entry: str | None, title: str, first: str) -> Iterator[St
         )  # fmt: skip
 
 
+<<<<<<< HEAD
 def _redirect(address: str, script: str) -> StreamlitPage:
     return st.Page(_leads_to(script), title=page_title(script), url_path=address, visibility="hidden")
 
@@ -204,10 +202,12 @@ def _leads_to(script: str) -> Callable[[], None]:
     return redirect
 
 
+=======
+>>>>>>> wall
 def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
     """The sign-in page at every address that needs an account."""
     # So that a bookmark works again after signing in.
-    for script in [*STUDY_PAGES, *BROWSING, *MOVED]:
+    for script in [*STUDY_PAGES, *BROWSING]:
         if script not in existing:
             yield st.Page(script_path(SIGN_IN.script), title=SIGN_IN.title, url_path=script, visibility="hidden")
 
