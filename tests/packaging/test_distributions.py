@@ -56,7 +56,7 @@ def test_the_wheel_carries_the_dashboard_the_examples_and_its_types(distribution
     (wheel,) = distributions.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
-        "audit/dashboard/app.py", "audit/dashboard/pages/start.py", "audit/dashboard/.streamlit/config.toml",
+        "audit/dashboard/app.py", "audit/dashboard/pages/start/start.py", "audit/dashboard/.streamlit/config.toml",
         "audit/examples/tenancy/config.toml", "audit/store/schema.sql",
         "audit/py.typed", "annotation/py.typed", "annotation/PROTOCOL.md",
     } <= names  # fmt: skip
