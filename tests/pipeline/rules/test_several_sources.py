@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from audit.pipeline.generation.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.rules.marks.several_sources import NEAR, LibraryReader, answer_from_sources
 from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.rules.marks.statement_marks import marked
 from audit.release.route_kinds import ROUTE
+from audit.release.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
 from audit.release.system_kinds import SYSTEM_ANSWER
 from audit.vocabulary import Label
 from tests.pipeline.generation.sourced import LIFT, SIX, TWELVE, handbook, library_of, lifting_library
