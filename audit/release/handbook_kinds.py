@@ -136,6 +136,24 @@ def readable_reason(reason: str | None, words: str | None, without: bool | None,
 USAGE = RecordKind("usage", f.JUDGE_USAGE, about="Tokens and time; the names must be spelled as shown.")
 # No kind of the format: in an answer, servers may spell the same things otherwise
 GENERATOR_USAGE = RecordKind("generator_usage", f.JUDGE_USAGE)
+# What else the page *Answer* shows of an answer
+SEARCH = """
+
+`retrieval` may hold anything; the page *Answer* shows what it finds under these names, all of them optional:
+
+* `strategy`, `mode`, `reason`, `seconds`: the search strategy; `passages`, `full_document` or `full_document_fallback`; why it
+  fell back; CPU seconds
+* `sections`: titles of the sections touched; `queries`: the wordings that were searched for
+* `passages`: `[{"passage": 1, "section_id": "s00012", "start": 0, "end": 812, "origin": "parent", "score": 0.03, "retrievers":
+  {"dense": {"rank": 1, "score": 0.7}}}]`, places in the text of a section of `sections.jsonl`, in characters from 0, best first;
+  `origin` is `hit`, `parent`, `neighbour` or `document`
+* `layers`: `[{"layer": "dense", "kept": 20, "top": [{"section_id": "s00012", "score": 0.7}]}, {"layer": "reranked", "skipped":
+  "no reranker was given"}]`, in the order in which they ran
+* `citations`: `[{"passage": 1, "section_id": "s00012", "known": true, "page": 35, "quote": "Call us before you travel.",
+  "quote_start": 120, "quote_end": 146}]`, what the answer cites, one entry per passage and statement; `known` false: it was not
+  among what was given. `quote` is the statement that the answer rests on, `quote_start` and `quote_end` its place in the text of
+  the section (null: the heading is quoted), `page` the page on which it begins. `start` and `end`, where a release has them, are
+  the part of the answer that the citation supports"""
 ANSWER = RecordKind(
     "answer",
     (
@@ -157,7 +175,8 @@ ANSWER = RecordKind(
         "One record per question and handbook. The file may be missing: the pairs are then all there is, and absence per "
         "handbook is *unknown*, not zero. When `absent` is left out, an answer that begins with `NOT ADDRESSED` is absent. "
         "A question that was not put to a handbook has no record."
-    ),
+    )
+    + SEARCH,
     files=("answers", "responses"),
     counted=f.count("answers"),
     check=_check_answer,
