@@ -15,7 +15,7 @@ from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, whole_object, without_thinking
 from audit.pipeline.stress.running.forms import INSUFFICIENT, MAX_ANSWER, MAX_SUB_ANSWER, StressReplyForm
 from audit.release.journal_files import Reply
-from audit.release.validate_stress import NO_CHOICE, UNKNOWN_OPTION
+from audit.release.stress_kinds import NO_CHOICE, UNKNOWN_OPTION
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 
 SEVERAL = "several choices"
