@@ -16,54 +16,52 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from audit.pipeline.generation.costs import answer_cost
 from audit.pipeline.generation.evidence import GroundedQuestion, NumberedPassage
-from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
-from audit.pipeline.generation.several_sources_model import SourcedTask
+from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt, model_answers
+from audit.pipeline.generation.several_sources_model import sourced_task
 from audit.pipeline.generation.system_answers import (
     AnsweringSystem,
     SystemPassage,
     SystemQuestion,
     SystemSummary,
-    SystemTask,
     system_answers,
+    system_task,
 )
 from audit.pipeline.judging.corpus import with_centers
-from audit.pipeline.judging.costs import stage_costs
 from audit.pipeline.judging.criteria.task import (
     AnswerToScore,
     CriteriaSummary,
-    CriteriaTask,
     criteria_records,
+    criteria_task,
     load_criteria_prompt,
 )
 from audit.pipeline.judging.evidence.task import (
     AnswerWithEvidence,
     CitedStatement,
     EvidenceSummary,
-    EvidenceTask,
+    evidence_task,
     evidence_values,
     load_evidence_prompts,
 )
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.positions.task import PositionsTask, load_positions_prompts
 from audit.pipeline.judging.positions.verdicts import PositionVerdicts
-from audit.pipeline.judging.protocols import CHECK, JudgingTask
+from audit.pipeline.judging.protocols import CHECK
 from audit.pipeline.judging.verdict_sources import ModelVerdicts
-from audit.pipeline.judging.within.model import WithinTask
+from audit.pipeline.judging.within.model import within_task, within_verdicts
 from audit.pipeline.llm.calls import ANSWERED, Call, Reply
 from audit.pipeline.llm.tasks import Replies, StageCost, no_replies
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.rules.within.candidates import find_candidates
 from audit.pipeline.stress.building.model_facts import COUNTERFACTUAL, SUB_QUESTION, FactTask, load_fact_prompts, model_facts
 from audit.pipeline.stress.building.questions import BuildReport
-from audit.pipeline.stress.planted.judging import PlantedSummary, PlantedTask
+from audit.pipeline.stress.planted.judging import PlantedSummary, planted_task
 from audit.pipeline.stress.planted.judging import model_records as planted_records
 from audit.pipeline.stress.planted.planting import plant
-from audit.pipeline.stress.running.grading import GradeTask, SubAnswer, grades_of, load_grade_prompt
+from audit.pipeline.stress.running.grading import SubAnswer, grade_task, grades_of, load_grade_prompt
 from audit.pipeline.stress.running.prompts import load_stress_prompts
 from audit.pipeline.stress.running.run_stress import read_instances
-from audit.pipeline.stress.running.task import StressSummary, StressTask
+from audit.pipeline.stress.running.task import StressSummary, stress_task
 from audit.pipeline.stress.running.task import model_records as stress_records
 from audit.vocabulary import SystemMode
 from tests.pipeline.generation.leaflets import BIRCH, QUESTIONS, asked, found
@@ -81,10 +79,9 @@ Say = Callable[[Call], str]
 
 
 class Case(NamedTuple):
-    """A task; what it costs, and its result, given the replies; and what the model says."""
+    """A task; its result, given the replies; and what the model says."""
 
     task: Any
-    costs: Callable[[Replies], list[StageCost]]
     result: Callable[[Replies], Any]
     say: Say = lambda call: answer(dict(call.body))
 
@@ -94,8 +91,8 @@ def criteria(_: Path) -> Case:
         AnswerToScore(f"q{n}", f"May I travel after {n} weeks?", system, f"Yes, after {n}.", "Wait." if n % 2 else None)
         for n in range(20) for system in ("alone", "with")
     ]  # fmt: skip
-    task, summary = CriteriaTask(load_criteria_prompt(), MODEL, answers), CriteriaSummary()
-    return Case(task, task.costs, lambda replies: [list(criteria_records(task, replies, summary)), summary.sentence])
+    task, summary = criteria_task(load_criteria_prompt(), MODEL, answers), CriteriaSummary()
+    return Case(task, lambda replies: [list(criteria_records(task, replies, summary)), summary.sentence])
 
 
 def evidence(_: Path) -> Case:
@@ -106,34 +103,34 @@ def evidence(_: Path) -> Case:
         for n in range(12)
     ]  # fmt: skip
     measures = ("faithfulness", "context_precision", "answer_relevance", "citation_correctness")
-    task, summary = EvidenceTask(load_evidence_prompts(), MODEL, answers, measures), EvidenceSummary()
+    task, summary = evidence_task(load_evidence_prompts(), MODEL, answers, measures), EvidenceSummary()
     return Case(
-        task, task.costs,
+        task,
         lambda replies: [sorted(map(str, evidence_values(task, replies, summary).items())), summary.lines(measures)],
     )  # fmt: skip
 
 
 def grades(_: Path) -> Case:
     answers = [SubAnswer(f"q{n}", "How long?", "3 days", "The 3 days." if n % 4 == 0 else f"{n} days") for n in range(20)]
-    task, counts = GradeTask(load_grade_prompt(), MODEL, answers), Counter[str]()
-    return Case(task, task.costs, lambda replies: [sorted(map(str, grades_of(task, replies, counts).items())), counts])
+    task, counts = grade_task(load_grade_prompt(), MODEL, answers), Counter[str]()
+    return Case(task, lambda replies: [sorted(map(str, grades_of(task, answers, replies, counts).items())), counts])
 
 
 def stress(folder: Path) -> Case:
     instances = read_instances(built_release(folder / "release", 4), 1_000_000).instances
-    task, summary = StressTask(load_stress_prompts(), MODEL, instances), StressSummary()
-    return Case(task, task.costs, lambda replies: [list(stress_records(task, "s", replies, summary)), summary.sentence])
+    task, summary = stress_task(load_stress_prompts(), MODEL, instances), StressSummary()
+    return Case(task, lambda replies: [list(stress_records(task, "s", replies, summary)), summary.sentence])
 
 
 def planted(_: Path) -> Case:
-    task = PlantedTask(load_prompts()["structured"], MODEL, plant(start_pairs(), 4).items)
+    task = planted_task(load_prompts()["structured"], MODEL, changes := plant(start_pairs(), 4).items)
     summary = PlantedSummary()
-    return Case(task, task.costs, lambda replies: [list(planted_records(task, replies, summary)), vars(summary)])
+    return Case(task, lambda replies: [list(planted_records(task, changes, replies, summary)), vars(summary)])
 
 
 def planted_labels(_: Path) -> Case:
-    task = PlantedTask(load_prompts()["label_only"], MODEL, plant(start_pairs(), 2).items)
-    return Case(task, task.costs, lambda replies: list(planted_records(task, replies, PlantedSummary())))
+    task = planted_task(load_prompts()["label_only"], MODEL, changes := plant(start_pairs(), 2).items)
+    return Case(task, lambda replies: list(planted_records(task, changes, replies, PlantedSummary())))
 
 
 def facts(_: Path) -> Case:
@@ -145,23 +142,23 @@ def facts(_: Path) -> Case:
         return json.dumps({SUB_QUESTION: first, COUNTERFACTUAL: second}[call.purpose])
 
     task, report = FactTask(load_fact_prompts(), MODEL, [question(n, 5) for n in range(5)]), BuildReport()
-    return Case(task, task.costs, lambda replies: [str(model_facts(task, replies, report)), report.record()], say)
+    return Case(task, lambda replies: [str(model_facts(task, replies, report)), report.record()], say)
 
 
 def within(_: Path) -> Case:
     handbooks = [(f"heart_{n}", find_candidates(handbook(*FEVER))) for n in range(2)]
     other = handbook((1, "Fever", "Call at 39 °C of fever."), (9, "When to call", "Call if the fever is 38.2 °C or more."))
     handbooks.append(("heart_other", find_candidates(other)))
-    task = WithinTask(load_prompts()["within"], MODEL, lambda: handbooks, 2)
-    return Case(task, task.costs, lambda replies: [str(task.verdicts(name, found, replies)) for name, found in handbooks])
+    task = within_task(load_prompts()["within"], MODEL, handbooks, 2)
+    return Case(task, lambda replies: list(map(str, within_verdicts(task, handbooks, replies))))
 
 
 def answers(_: Path) -> Case:
     questions = [asked(one.text, "s1", "s3") for one in QUESTIONS]
     questions += [GroundedQuestion(one, BIRCH, found(BIRCH, "s2", "s4")) for one in QUESTIONS]
     questions += [asked("Whole?", "s1", mode="full_document"), *(asked(f"And {n}?", "s2") for n in range(9))]
-    task = AnswerTask(load_answer_prompt(), MODEL, lambda: questions, 8_000)
-    return Case(task, lambda replies: [answer_cost(task, replies)], lambda replies: list(model_answers(task, replies)))
+    task = answer_task(load_answer_prompt(), MODEL, lambda: questions, 8_000)
+    return Case(task, lambda replies: list(model_answers(task, replies)))
 
 
 def system_questions() -> list[SystemQuestion]:
@@ -170,15 +167,15 @@ def system_questions() -> list[SystemQuestion]:
     return [SystemQuestion(Query(f"q{n}", f"When may I lift {n} kg [1]?"), tuple(passages[: n % 9])) for n in range(14)]
 
 
-def system(mode: SystemMode, kind: type[SystemTask]) -> Callable[[Path], Case]:
+def system(mode: SystemMode, make: Callable[..., Any]) -> Callable[[Path], Case]:
     def case(_: Path) -> Case:
         asks = AnsweringSystem(MODEL, mode, max_tokens=700)
-        task, summary = kind(asks, asks.prompt(), system_questions, 4_000), SystemSummary()
+        task, summary = make(asks, asks.prompt(), system_questions, 4_000), SystemSummary()
 
         def result(replies: Replies) -> Any:
-            return [list(system_answers(task, replies, summary)), summary.text] if kind is SystemTask else []
+            return [list(system_answers(task, replies, summary)), summary.text] if make is system_task else []
 
-        return Case(task, lambda replies: [task.cost(replies)], result)
+        return Case(task, result)
 
     return case
 
@@ -194,7 +191,7 @@ def judging(name: str, *, centers: bool = False, **options: Any) -> Callable[[Pa
             source = ModelVerdicts(chosen, of, replies)
             return [[pair for item in of.items() for pair in source.pairs(item)], source.summary.sentence]
 
-        return Case(JudgingTask(chosen, of), lambda replies: stage_costs(chosen, of, replies), result)
+        return Case(chosen.task(of), result)
 
     return case
 
@@ -207,14 +204,14 @@ def positions(_: Path) -> Case:
         source = PositionVerdicts(task, replies)
         return [[record for item in of.items() for record in (*source.pairs(item), *source.positions(item))], source.invented]
 
-    return Case(task, task.costs, result)
+    return Case(task, result)
 
 
 CASES: dict[str, Callable[[Path], Case]] = {
     "criteria": criteria, "evidence": evidence, "grades": grades, "stress": stress, "planted": planted,
     "planted labels": planted_labels, "facts": facts, "within": within, "answers": answers,
-    "closed book": system(SystemMode.CLOSED_BOOK, SystemTask), "with evidence": system(SystemMode.RETRIEVAL, SystemTask),
-    "several sources": system(SystemMode.MULTI_SOURCE, SourcedTask), "structured": judging("structured"),
+    "closed book": system(SystemMode.CLOSED_BOOK, system_task), "with evidence": system(SystemMode.RETRIEVAL, system_task),
+    "several sources": system(SystemMode.MULTI_SOURCE, sourced_task), "structured": judging("structured"),
     "structured, every check": judging("structured", centers=True, absence=CHECK, swap=True, blind=True, repeats=1),
     "label only": judging("label_only", absence=CHECK), "positions": positions,
 }  # fmt: skip
@@ -240,7 +237,7 @@ def numbers(costs: Iterable[StageCost]) -> list[list[Any]]:
 def recorded(case: Case) -> dict[str, Any]:
     """Everything of a task that a journal or a result depends on, asked stage by stage."""
     task, shelf, stages = case.task, Shelf(), {}
-    before = numbers(case.costs(no_replies))
+    before = numbers(task.costs(no_replies))
     for stage in task.stages:
         calls = list(task.open_calls(stage, shelf.latest))
         for reply in filter(None, (reply_of(call, case.say) for call in calls)):
@@ -251,14 +248,17 @@ def recorded(case: Case) -> dict[str, Any]:
     left = {stage: len(list(task.open_calls(stage, shelf.latest))) for stage in task.stages}
     return {
         "plan": task.plan(), "unit": task.unit, "model": task.model, "stages": stages, "left": left,
-        "costs": before, "costs_after": numbers(case.costs(shelf.latest)), "result": digest([case.result(shelf.latest)]),
+        "costs": before, "costs_after": numbers(task.costs(shelf.latest)), "result": digest([case.result(shelf.latest)]),
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_journal_written_before_is_resumed(name: str, tmp_path: Path) -> None:
     known = json.loads(RECORDED.read_text(encoding="utf-8"))[name]
-    assert json.loads(json.dumps(recorded(CASES[name](tmp_path)))) == known
+    now = json.loads(json.dumps(recorded(CASES[name](tmp_path))))
+    assert now == known
+    # Releases have the plan in their manifest, in this order
+    assert list(now["plan"]) == list(known["plan"])
 
 
 if __name__ == "__main__":
