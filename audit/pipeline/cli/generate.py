@@ -12,20 +12,22 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, share, temperature
 from audit.errors import AuditError
+from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
 from audit.pipeline.cli.estimates import CostEstimate, handbooks_text
 from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, model_or_words, sentence_encoder
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
 from audit.pipeline.generation.costs import full_document_cost
-from audit.pipeline.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, answer_task, load_answer_prompt, model_answers
 from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
+from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
+from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
+from audit.vocabulary import EXTRACTIVE
 
 RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"

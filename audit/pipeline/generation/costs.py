@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
-from audit.pipeline.generation.evidence import Evidence, GroundedQuestion
+from audit.pipeline.answers.evidence import Evidence, GroundedQuestion
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.text.documents import Document
 

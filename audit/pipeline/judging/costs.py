@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.parse import read_presence
 from audit.pipeline.judging.protocols import ABSENCE, EXTRACT, STRUCTURED, Protocol
-from audit.pipeline.llm.calls import Reply
 from audit.pipeline.llm.tasks import StageCost, no_replies
+from audit.release.journal_files import Reply
 
 EXTRACT_NOTE = "extract needs one more call for each pair that turns out to differ in something."
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.tasks import LlmTask, Replies, batches
+from audit.release.journal_files import Reply
 
 Item = TypeVar("Item")
 # Items may hold the text of a whole handbook

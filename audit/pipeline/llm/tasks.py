@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from audit.pipeline.llm.calls import FAILED, REFUSED, Call, Reply
+from audit.pipeline.llm.calls import FAILED, REFUSED, Call
 from audit.pipeline.llm.prompts import Prompt
+from audit.release.journal_files import Reply
 
 T = TypeVar("T")
 Replies = Callable[[Iterable[str]], Mapping[str, Reply]]

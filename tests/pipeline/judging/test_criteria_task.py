@@ -11,8 +11,9 @@ from audit.pipeline.judging.criteria.task import (
     criteria_task,
     load_criteria_prompt,
 )
-from audit.pipeline.llm.calls import ANSWERED, Reply
+from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.item_task import ItemTask
+from audit.release.journal_files import Reply
 
 ANSWERS = [
     AnswerToScore("q1", "May I travel?", REFERENCE, "After 3 months.", "After 3 months."),

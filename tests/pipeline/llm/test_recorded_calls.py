@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from audit.pipeline.generation.evidence import GroundedQuestion, NumberedPassage
+from audit.pipeline.answers.evidence import GroundedQuestion, NumberedPassage
 from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt, model_answers
 from audit.pipeline.generation.several_sources_model import sourced_task
 from audit.pipeline.generation.system_answers import (
@@ -49,7 +49,7 @@ from audit.pipeline.judging.positions.verdicts import PositionVerdicts
 from audit.pipeline.judging.protocols import CHECK
 from audit.pipeline.judging.verdict_sources import ModelVerdicts
 from audit.pipeline.judging.within.model import within_task, within_verdicts
-from audit.pipeline.llm.calls import ANSWERED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, Call
 from audit.pipeline.llm.tasks import Replies, StageCost, no_replies
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.rules.within.candidates import find_candidates
@@ -63,6 +63,7 @@ from audit.pipeline.stress.running.prompts import load_stress_prompts
 from audit.pipeline.stress.running.run_stress import read_instances
 from audit.pipeline.stress.running.task import StressSummary, stress_task
 from audit.pipeline.stress.running.task import model_records as stress_records
+from audit.release.journal_files import Reply
 from audit.vocabulary import SystemMode
 from tests.pipeline.generation.leaflets import BIRCH, QUESTIONS, asked, found
 from tests.pipeline.judging.corpora import Shelf, corpus, protocol, texts

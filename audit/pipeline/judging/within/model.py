@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import is_readable, read_verdict
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.llm.item_task import ItemTask
@@ -15,6 +14,7 @@ from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.within.candidates import CandidatePair, Candidates
 from audit.pipeline.rules.within.claims import Claim
 from audit.pipeline.rules.within.rules import subject_of
+from audit.pipeline.verdict import Verdict
 
 PROMPT, STAGE = "within", "structured"
 # Pairs of one handbook that a model is asked about, those of which the rules are certain first; the others count as not asked

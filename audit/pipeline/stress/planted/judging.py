@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from audit.evaluation.planted_changes import expected_labels
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import is_readable, read_verdict
 from audit.pipeline.judging.protocols import LABEL, STRUCTURED
 from audit.pipeline.judging.verdict_sources import Rules
@@ -18,6 +17,7 @@ from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies, batches
 from audit.pipeline.stress.planted.changes import PlantedChange
 from audit.pipeline.stress.planted.planting import item_id
+from audit.pipeline.verdict import Verdict
 from audit.vocabulary import Label
 
 PROMPTS = {"structured": STRUCTURED, "label_only": LABEL}

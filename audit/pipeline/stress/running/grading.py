@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audit.evaluation.stress_measures import exact_match
-from audit.pipeline.llm.calls import Reply
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
 from audit.pipeline.llm.tasks import Replies
+from audit.release.journal_files import Reply
 from audit.vocabulary import plain
 
 GRADES = {"full": 1.0, "part": 0.5, "none": 0.0}

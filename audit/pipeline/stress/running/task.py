@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.pipeline.llm.calls import Call, Reply, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies
@@ -16,6 +16,7 @@ from audit.pipeline.stress.running.forms import StressReplyForm, sub_questions_o
 from audit.pipeline.stress.running.prompts import stress_call
 from audit.pipeline.stress.running.readers import Reader
 from audit.pipeline.stress.running.replies import StressReply, read_reply
+from audit.release.journal_files import Reply
 from audit.vocabulary import STRESS_TESTS, StressTest
 
 WORK = "stress"
