@@ -17,20 +17,22 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FAILED, FINDINGS, OK, count, note, print_before_result
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Call
 from audit.pipeline.llm.calls import FAILED as CALL_FAILED
 from audit.pipeline.llm.client import Endpoint
-from audit.pipeline.llm.journal import Journal, journal_path, journal_plan
+from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits, StoppedError
 from audit.pipeline.llm.probe import find_model, probe_endpoint
 from audit.pipeline.llm.runner import CallStats, run_calls
 from audit.pipeline.llm.shards import ShardCount, collect_replies, read_batch, write_batch
 from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, ask_stages
+from audit.release.journal_files import Reply, journal_path, journal_plan
 from audit.settings import Settings
 
 Summary = TypeVar("Summary")
 Watch = Callable[[StageCost, CallStats], None]
 DEFAULT_SHARDS = 32
+CONTINUE = "The same command continues from there, and no call is made twice."
 OUTCOMES = (ANSWERED, CUT, REFUSED, CALL_FAILED)
 
 
@@ -142,7 +144,7 @@ def carry_out(
     *,
     write: Callable[[Journal, list[str]], Summary],
     finish: Callable[[Summary], int],
-    explain_stop: Callable[[str], None],
+    explain_stop: Callable[[str], None] = lambda _: note(CONTINUE),
     watch: Watch = lambda *_: None,
 ) -> int:
     """Make the calls of a task here, or on a cluster where the options say so, and write the result; returns the exit code.

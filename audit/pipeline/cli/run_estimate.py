@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audit.errors import AuditError
+from audit.pipeline.answers.evidence import meets
 from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text
 from audit.pipeline.cli.run_models import (
     GENERATE,
@@ -19,26 +20,21 @@ from audit.pipeline.cli.run_models import (
     Options,
     answer_prompt,
     generator_name,
+    run_system_task,
+    run_within_task,
     settings_for,
-    system_task,
-    within_task,
 )
-from audit.pipeline.generation.costs import REPLY_TOKENS as ANSWER_TOKENS
-from audit.pipeline.generation.costs import FullDocumentCost, answer_cost, full_document_cost, hybrid_passages, typical_passages
-from audit.pipeline.generation.evidence import meets
-from audit.pipeline.generation.model_generator import AnswerTask, model_answers
+from audit.pipeline.generation.costs import FullDocumentCost, full_document_cost, hybrid_passages, typical_passages
+from audit.pipeline.generation.model_generator import REPLY_TOKENS as ANSWER_TOKENS
+from audit.pipeline.generation.model_generator import AnswerTask, answer_task, evidence_room, model_answers
 from audit.pipeline.generation.system_answers import REPLY_TOKENS as SYSTEM_TOKENS
-from audit.pipeline.generation.system_answers import SystemTask
-from audit.pipeline.judging.costs import REPLY_TOKENS as VERDICT_TOKENS
 from audit.pipeline.judging.costs import cost_notes, share_left
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import costs_before_answers
 from audit.pipeline.judging.protocols import ABSENCE, EXTRACT
-from audit.pipeline.judging.runs import protocol_of
-from audit.pipeline.judging.tasks import AnyJudgingTask, judging_task, task_costs
-from audit.pipeline.judging.within.model import WithinTask
-from audit.pipeline.llm.journal import journal_plan, stored_replies
-from audit.pipeline.llm.tasks import Replies, StageCost
+from audit.pipeline.judging.protocols import REPLY_TOKENS as VERDICT_TOKENS
+from audit.pipeline.llm.journal import stored_replies
+from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.passages import fits_full_document
 from audit.pipeline.retrieval.strategies import HERO, HYBRID
@@ -47,17 +43,20 @@ from audit.pipeline.stages.config import EXTRACTIVE, MODEL
 from audit.pipeline.stages.context import RunContext, SourceDocument
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import judging_input
+from audit.pipeline.stages.judging_runs import protocol_of
+from audit.pipeline.stages.judging_tasks import AnyJudgingTask, judging_task
 from audit.pipeline.stages.plan import RunPlan
 from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.systems import system_questions
 from audit.pipeline.stages.within import candidates_of
+from audit.release.journal_files import journal_plan
 from audit.text.documents import read_document
 
 # Rough length of a handbook's evidence and of an answer in characters, for an estimate before there are any.
 EVIDENCE_CHARACTERS, ANSWER_CHARACTERS, PASSAGE_CHARACTERS = 12_000, 400, 1_500
 NO_MODEL = "unknown"
 
-Task = TypeVar("Task", AnswerTask, AnyJudgingTask, WithinTask, SystemTask)
+Task = TypeVar("Task", bound=LlmTask)
 
 
 @dataclass(frozen=True)
@@ -104,9 +103,8 @@ def _generate_estimate(context: RunContext, plan: RunPlan, check: EndpointCheck 
         costs, in_full = _costs_before_retrieval(context, sources)
     else:
         with _answering(context, sources, check) as (task, replies):
-            costs = answer_cost(task, replies)
-            evidence = ((question, evidence) for question, evidence, _ in task.calls())
-            in_full = full_document_cost(evidence, context.config.retrieval.options)
+            (costs,) = task.costs(replies)
+            in_full = full_document_cost(task.items(), context.config.retrieval.options)
     sends = f"questions and passages of {handbooks_text([source.handbook_id for source in sources])}"
     cost = _estimate(context, GENERATE, [costs], sends, check, probe=probe)
     remarks = [_context_remark(context, check), in_full.text(cost.record["characters_per_token"])]
@@ -117,7 +115,7 @@ def _judge_estimate(context: RunContext, plan: RunPlan, check: EndpointCheck | N
     sends = f"questions and answers of {handbooks_text([source.handbook_id for source in context.present])}"
     if plan.pairs.exact:
         with _judging(context, check) as (task, replies):
-            costs = task_costs(task, replies)
+            costs = task.costs(replies)
     else:
         costs = _costs_before_answers(context, plan)
     return _estimate(context, JUDGE, costs, sends, check, probe=probe)
@@ -126,7 +124,7 @@ def _judge_estimate(context: RunContext, plan: RunPlan, check: EndpointCheck | N
 def _within_estimate(context: RunContext, check: EndpointCheck | None, *, probe: bool) -> CostEstimate:
     sends = f"pairs of statements of {handbooks_text([source.handbook_id for source in context.present])}"
     handbooks = candidates_of(context)
-    task, journal = _with_journal(context, WITHIN, lambda model: within_task(context, model, handbooks), check)
+    task, journal = _with_journal(context, WITHIN, lambda model: run_within_task(context, model, handbooks), check)
     with stored_replies(journal) as replies:
         costs = task.costs(replies)
     cost = _estimate(context, WITHIN, costs, sends, check, probe=probe)
@@ -143,17 +141,18 @@ def _system_estimate(
     if with_passages and plan.to_do("route" if options.asks_sources else "retrieve"):
         # Its passages are not known yet: about as long as their chunks
         count = options.across.packing.passages or options.passages if options.asks_sources else options.passages
-        length = len(system_task(context, options, NO_MODEL, lambda: ()).prompt.system) + count * PASSAGE_CHARACTERS
+        prompt = options.system(NO_MODEL, context.config.retrieval.strategy).prompt(options.templates)
+        length = len(prompt.system) + count * PASSAGE_CHARACTERS
         costs = StageCost(
             SYSTEMS, plan.questions, round(plan.questions * (length + _mean_question(context))), written=SYSTEM_TOKENS
         )
     else:
         questions = system_questions(context, options)
         task, journal = _with_journal(
-            context, SYSTEMS, lambda model: system_task(context, options, model, lambda: questions), check, options
+            context, SYSTEMS, lambda model: run_system_task(context, options, model, lambda: questions), check, options
         )
         with stored_replies(journal) as replies:
-            costs = task.cost(replies)
+            (costs,) = task.costs(replies)
     return _estimate(context, SYSTEMS, [costs], f"{sends}, for {options.id}", check, probe=probe, options=options)
 
 
@@ -163,7 +162,8 @@ def _estimate(
 ) -> CostEstimate:  # fmt: skip
     settings = settings_for(context, options or (context.config.generate if stage == GENERATE else context.config.judge))
     left = {"share_left": share_left} if stage == JUDGE else {}
-    shared: dict[str, Any] = {"sends": sends, "remarks": cost_notes(costs), "context": check and check.context, **left}
+    remarks = cost_notes(cost.stage for cost in costs)
+    shared: dict[str, Any] = {"sends": sends, "remarks": remarks, "context": check and check.context, **left}
     if not (probe and check and any(cost.sample for cost in costs)):
         return estimate(settings, NO_MODEL, costs, probe=False, **shared)
     try:
@@ -186,7 +186,7 @@ def _answering(
     asked = [question for source in sources for question in grounded_questions(context, source)]
 
     def task(model: str) -> AnswerTask:
-        return AnswerTask(answer_prompt(options), model, lambda: asked, options.context)
+        return answer_task(answer_prompt(options), model, lambda: asked, options.context)
 
     writing, journal = _with_journal(context, GENERATE, task, check)
     with stored_replies(journal) as replies:
@@ -234,13 +234,13 @@ def journaled_answers(context: RunContext, sources: Sequence[SourceDocument]) ->
 
 def _costs_before_retrieval(context: RunContext, sources: Sequence[SourceDocument]) -> tuple[StageCost, FullDocumentCost]:
     """The calls to handbooks that are not searched yet, by the lengths of their texts where these are extracted."""
-    task = AnswerTask(answer_prompt(context.config.generate), NO_MODEL, lambda: (), context.config.generate.context)
-    instructions = len(task.prompt.system) + len(task.prompt.user)
+    prompt = answer_prompt(context.config.generate)
+    instructions, room = len(prompt.system) + len(prompt.user), evidence_room(prompt, context.config.generate.context)
     queries = [Query.of(question) for question in context.questions()]
     calls, characters, total = 0, 0.0, FullDocumentCost()
     for source in sources:
         asked = [query for query in queries if meets(query, source)]
-        evidence = _expected_evidence(context, source, task.max_evidence_characters)
+        evidence = _expected_evidence(context, source, room)
         calls += len(asked)
         characters += len(asked) * (instructions + evidence.characters) + sum(len(query.text) for query in asked)
         total += FullDocumentCost(

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from audit.pipeline.generation.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.pipeline.generation.system_answers import (
-    QUESTIONS_PER_LOOKUP,
+    AnsweringSystem,
     RepliedStatement,
     StatementsReply,
     SystemPassage,
+    SystemQuestion,
     SystemTask,
+    system_task,
 )
-from audit.pipeline.llm.calls import Call, Reply, usage_record
+from audit.pipeline.llm.calls import usage_record
+from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.reply_models import read_reply
-from audit.pipeline.llm.tasks import Replies, batches
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.marks.several_sources import SourcePassage, SourceReader
 from audit.pipeline.rules.marks.statement_marks import Compare, marked
+from audit.release.journal_files import Reply
+from audit.release.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.text.quantity import find_quantities
 
 NO_STATEMENTS = "no statements"
@@ -37,13 +41,12 @@ SAME_CHARACTER = {
 }
 
 
-@dataclass(frozen=True)
-class SourcedTask(SystemTask):
-    """The calls of a system that answers from several sources, as a task for `audit.pipeline.llm`."""
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains statements or a refusal."""
-        return read_sourced_reply(reply).reason is None
+def sourced_task(
+    system: AnsweringSystem, prompt: Prompt, questions: Callable[[], Iterable[SystemQuestion]], context: int
+) -> SystemTask:
+    """The calls of a system that answers from several sources; a readable reply contains statements or a refusal."""
+    task = system_task(system, prompt, questions, context)
+    return replace(task, is_read=lambda _, reply: read_sourced_reply(reply).reason is None)
 
 
 # -- replies -------------------------------------------------------------------------------------------------------------
@@ -133,19 +136,16 @@ def passages_in_prompt(passages: Sequence[SourcePassage]) -> tuple[SystemPassage
 
 
 def model_answers(
-    task: SourcedTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
+    task: SystemTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
 ) -> Iterator[tuple[str, SourcedAnswer | None]]:
     """Pairs of question id and the answer from its reply (None without a reply).
 
     evidence  question id -> the evidence that its call was made from
     """
-    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
-        latest = replies([call.key for _, call in batch])
-        for question, call in batch:
-            reply, question_id = latest.get(call.key), question.query.question_id
-            n_prompted = len(question.passages)
-            own = evidence[question_id]
-            yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
+    for question, _, reply in task.results(replies):
+        question_id, own = question.query.question_id, evidence[question.query.question_id]
+        n_prompted = len(question.passages)
+        yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
 
 
 def answer_from_reply(

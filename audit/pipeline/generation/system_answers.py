@@ -12,14 +12,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from audit.pipeline.generation.evidence import NumberedPassage, fitting_passages, without_numbers
+from audit.pipeline.answers.evidence import NumberedPassage, fitting_passages, without_numbers
 from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, answer_in, evidence_room
 from audit.pipeline.generation.refusals import declines
-from audit.pipeline.llm.calls import Call, Reply, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
+from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_models import ReplyModel, cleaned, entries_of, faulty, needed, read_reply
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
+from audit.release.journal_files import Reply
 from audit.text.tokens import cited_numbers
 from audit.vocabulary import SystemMode
 
@@ -75,7 +77,6 @@ FORMS = {
 MODE_NAMES = {
     SystemMode.CLOSED_BOOK: "alone", SystemMode.RETRIEVAL: "with retrieval", SystemMode.MULTI_SOURCE: "several sources",
 }  # fmt: skip
-QUESTIONS_PER_LOOKUP = 100
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 300
 FORBIDDEN_IN_ID = re.compile(r"[^A-Za-z0-9._-]+")
@@ -140,60 +141,49 @@ class SystemQuestion:
 
 
 @dataclass(frozen=True)
-class SystemTask:
-    """The calls of one system, as a task for `audit.pipeline.llm`. `questions` may be called repeatedly.
+class SystemTask(ItemTask[SystemQuestion]):
+    """The calls of one answering system."""
 
-    context  tokens that the model accepts for prompt and answer together; passages at the end that do not fit are left out
+    system: AnsweringSystem = field(kw_only=True)
+
+    @property
+    def record(self) -> Record:
+        """The system's record of systems.jsonl."""
+        (prompt,) = self.prompts.values()
+        return self.system.record(prompt)
+
+
+def system_task(
+    system: AnsweringSystem, prompt: Prompt, questions: Callable[[], Iterable[SystemQuestion]], context: int
+) -> SystemTask:
+    """The calls of one system: each question with the passages that fit.
+
+    questions  may be called repeatedly
+    context    tokens that the model accepts for prompt and answer together; passages at the end that do not fit are left out
     """
+    room, purpose = evidence_room(prompt, context), prompt.form.purpose
 
-    system: AnsweringSystem
-    prompt: Prompt
-    questions: Callable[[], Iterable[SystemQuestion]]
-    context: int
-    unit: str = "questions"
+    def items() -> Iterator[SystemQuestion]:
+        for question in questions():
+            fitting = fitting_passages([one.passage for one in question.passages], room)
+            yield replace(question, passages=question.passages[: len(fitting)])
 
-    @property
-    def model(self) -> str:
-        """The model that is asked."""
-        return self.system.model
+    def calls_of(question: SystemQuestion) -> list[Call]:
+        passages = "\n\n".join(one.passage.in_prompt for one in question.passages)
+        texts = {"passages": passages, "question": without_numbers(question.query.text)}
+        return [prompt.call(system.model, question.query.question_id, texts)]
 
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The only purpose of its calls."""
-        return (self.prompt.form.purpose,)
-
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; the questions may change."""
-        settings = {"temperature": self.system.temperature, "context": self.context}
-        return {"work": self.prompt.name, "model": self.model, "prompts": {self.stages[0]: self.prompt.title}, **settings}
-
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that have no usable reply yet, in the order of the questions."""
-        return unsettled((call for _, call in self.calls()), replies, self.readable)
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains an answer or a refusal."""
-        return read_system_reply(reply).reason is None
-
-    def calls(self) -> Iterator[tuple[SystemQuestion, Call]]:
-        """Each question with the passages that fit, and its call."""
-        for question in self.questions():
-            room = evidence_room(self.prompt, self.context)
-            n_fitting = len(fitting_passages([system_passage.passage for system_passage in question.passages], room))
-            asked = replace(question, passages=question.passages[:n_fitting])
-            yield asked, self._call(asked)
-
-    def _call(self, question: SystemQuestion) -> Call:
-        texts = {
-            "passages": "\n\n".join(system_passage.passage.in_prompt for system_passage in question.passages),
-            "question": without_numbers(question.query.text),
-        }
-        return self.prompt.call(self.model, question.query.question_id, texts)
-
-    def cost(self, replies: Replies) -> StageCost:
-        """The cost of the calls that are still open."""
-        calls = self.open_calls(self.stages[0], no_replies)
-        return cost_after_replies(self.stages[0], calls, replies, self.readable, REPLY_TOKENS)
+    return SystemTask(
+        {purpose: prompt},
+        system.model,
+        prompt.name,
+        items,
+        calls_of,
+        is_read=lambda _, reply: read_system_reply(reply).reason is None,
+        tokens={purpose: REPLY_TOKENS},
+        settings={"temperature": system.temperature, "context": context},
+        system=system,
+    )
 
 
 # -- replies and records ------------------------------------------------------------------------------------------------
@@ -253,15 +243,13 @@ class SystemSummary:
 
 def system_answers(task: SystemTask, replies: Replies, summary: SystemSummary) -> Iterator[Record]:
     """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and missing replies."""
-    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
-        latest = replies([call.key for _, call in batch])
-        for question, call in batch:
-            if reply := latest.get(call.key):
-                record = _record(task.system, question, reply)
-                summary.count(record)
-                yield record
-            else:
-                summary.not_asked += 1
+    for question, _, reply in task.results(replies):
+        if reply is None:
+            summary.not_asked += 1
+            continue
+        record = _record(task.system, question, reply)
+        summary.count(record)
+        yield record
 
 
 def _record(system: AnsweringSystem, question: SystemQuestion, reply: Reply) -> Record:

@@ -14,11 +14,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from audit.pipeline.judging.corpus import Verdict
-from audit.pipeline.llm.calls import CUT, Call, Reply
+from audit.pipeline.llm.calls import CUT, Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_models import Reading, ReplyModel, cleaned, faulty, read_reply
-from audit.pipeline.llm.reply_text import clean_text, without_fences
+from audit.pipeline.llm.reply_text import (
+    clean_text,
+    without_fences,
+)
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 from audit.vocabulary import (
     DISAGREEING,
     EMPTY_WORDS,

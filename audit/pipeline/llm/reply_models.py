@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeGuard, TypeVa
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WrapValidator, model_validator
 
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import (
     clean_text,
     json_objects,
@@ -21,6 +21,7 @@ from audit.pipeline.llm.reply_text import (
     whole_object,
     without_thinking,
 )
+from audit.release.journal_files import Reply
 from audit.vocabulary import Parse
 
 FAULTY = "faulty"

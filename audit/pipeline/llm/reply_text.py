@@ -10,7 +10,8 @@ from typing import Any
 
 from json_repair import repair_json
 
-from audit.pipeline.llm.calls import ANSWERED, CUT, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT
+from audit.release.journal_files import Reply
 
 EMPTY, THINKING = "empty", "thinking only"
 # A text with more opening braces than this is not a reply, and trying each of them takes time.

@@ -12,10 +12,10 @@ from typing import Any
 
 from audit.atomic_io import write_atomic
 from audit.errors import AuditError
-from audit.pipeline.generation.evidence import meets
-from audit.pipeline.generation.files import read_json_lines
-from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
-from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
+from audit.pipeline.answers.evidence import meets
+from audit.pipeline.answers.files import read_json_lines
+from audit.pipeline.generation.several_sources_model import model_answers
+from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
@@ -36,9 +36,16 @@ from audit.release.schema import canonical
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 
-CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
+CODE = ("pipeline/generation", "pipeline/answers", "pipeline/llm/prompts.py", "pipeline/stages/systems.py")
 # What marks the statements of answers from several sources
-MARKS_CODE = ("judging", "text", "pipeline/stages/sourced_systems.py", "pipeline/source_groups.py")
+MARKS_CODE = (
+    "pipeline/rules",
+    "pipeline/verdict.py",
+    "pipeline/stages/sourced_systems.py",
+    "pipeline/stages/source_groups.py",
+    "release/sourced_answers.py",
+    "text",
+)
 # With spaces, which no system's id has
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
@@ -183,7 +190,7 @@ def without_model(context: RunContext, options: SystemOptions) -> SystemRun:
 
 
 def sourced_run(
-    context: RunContext, options: SystemOptions, task: SourcedTask, replies: Replies, summary: SystemSummary
+    context: RunContext, options: SystemOptions, task: SystemTask, replies: Replies, summary: SystemSummary
 ) -> SystemRun:
     """The answers of a model from several sources, with how their questions were routed, from the replies to its calls."""
     routed = routed_questions(context, options)
@@ -195,7 +202,7 @@ def sourced_run(
     for record in records:
         summary.count(record)
     summary.not_asked = len(routed.evidence) - len(records)
-    system = task.system.record(task.prompt)
+    system = task.record
     settings = {**system["settings"], **source_settings(options)}
     routes = [answer.route_record(name, options.id) for name, answer in answers]
     return SystemRun({**system, "settings": settings}, records, summary, routes)

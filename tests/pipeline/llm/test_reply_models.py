@@ -14,13 +14,14 @@ from audit.pipeline.judging import parse
 from audit.pipeline.judging.criteria.replies import SCHEMA as CRITERIA_SCHEMA
 from audit.pipeline.judging.evidence.replies import SCHEMAS as EVIDENCE_SCHEMAS
 from audit.pipeline.judging.positions.replies import MERGE_SCHEMA, STATEMENTS_SCHEMA
-from audit.pipeline.llm.calls import ANSWERED, CUT, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT
 from audit.pipeline.llm.reply_models import Reading, ReplyModel, cleaned, read_reply, spelled
 from audit.pipeline.retrieval.across.entity_model import SCHEMA as ENTITIES_SCHEMA
 from audit.pipeline.stress.building import model_facts
 from audit.pipeline.stress.running.forms import StressReplyForm
 from audit.pipeline.stress.running.grading import FORM as GRADE_FORM
 from audit.pipeline.themes.naming import FORM as NAME_FORM
+from audit.release.journal_files import Reply
 from audit.vocabulary import STRESS_CALLS, Parse, StressTest
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import Field, create_model
 
 from audit.evaluation.criteria import CRITERIA, Criterion
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import ReplyModel, annotated
 from audit.pipeline.llm.reply_text import (
     clean_text,
@@ -26,6 +26,7 @@ from audit.pipeline.llm.reply_text import (
     without_fences,
     without_thinking,
 )
+from audit.release.journal_files import Reply
 from audit.vocabulary import Parse, plain
 
 MAX_EXPLANATION = 240

@@ -24,8 +24,8 @@ from audit.evaluation.evidence_measures import (
     context_precision,
     share_accepted,
 )
-from audit.pipeline.llm.calls import Reply
 from audit.pipeline.llm.reply_models import ReplyModel, all_entries_of, annotated, cleaned, faulty, read_reply, spelled
+from audit.release.journal_files import Reply
 from audit.vocabulary import Parse
 
 YES, NO, PARTLY = "yes", "no", "partly"

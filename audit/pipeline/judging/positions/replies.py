@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import M, Reading, ReplyModel, cleaned, entries_of, faulty, read_reply
 from audit.pipeline.llm.reply_text import clean_text
+from audit.release.journal_files import Reply
 from audit.vocabulary import SIGNIFICANCES, Significance
 
 FOR, AGAINST, OTHER = "for", "against", "other"

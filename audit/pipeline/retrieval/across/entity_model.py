@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from audit.errors import RetrievalError
-from audit.pipeline.llm.calls import FAILED, Call, Reply
+from audit.pipeline.llm.calls import FAILED, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
@@ -23,6 +23,7 @@ from audit.pipeline.llm.reply_models import ReplyModel, entries_of, needed, read
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import unsettled
 from audit.pipeline.retrieval.across.entities import Entity, stems_of
+from audit.release.journal_files import Reply
 
 MAX_NAME, MAX_ENTITIES = 80, 20
 NO_ENTITIES = "no list of entities"

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_models import ReplyModel, cleaned, faulty, read_reply
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, unsettled
+from audit.pipeline.llm.tasks import LlmTask, Replies, batches
 from audit.pipeline.stress.building.facts import Fact
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
+from audit.release.journal_files import Reply
 from audit.text.edits import edited
 
 MODEL = "model"
@@ -67,26 +68,23 @@ def load_fact_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 
 
 @dataclass(frozen=True)
-class FactTask:
+class FactTask(LlmTask):
     """The signal documents as calls: first a sub-question, then the change that falsifies its answer."""
 
-    prompts: Mapping[str, Prompt]
-    model: str
     questions: Sequence[StressQuestion]
-    stages: tuple[str, ...] = (SUB_QUESTION, COUNTERFACTUAL)
-    unit: str = "questions"
+    tokens: Mapping[str, float] = field(default_factory=lambda: REPLY_TOKENS, kw_only=True)
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed; the questions may change."""
-        return {
-            "work": "stress build", "model": self.model, "prompts": {name: prompt.title for name, prompt in self.prompts.items()}
-        }  # fmt: skip
+        prompts = {name: prompt.title for name, prompt in self.prompts.items()}
+        return {"work": "stress build", "model": self.model, "prompts": prompts}
 
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a stage without a usable reply. A document without a usable sub-question gets no counterfactual."""
+    def parts(self, stage: str, replies: Replies, *, expected: bool = False) -> Iterator[Iterable[Call]]:
+        """The calls of a stage. A document without a usable sub-question gets no counterfactual."""
         if stage == SUB_QUESTION:
-            return unsettled((call for _, _, call in self.first_calls()), replies, self.readable)
-        return unsettled((call for _, _, call in self._second_calls(replies)), replies, self.readable)
+            yield (call for _, _, call in self.first_calls())
+        else:
+            yield self._second_calls(replies, expected=expected)
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply has all requested fields."""
@@ -117,23 +115,12 @@ class FactTask:
                 reply = latest.get(call.key)
                 yield question, document, self.read(SUB_QUESTION, reply) if reply else None, reply is not None
 
-    def _second_calls(self, replies: Replies) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
-        for question, document, fields, _ in self.sub_questions(replies):
-            if fields and fields["answer"] in document.text:
-                yield question, document, self.second_call(question, document, fields["sub_question"], fields["answer"])
-
-    def _expected_calls(self, replies: Replies) -> Iterator[Call]:
-        """The calls of the second stage that are known before the first has run."""
+    def _second_calls(self, replies: Replies, *, expected: bool) -> Iterator[Call]:
         for question, document, fields, was_asked in self.sub_questions(replies):
             if fields and fields["answer"] in document.text:
                 yield self.second_call(question, document, fields["sub_question"], fields["answer"])
-            elif not was_asked:
+            elif expected and not was_asked:
                 yield self.second_call(question, document, NOT_WRITTEN, NOT_WRITTEN)
-
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls of both stages."""
-        calls = {SUB_QUESTION: (call for _, _, call in self.first_calls()), COUNTERFACTUAL: self._expected_calls(replies)}
-        return [cost_after_replies(stage, calls[stage], replies, self.readable, REPLY_TOKENS[stage]) for stage in self.stages]
 
 
 def model_facts(task: FactTask, replies: Replies, report: BuildReport) -> dict[str, Fact]:

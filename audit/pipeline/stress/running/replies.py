@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import read_reply as find_reply
 from audit.pipeline.llm.reply_text import clean_text
 from audit.pipeline.stress.running.forms import (
@@ -22,6 +22,7 @@ from audit.pipeline.stress.running.forms import (
     StressReplyForm,
     reply_model,
 )
+from audit.release.journal_files import Reply
 from audit.release.validate_stress import NO_CHOICE, UNKNOWN_OPTION
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 
