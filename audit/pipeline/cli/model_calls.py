@@ -32,6 +32,7 @@ from audit.settings import Settings
 Summary = TypeVar("Summary")
 Watch = Callable[[StageCost, CallStats], None]
 DEFAULT_SHARDS = 32
+CONTINUE = "The same command continues from there, and no call is made twice."
 OUTCOMES = (ANSWERED, CUT, REFUSED, CALL_FAILED)
 
 
@@ -143,7 +144,7 @@ def carry_out(
     *,
     write: Callable[[Journal, list[str]], Summary],
     finish: Callable[[Summary], int],
-    explain_stop: Callable[[str], None],
+    explain_stop: Callable[[str], None] = lambda _: note(CONTINUE),
     watch: Watch = lambda *_: None,
 ) -> int:
     """Make the calls of a task here, or on a cluster where the options say so, and write the result; returns the exit code.

@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
 from audit.evaluation.planted_changes import PlantedOutcome, planted_outcome
-from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.cli.item_command import about_calls, run_task
+from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.judging.parse import load_prompts
-from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.labels import baseline
 from audit.pipeline.stages.judge_planted import (
@@ -25,7 +24,7 @@ from audit.pipeline.stages.judge_planted import (
     planted_target,
     write_planted,
 )
-from audit.pipeline.stress.planted.judging import PROMPTS, PlantedSummary, PlantedTask, Record, model_records, rule_records
+from audit.pipeline.stress.planted.judging import PROMPTS, PlantedSummary, Record, model_records, planted_task, rule_records
 from audit.pipeline.stress.planted.planting import PlantedChanges, plant
 from audit.settings import Settings
 from audit.vocabulary import ABSTAINED, PLANTED_KINDS, RULES_JUDGE, PlantedKind
@@ -37,9 +36,9 @@ After sentences in another order, other words, padding, swapped answers, the nam
 judge that was planted in an answer, the label must stay. The judge is asked before and after the change, with the prompt of
 `audit judge`. The same seed plants the same changes for every judge.
 
-The labels are written to {PLANTED_FILE} in the release's folder, where those of other judges stay. AUDIT_JUDGE_URL,
-AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.planted.journal, next to the folder,
-before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
+The labels are written to {PLANTED_FILE} in the release's folder, where those of other judges stay.
+
+{about_calls("RELEASE.planted.journal")}
 
 Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or changes were
 not asked about, 2 nothing was written."""
@@ -101,34 +100,23 @@ def _ask_model(
     # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = target.folder.with_name(f"{target.folder.name}.planted")
     prompt = load_prompts(arguments.templates)[arguments.protocol]
-    task = PlantedTask(prompt, model_for(arguments, settings), changes.items)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task, changes)
+    task, summary = planted_task(prompt, model_for(arguments, settings), changes.items), PlantedSummary()
 
-    def write(journal: Journal, _: list[str]) -> tuple[PlantedSummary, list[Record]]:
-        summary = PlantedSummary()
-        records = list(model_records(task, journal.latest, summary))
+    def write(replies: Replies, _: list[str]) -> list[Record]:
+        records = list(model_records(task, changes.items, replies, summary))
         write_planted(target, earlier, task.model, records)
-        return summary, records
+        return records
 
-    return carry_out(
-        arguments, settings, task,
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends="questions, answers, and answers with planted changes",
+        remarks=_refused_text(changes),
+        figures={"items": len(changes.items), "kinds": _by_kind(changes)},
         write=write,
-        finish=lambda written: _finish(arguments, target, changes, *written),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: PlantedTask, changes: PlantedChanges) -> int:
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(
-            settings, task.model, task.costs(replies),
-            probe=arguments.probe, sends="questions, answers, and answers with planted changes", remarks=_refused_text(changes),
-        )  # fmt: skip
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record | {"items": len(changes.items), "kinds": _by_kind(changes)})
-    return OK
+        finish=lambda records: _finish(arguments, target, changes, summary, records),
+    )
 
 
 def _finish(

@@ -14,8 +14,8 @@ from audit.atomic_io import write_atomic
 from audit.errors import AuditError
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.answers.files import read_json_lines
-from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
-from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
+from audit.pipeline.generation.several_sources_model import model_answers
+from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
@@ -190,7 +190,7 @@ def without_model(context: RunContext, options: SystemOptions) -> SystemRun:
 
 
 def sourced_run(
-    context: RunContext, options: SystemOptions, task: SourcedTask, replies: Replies, summary: SystemSummary
+    context: RunContext, options: SystemOptions, task: SystemTask, replies: Replies, summary: SystemSummary
 ) -> SystemRun:
     """The answers of a model from several sources, with how their questions were routed, from the replies to its calls."""
     routed = routed_questions(context, options)
@@ -202,7 +202,7 @@ def sourced_run(
     for record in records:
         summary.count(record)
     summary.not_asked = len(routed.evidence) - len(records)
-    system = task.system.record(task.prompt)
+    system = task.record
     settings = {**system["settings"], **source_settings(options)}
     routes = [answer.route_record(name, options.id) for name, answer in answers]
     return SystemRun({**system, "settings": settings}, records, summary, routes)

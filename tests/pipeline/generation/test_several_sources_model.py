@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from audit.pipeline.generation.several_sources_model import (
-    SourcedTask,
     answer_from_reply,
     find_quote,
     model_answers,
     passages_in_prompt,
     read_sourced_reply,
+    sourced_task,
 )
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
 from audit.pipeline.llm.calls import ANSWERED
@@ -135,7 +135,7 @@ def test_the_prompt_names_the_sources_and_a_question_without_reply_has_no_answer
     system = AnsweringSystem("small", SystemMode.MULTI_SOURCE)
     passages = passages_in_prompt(LibraryReader(library).passages(evidence))
     question = SystemQuestion(Query("q1", LIFT), passages)
-    task = SourcedTask(system, system.prompt(), lambda: [question], 8_000)
+    task = sourced_task(system, system.prompt(), lambda: [question], 8_000)
     (call,) = task.open_calls(task.stages[0], lambda _: {})
     assert "[1] cedar: Lifting" in call.body["messages"][-1]["content"]
     stored = {call.key: replied((f"{SIX}.", [(2, SIX)]))}

@@ -7,11 +7,12 @@ from audit.pipeline.judging.criteria.task import (
     NO_REFERENCE,
     AnswerToScore,
     CriteriaSummary,
-    CriteriaTask,
     criteria_records,
+    criteria_task,
     load_criteria_prompt,
 )
 from audit.pipeline.llm.calls import ANSWERED
+from audit.pipeline.llm.item_task import ItemTask
 from audit.release.journal_files import Reply
 
 ANSWERS = [
@@ -21,8 +22,8 @@ ANSWERS = [
 ]
 
 
-def task(answers: list[AnswerToScore] = ANSWERS) -> CriteriaTask:
-    return CriteriaTask(load_criteria_prompt(), "judge-1", answers)
+def task(answers: list[AnswerToScore] = ANSWERS) -> ItemTask[AnswerToScore]:
+    return criteria_task(load_criteria_prompt(), "judge-1", answers)
 
 
 def reply(key: str, consensus: int = 1) -> Reply:

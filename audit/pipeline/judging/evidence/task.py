@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from audit.evaluation.evidence_measures import (
     ANSWER_RELEVANCE,
@@ -20,8 +19,9 @@ from audit.evaluation.evidence_measures import (
 )
 from audit.pipeline.judging.evidence.replies import SCHEMAS, EvidenceVerdict, read_evidence_reply
 from audit.pipeline.llm.calls import Call
+from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
 
 STAGE = "evidence"
@@ -33,7 +33,7 @@ FIELDS = {
     CITATION_CORRECTNESS: ("question", "citations"),
 }
 PROMPT_FORMS = {name: PromptForm(name, name, FIELDS[name], SCHEMAS[name]) for name in JUDGED_MEASURES}
-REPLY_TOKENS = {
+REPLY_TOKENS: dict[str, float] = {
     FAITHFULNESS: 200, CONTEXT_PRECISION: 80, CONTEXT_RECALL: 200, ANSWER_RELEVANCE: 50, CITATION_CORRECTNESS: 60,
 }  # fmt: skip
 """Rough tokens of a reply, for estimates without a server."""
@@ -128,65 +128,40 @@ def load_evidence_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     return load_templates(PROMPT_FORMS.values(), resources.files("audit.pipeline.judging.evidence").joinpath("templates"), folder)
 
 
-@dataclass(frozen=True)
-class EvidenceTask:
-    """The answers to judge as calls, one for each measure that is asked of an answer; a task for `audit.pipeline.llm`.
+def evidence_task(
+    prompts: Mapping[str, Prompt], model: str, answers: Sequence[AnswerWithEvidence], measures: Sequence[str] = JUDGED_MEASURES
+) -> ItemTask[AnswerWithEvidence]:
+    """The answers to judge, in the order of questions: one call for each measure that is asked of an answer."""
 
-    The answers are in the order of questions. No call needs the reply to another, so all are one stage.
-    """
+    def calls_of(item: AnswerWithEvidence) -> Iterator[Call]:
+        for measure in measures:
+            if texts := item.texts(measure):
+                yield prompts[measure].call(model, item.question_id, texts)
 
-    prompts: dict[str, Prompt]
-    model: str
-    answers: Sequence[AnswerWithEvidence]
-    measures: tuple[str, ...] = JUDGED_MEASURES
-    stages: tuple[str, ...] = (STAGE,)
-    unit: str = "questions"
-
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; answers and measures may change."""
-        return {"work": STAGE, "model": self.model, "prompts": {name: self.prompts[name].title for name in JUDGED_MEASURES}}
-
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, question by question."""
-        return unsettled((call for _, call in self.calls()), replies, self.readable)
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply could be read."""
-        return read_evidence_reply(call.purpose, reply, self._expected.get(call.key, 0)).readable
-
-    @cached_property
-    def _expected(self) -> dict[str, int]:
+    @cache
+    def numbered() -> dict[str, int]:
         # A call alone does not reveal how many texts it numbers: they are other people's, and may contain numbers
-        return {call.key: item.numbered(call.purpose) for item, call in self.calls()}
+        return {call.key: item.numbered(call.purpose) for item in answers for call in calls_of(item)}
 
-    def calls(self) -> Iterator[tuple[AnswerWithEvidence, Call]]:
-        """Each answer with its calls, whose purpose is the measure."""
-        for item in self.answers:
-            for measure in self.measures:
-                if texts := item.texts(measure):
-                    yield item, self.prompts[measure].call(self.model, item.question_id, texts)
+    def is_read(call: Call, reply: Reply) -> bool:
+        return read_evidence_reply(call.purpose, reply, numbered().get(call.key, 0)).readable
 
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls of each measure."""
-        return [self._cost(measure, replies) for measure in self.measures]
-
-    def _cost(self, measure: str, replies: Replies) -> StageCost:
-        calls = unsettled((call for _, call in self.calls() if call.purpose == measure), no_replies, self.readable)
-        return cost_after_replies(measure, calls, replies, self.readable, REPLY_TOKENS[measure])
+    tokens = {measure: REPLY_TOKENS[measure] for measure in measures}
+    return ItemTask(prompts, model, STAGE, lambda: answers, calls_of, is_read, tokens=tokens, stage=STAGE)
 
 
-def evidence_values(task: EvidenceTask, replies: Replies, summary: EvidenceSummary) -> dict[tuple[str, str, str], float]:
+def evidence_values(
+    task: ItemTask[AnswerWithEvidence], replies: Replies, summary: EvidenceSummary
+) -> dict[tuple[str, str, str], float]:
     """(question id, system id, measure) -> value, of every reply that has one; `summary` counts all."""
     values: dict[tuple[str, str, str], float] = {}
     asked: Counter[str] = Counter()
-    for batch in batches(task.calls()):
-        latest = replies([call.key for _, call in batch])
-        for item, call in batch:
-            asked[call.purpose] += 1
-            reply = latest.get(call.key)
-            verdict = read_evidence_reply(call.purpose, reply, item.numbered(call.purpose)) if reply else None
-            summary.count(call.purpose, verdict)
-            if verdict and verdict.value is not None:
-                values[item.question_id, item.system_id, call.purpose] = verdict.value
-    summary.not_askable.update({measure: len(task.answers) - asked[measure] for measure in task.measures})
+    for item, call, reply in task.results(replies):
+        asked[call.purpose] += 1
+        verdict = read_evidence_reply(call.purpose, reply, item.numbered(call.purpose)) if reply else None
+        summary.count(call.purpose, verdict)
+        if verdict and verdict.value is not None:
+            values[item.question_id, item.system_id, call.purpose] = verdict.value
+    answers = sum(1 for _ in task.items())
+    summary.not_askable.update({measure: answers - asked[measure] for measure in task.tokens})
     return values

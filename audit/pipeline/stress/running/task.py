@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.pipeline.llm.calls import Call, usage_record
+from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.instances import StressInstance
 from audit.pipeline.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.pipeline.stress.running.prompts import stress_call
@@ -62,65 +63,44 @@ class StressSummary:
             self.reasons[reply.reason] += 1
 
 
-@dataclass(frozen=True)
-class StressTask:
-    """Instances as calls, a task for `audit.pipeline.llm`: one stage for each test, one call for each instance."""
-
-    prompts: Mapping[StressTest, Prompt]
-    model: str
-    instances: Sequence[StressInstance]
-    unit: str = "questions"
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The tests that have instances, in their order."""
-        present = {instance.test for instance in self.instances}
-        return tuple(str(test) for test in STRESS_TESTS if test in present)
-
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; the instances may change."""
-        return {"work": WORK, "model": self.model, "prompts": {str(test): prompt.title for test, prompt in self.prompts.items()}}
-
-    def calls(self, stage: str | None = None) -> Iterator[tuple[StressInstance, Call]]:
-        """Each instance (of one test) with its call; those of a question follow each other."""
-        chosen = (instance for instance in self.instances if stage in (None, str(instance.test)))
-        for instance in sorted(chosen, key=lambda instance: instance.question_id):
-            yield instance, stress_call(self.prompts[instance.test], self.model, instance)
-
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a test without a usable reply, question by question."""
-        return unsettled((call for _, call in self.calls(stage)), replies, self.readable)
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply has one of the choices offered."""
-        form = StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
-        return read_reply(reply, form, {}).reason is None
-
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls of each test."""
-        return [self._cost(stage, replies) for stage in self.stages]
-
-    def _cost(self, stage: str, replies: Replies) -> StageCost:
-        own = [instance for instance in self.instances if str(instance.test) == stage]
-        entries = sum(StressReplyForm.of(instance).documents + len(sub_questions_of(instance)) for instance in own) / max(
-            len(own), 1
-        )
-        calls = unsettled((call for _, call in self.calls(stage)), no_replies, self.readable)
-        return cost_after_replies(stage, calls, replies, self.readable, REPLY_TOKENS + TOKENS_PER_ENTRY * entries)
+def stress_task(
+    prompts: Mapping[StressTest, Prompt], model: str, instances: Sequence[StressInstance]
+) -> ItemTask[StressInstance]:
+    """One stage for each test that has instances, one call for each instance; those of a question follow each other."""
+    by_test = {test: [instance for instance in instances if instance.test == test] for test in STRESS_TESTS}
+    return ItemTask(
+        {str(test): prompt for test, prompt in prompts.items()},
+        model,
+        WORK,
+        lambda: sorted(instances, key=lambda instance: instance.question_id),
+        calls_of=lambda instance: [stress_call(prompts[instance.test], model, instance)],
+        is_read=_has_choice,
+        tokens={str(test): _reply_tokens(own) for test, own in by_test.items() if own},
+    )
 
 
-def model_records(task: StressTask, system_id: str, replies: Replies, summary: StressSummary) -> Iterator[dict[str, Any]]:
+def _has_choice(call: Call, reply: Reply) -> bool:
+    form = StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
+    return read_reply(reply, form, {}).reason is None
+
+
+def _reply_tokens(instances: Sequence[StressInstance]) -> float:
+    entries = sum(StressReplyForm.of(instance).documents + len(sub_questions_of(instance)) for instance in instances)
+    return REPLY_TOKENS + TOKENS_PER_ENTRY * (entries / len(instances))
+
+
+def model_records(
+    task: ItemTask[StressInstance], system_id: str, replies: Replies, summary: StressSummary
+) -> Iterator[dict[str, Any]]:
     """The records of stress_replies.jsonl; an instance that was not asked has none. `summary` counts both."""
-    for batch in batches(task.calls()):
-        latest = replies([call.key for _, call in batch])
-        for instance, call in batch:
-            if reply := latest.get(call.key):
-                parsed = read_reply(reply, StressReplyForm.of(instance), instance.options)
-                summary.count(parsed)
-                usage = {**usage_record([reply]), "prompt": task.prompts[instance.test].title}
-                yield reply_record(instance, system_id, parsed) | {"usage": usage}
-            else:
-                summary.not_asked += 1
+    for instance, call, reply in task.results(replies):
+        if reply is None:
+            summary.not_asked += 1
+            continue
+        parsed = read_reply(reply, StressReplyForm.of(instance), instance.options)
+        summary.count(parsed)
+        usage = {**usage_record([reply]), "prompt": task.prompts[call.purpose].title}
+        yield reply_record(instance, system_id, parsed) | {"usage": usage}
 
 
 def reader_records(

@@ -10,7 +10,7 @@ from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.tasks import no_replies
 from audit.pipeline.rules.labels import baseline
-from audit.pipeline.stress.planted.judging import PlantedSummary, PlantedTask, model_records, rule_records
+from audit.pipeline.stress.planted.judging import PlantedSummary, model_records, planted_task, rule_records
 from audit.pipeline.stress.planted.planting import plant
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
@@ -20,7 +20,8 @@ from audit.vocabulary import ABSTAINED, RULES_JUDGE, Label, PlantedKind
 from tests.pipeline.stress.planted.pairs import start_pairs
 
 CHANGES = plant(start_pairs(), 4).items
-TASK = PlantedTask(load_prompts()["structured"], "judge-1", CHANGES)
+PROMPT = load_prompts()["structured"]
+TASK = planted_task(PROMPT, "judge-1", CHANGES)
 
 
 def reply_to(call, label: str) -> Reply:
@@ -31,7 +32,7 @@ def reply_to(call, label: str) -> Reply:
 def test_each_pair_is_asked_about_before_and_after_and_equal_calls_once():
     calls = list(TASK.open_calls("structured", no_replies))
     assert len({call.key for call in calls}) == len(calls)
-    both = [key for change in CHANGES for key in (call.key for call in TASK.pair_of_calls(change))]
+    both = [key for change in CHANGES for key in (call.key for call in TASK.calls_of(change))]
     assert {call.key for call in calls} == set(both)
     assert len(calls) < len(both)
     assert sum(cost.calls for cost in TASK.costs(no_replies)) == len(calls)
@@ -44,12 +45,12 @@ def test_a_reply_that_is_there_is_not_asked_for_again():
 
 
 def test_records_have_both_labels_and_are_valid():
-    before = {TASK.pair_of_calls(change)[0].key for change in CHANGES}
+    before = {TASK.calls_of(change)[0].key for change in CHANGES}
     calls = {call.key: call for call in TASK.open_calls("structured", no_replies)}
     # A perfect judge of amounts: what was not changed is CONSISTENT
     replies = {key: reply_to(call, "CONSISTENT" if key in before else "DIVERGENT") for key, call in calls.items()}
     summary = PlantedSummary()
-    records = list(model_records(TASK, lambda keys: {key: replies[key] for key in keys}, summary))
+    records = list(model_records(TASK, CHANGES, lambda keys: {key: replies[key] for key in keys}, summary))
     assert (summary.judged, summary.not_asked, summary.unscored.total()) == (len(CHANGES), 0, 0)
     validator = Draft202012Validator({"$defs": json_schema()["$defs"], "$ref": "#/$defs/planted"})
     for record, change in zip(records, CHANGES, strict=True):
@@ -64,11 +65,9 @@ def test_records_have_both_labels_and_are_valid():
 
 
 def test_a_change_without_both_replies_is_not_asked_and_has_no_record():
-    _, after = TASK.pair_of_calls(CHANGES[0])
+    _, after = TASK.calls_of(CHANGES[0])
     summary = PlantedSummary()
-    records = list(
-        model_records(PlantedTask(TASK.prompt, "judge-1", CHANGES[:1]), lambda _: {after.key: reply_to(after, "X")}, summary)
-    )
+    records = list(model_records(TASK, CHANGES[:1], lambda _: {after.key: reply_to(after, "X")}, summary))
     assert (records, summary.not_asked) == ([], 1)
 
 
