@@ -88,4 +88,4 @@ def _question_records(queries: list[Query]) -> Iterator[dict[str, Any]]:
 def _finish(arguments: argparse.Namespace, system: AnsweringSystem, summary: SystemSummary) -> int:
     text = f"{arguments.out}: {system.id}: {summary.text}\nShow them with: audit load {shlex.quote(str(arguments.out))}"
     print_result(arguments, text, {"system_id": system.id, "release": str(arguments.out), **summary.as_record()})
-    return OK if summary.clean else FINDINGS
+    return FINDINGS if summary.unread or summary.not_asked else OK

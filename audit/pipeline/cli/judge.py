@@ -189,7 +189,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Any
 
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingSummary) -> int:
     lines = [f"{arguments.out}: {summary.sentence}"]
-    lines += [f"  unscored, {reason}: {pairs:,}" for reason, pairs in summary.unscored.most_common()]
+    lines += summary.lines("unscored, ")
     lines += [summary.remark] if summary.remark else []
     result: dict[str, Any] = {"release": str(arguments.out), **record_outcome(arguments.progress, summary)}
     if arguments.load or arguments.load_into:

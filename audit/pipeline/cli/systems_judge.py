@@ -12,7 +12,7 @@ from audit.pipeline.cli.item_command import about_calls, print_written, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.systems_evidence import ABOUT as ABOUT_EVIDENCE
 from audit.pipeline.cli.systems_evidence import judge_evidence
-from audit.pipeline.judging.criteria.task import CriteriaSummary, criteria_records, criteria_task, load_criteria_prompt
+from audit.pipeline.judging.criteria.task import WORDS, criteria_records, criteria_task, load_criteria_prompt
 from audit.pipeline.judging.judge_systems import (
     CRITERIA_FILE,
     AnswersToScore,
@@ -20,6 +20,7 @@ from audit.pipeline.judging.judge_systems import (
     earlier_evaluations,
     write_criteria,
 )
+from audit.pipeline.llm.summary import Summary
 from audit.settings import Settings
 
 CRITERIA, EVIDENCE = "criteria", "evidence"
@@ -82,7 +83,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")
     # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = folder.with_name(f"{folder.name}.criteria")
-    answers, summary = chosen.answers[: arguments.limit], CriteriaSummary()
+    answers, summary = chosen.answers[: arguments.limit], Summary(WORDS)
     task = criteria_task(load_criteria_prompt(arguments.templates), model_for(arguments, settings), answers)
     return run_task(
         arguments,
@@ -96,13 +97,19 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
 
-def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: CriteriaSummary, written: int) -> int:
+def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: Summary, written: int) -> int:
     path = arguments.release / CRITERIA_FILE
-    lines = [summary.sentence, *(f"  {reason}: {number:,}" for reason, number in summary.reasons.most_common())]
     result = {
-        "judged": summary.judged, "complete": summary.complete, "unscored": summary.unscored, "not_asked": summary.not_asked,
-        "reasons": dict(summary.reasons), "parse": dict(summary.parse), "refused": chosen.refused, "unread": chosen.unread,
+        **summary.record("judged", "complete", "unscored"), "refused": chosen.refused, "unread": chosen.unread,
         "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
     }  # fmt: skip
-    findings = bool(summary.judged > summary.complete or summary.not_asked or chosen.unreadable)
-    return print_written(arguments, [*lines, chosen.left_out], f"{written:,} evaluations", path, result, findings=findings)
+    incomplete = summary.counts["judged"] > summary.counts["complete"]
+    findings = bool(incomplete or summary.not_asked or chosen.unreadable)
+    return print_written(
+        arguments,
+        [summary.sentence, *summary.lines(), chosen.left_out],
+        f"{written:,} evaluations",
+        path,
+        result,
+        findings=findings,
+    )
