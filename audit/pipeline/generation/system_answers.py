@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, evi
 from audit.pipeline.generation.refusals import declines
 from audit.pipeline.llm.calls import CUT, Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
@@ -92,7 +91,7 @@ class AnsweringSystem:
     def prompt(self, folder: Path | None = None) -> Prompt:
         """The prompt of its mode with its settings; from `folder` if that has it. Raises AuditError for an unusable template."""
         form = FORMS[self.mode]
-        prompt = load_templates([form], resources.files("audit.pipeline.generation").joinpath("templates"), folder)[form.name]
+        prompt = load_template(form, __package__, folder)
         return replace(prompt, temperature=self.temperature, max_tokens=self.max_tokens)
 
     def record(self, prompt: Prompt) -> Record:

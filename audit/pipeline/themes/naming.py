@@ -6,7 +6,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 
 from audit.pipeline.embedding.vectors import Vectors, unit_rows
 from audit.pipeline.llm.calls import Call
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.themes.linkage import Labels
 from audit.release.journal_files import Reply
 from audit.release.taxonomy import MAX_EXEMPLARS
@@ -144,7 +143,7 @@ FORM = PromptForm("theme_name", "name", ("words", "phrases"), SCHEMA)
 
 def naming_prompt(folder: Path | None = None) -> Prompt:
     """The template `theme_name`, from `folder` where one is given. Raises AuditError where it cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.themes").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from audit.pipeline.judging.criteria.replies import SCHEMA, Evaluation, read_evaluation
 from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.vocabulary import Parse
@@ -47,7 +46,7 @@ class AnswerToScore:
 
 def load_criteria_prompt(folder: Path | None = None) -> Prompt:
     """The prompt `criteria`, from `folder` if it is given. Raises AuditError if the template cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.judging.criteria").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def criteria_task(prompt: Prompt, model: str, answers: Sequence[AnswerToScore]) -> ItemTask[AnswerToScore]:

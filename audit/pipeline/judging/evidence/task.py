@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from audit.evaluation.evidence_measures import (
@@ -94,7 +93,7 @@ def _numbered(texts: Sequence[str]) -> str:
 
 def load_evidence_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by measure, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(PROMPT_FORMS.values(), resources.files("audit.pipeline.judging.evidence").joinpath("templates"), folder)
+    return load_templates(PROMPT_FORMS.values(), __package__, folder)
 
 
 def evidence_task(

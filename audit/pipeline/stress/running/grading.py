@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 from audit.evaluation.stress_measures import exact_match
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
@@ -51,7 +50,7 @@ class SubAnswer(NamedTuple):
 
 def load_grade_prompt(folder: Path | None = None) -> Prompt:
     """The prompt `stress_grade`, from `folder` if it is given. Raises AuditError if the template cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.stress.running").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def read_grade(reply: Reply) -> float | None:
