@@ -176,11 +176,11 @@ def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Enc
 def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt, sources: GenerationInputs) -> int:
     task = answer_task(prompt, model_for(arguments, settings), sources.grounded_questions, arguments.context)
 
-    def write(replies: Replies, servers: list[str]) -> GenerationSummary:
+    def write(replies: Replies, servers: list[str]) -> int:
         summary = GenerationSummary()
         about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}}
         write_answers(arguments.out, model_answers(task, replies, summary), summary, about, sources.missing)
-        return summary
+        return _finish(arguments, sources, summary)
 
     def text(cost: CostEstimate) -> str:
         in_full = full_document_cost(task.items(), RetrievalSettings())
@@ -193,7 +193,6 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt
         sends=f"questions and passages of {handbooks_text([document.handbook_id for document in sources.documents])}",
         text=text,
         write=write,
-        finish=lambda summary: _finish(arguments, sources, summary),
     )
 
 

@@ -133,8 +133,7 @@ def _build_with_model(arguments: argparse.Namespace, settings: Settings, source:
         sends="questions and their signal documents",
         text=lambda cost: f"{_size(source)}\n{cost.text}",
         figures={"questions": len(source.questions), "documents": source.documents},
-        write=lambda replies, _: model_facts(task, replies, source.report),
-        finish=lambda facts: _finish(arguments, source, facts, made_by),
+        write=lambda replies, _: _finish(arguments, source, model_facts(task, replies, source.report), made_by),
     )
 
 

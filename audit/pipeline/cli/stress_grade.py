@@ -53,7 +53,11 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
         grades = grades_of(task, answers, replies, summary)
         systems = list(graded_systems(earlier, arguments.systems, task.model))
         graded = graded_replies(stress_input, earlier, arguments.systems, grades)
-        return write_replies(stress_input, earlier, systems, graded)
+        written = write_replies(stress_input, earlier, systems, graded)
+        line = f"{summary.counts.total():,} different answers: {summary.sentence}"
+        result, findings = {**summary.counts, "replies": written}, bool(summary.counts["unreadable"] or summary.not_asked)
+        path = arguments.release / REPLIES_FILE
+        return print_written(arguments, [line], f"{written:,} replies", path, result, findings=findings)
 
     return run_task(
         arguments,
@@ -63,12 +67,4 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
         remarks=f"{exact:,} of {len(answers):,} different answers are exact and need no call.",
         figures={"answers": len(answers), "exact": exact},
         write=write,
-        finish=lambda written: _finish(arguments, summary, written),
     )
-
-
-def _finish(arguments: argparse.Namespace, summary: Summary, written: int) -> int:
-    line = f"{summary.counts.total():,} different answers: {summary.sentence}"
-    findings, path = bool(summary.counts["unreadable"] or summary.not_asked), arguments.release / REPLIES_FILE
-    result = {**summary.counts, "replies": written}
-    return print_written(arguments, [line], f"{written:,} replies", path, result, findings=findings)

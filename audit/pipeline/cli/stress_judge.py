@@ -103,10 +103,10 @@ def _ask_model(
     prompt = load_prompts(arguments.templates)[arguments.protocol]
     task, summary = planted_task(prompt, model_for(arguments, settings), changes.items), Summary(WORDS)
 
-    def write(replies: Replies, _: list[str]) -> list[Record]:
+    def write(replies: Replies, _: list[str]) -> int:
         records = list(model_records(task, changes.items, replies, summary))
         write_planted(target, earlier, task.model, records)
-        return records
+        return _finish(arguments, target, changes, summary, records)
 
     return run_task(
         arguments,
@@ -116,7 +116,6 @@ def _ask_model(
         remarks=_refused_text(changes),
         figures={"items": len(changes.items), "kinds": _by_kind(changes)},
         write=write,
-        finish=lambda records: _finish(arguments, target, changes, summary, records),
     )
 
 

@@ -93,7 +93,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     def write(replies: Replies, servers: list[str]) -> int:
         system = _model_system(arguments, task, servers)
         records = model_records(task, system["system_id"], replies, summary)
-        return write_replies(stress_input, earlier, [system], records)
+        written = write_replies(stress_input, earlier, [system], records)
+        return _finish(arguments, stress_input, summary, written)
 
     documents = {document.text for instance in chosen for document in instance.documents}
     return run_task(
@@ -103,7 +104,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         sends=f"questions, options and {len(documents):,} documents",
         figures={"instances": len(chosen)},
         write=write,
-        finish=lambda written: _finish(arguments, stress_input, summary, written),
     )
 
 

@@ -45,15 +45,16 @@ def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:
             "Nothing was asked. Add evidence to system_answers.jsonl, and the texts of its sections."
         )
 
-    def write(replies: Replies, _: list[str]) -> tuple[Values, int]:
+    def write(replies: Replies, _: list[str]) -> int:
         values = evidence_values(task, replies, summaries)
         try:
-            return values, write_measures(records, values)
+            written = write_measures(records, values)
         except OSError as error:
             raise AuditError(
                 f"{folder / MEASURES_FILE} cannot be written ({describe_error(error)}). The file is unchanged, and all replies "
                 "are stored. Run this again with --parse-again where the folder can be written."
             ) from error
+        return _finish(arguments, chosen, summaries, values, written)
 
     systems = arguments.systems or chosen.systems
     return run_task(
@@ -64,7 +65,6 @@ def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:
         remarks=chosen.left_out,
         figures={"answers": len(answers), "measures": list(measures)},
         write=write,
-        finish=lambda written: _finish(arguments, chosen, summaries, *written),
     )
 
 

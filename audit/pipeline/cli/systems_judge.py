@@ -15,12 +15,12 @@ from audit.pipeline.cli.systems_evidence import judge_evidence
 from audit.pipeline.judging.criteria.task import WORDS, criteria_records, criteria_task, load_criteria_prompt
 from audit.pipeline.judging.judge_systems import (
     CRITERIA_FILE,
-    AnswersToScore,
     answers_to_score,
     earlier_evaluations,
     write_criteria,
 )
 from audit.pipeline.llm.summary import Summary
+from audit.pipeline.llm.tasks import Replies
 from audit.settings import Settings
 
 CRITERIA, EVIDENCE = "criteria", "evidence"
@@ -85,6 +85,19 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     arguments.out = folder.with_name(f"{folder.name}.criteria")
     answers, summary = chosen.answers[: arguments.limit], Summary(WORDS)
     task = criteria_task(load_criteria_prompt(arguments.templates), model_for(arguments, settings), answers)
+
+    def write(replies: Replies, _: list[str]) -> int:
+        written = write_criteria(folder, earlier, criteria_records(task, replies, summary))
+        path = arguments.release / CRITERIA_FILE
+        result = {
+            **summary.record("judged", "complete", "unscored"), "refused": chosen.refused, "unread": chosen.unread,
+            "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
+        }  # fmt: skip
+        lines = [summary.sentence, *summary.lines(), chosen.left_out]
+        incomplete = summary.counts["judged"] > summary.counts["complete"]
+        findings = bool(incomplete or summary.not_asked or chosen.unreadable)
+        return print_written(arguments, lines, f"{written:,} evaluations", path, result, findings=findings)
+
     return run_task(
         arguments,
         settings,
@@ -92,24 +105,5 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         sends=f"questions, reference answers and answers of {len(arguments.systems or chosen.systems):,} systems",
         remarks=chosen.left_out,
         figures={"answers": len(answers), "of_references": chosen.of_references},
-        write=lambda replies, _: write_criteria(folder, earlier, criteria_records(task, replies, summary)),
-        finish=lambda written: _finish(arguments, chosen, summary, written),
-    )
-
-
-def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: Summary, written: int) -> int:
-    path = arguments.release / CRITERIA_FILE
-    result = {
-        **summary.record("judged", "complete", "unscored"), "refused": chosen.refused, "unread": chosen.unread,
-        "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
-    }  # fmt: skip
-    incomplete = summary.counts["judged"] > summary.counts["complete"]
-    findings = bool(incomplete or summary.not_asked or chosen.unreadable)
-    return print_written(
-        arguments,
-        [summary.sentence, *summary.lines(), chosen.left_out],
-        f"{written:,} evaluations",
-        path,
-        result,
-        findings=findings,
+        write=write,
     )

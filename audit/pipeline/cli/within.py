@@ -65,8 +65,7 @@ def within(arguments: argparse.Namespace, settings: Settings) -> int:
         settings,
         task,
         sends=f"pairs of statements of {handbooks_text([handbook for handbook, _ in handbooks])}",
-        write=lambda replies, _: within_verdicts(task, handbooks, replies),
-        finish=lambda verdicts: _finish(arguments, handbooks, task.model, verdicts),
+        write=lambda replies, _: _finish(arguments, handbooks, task.model, within_verdicts(task, handbooks, replies)),
     )
 
 
