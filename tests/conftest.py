@@ -15,6 +15,7 @@ from tests.support.label_stores import migrate_or_copy
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
 from tests.support.once import made_once
+from tests.support.sides import DASHBOARD, SIDES, hide_pipeline, other_side
 from tests.support.tiny import release_from
 
 # What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
@@ -83,6 +84,23 @@ SLOW = (
     "pipeline/themes/test_truth_of_the_demo.py",
 )
 """What the fast tier leaves out, below tests/: the files that `--durations=0` shows to take most of the time."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--side`: one side of the wall alone."""
+    parser.addoption("--side", choices=SIDES, help="test one side of the wall alone; the dashboard without audit.pipeline")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without the pipeline, what imports it shows."""
+    if config.getoption("--side") == DASHBOARD:
+        hide_pipeline()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests of the other side."""
+    is_test = collection_path.name.startswith("test_")
+    return True if is_test and other_side(collection_path, Path(__file__).parent, config.getoption("--side")) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
