@@ -5,30 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
 from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
-from audit.pipeline.llm.calls import CUT, Call, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
-from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
+from audit.pipeline.llm.reply_models import ReplyModel, faulty, read_reply
+from audit.pipeline.llm.reply_text import clean_text, without_thinking
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.answers.relevance import Relevance
 from audit.release.journal_files import Reply
 
 MAX_ANSWER = 2_000
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "maxLength": MAX_ANSWER}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
+
+
+def answer_in(value: Any, max_length: int) -> str:
+    """The answer in a field of a reply, without the thinking that some models put there; empty where there is none."""
+    return (clean_text(without_thinking(value), max_length) or "") if isinstance(value, str) else ""
+
+
+class AnswerReply(ReplyModel):
+    """An answer from the passages of a handbook."""
+
+    keys, thinks_inside = ("answer",), True
+    answer: Annotated[str, Field(max_length=MAX_ANSWER), faulty(lambda value: answer_in(value, MAX_ANSWER))]
+
+
 # The passages come before the question, and calls go handbook by handbook. In full-document mode, all questions on a handbook
 # share their whole prompt except for the last line, and the server's prefix cache reuses it (benchmarks/generate.py: 97 % of
 # the prompt tokens, against 4 % with the question first). With retrieved passages hardly two calls share any: only the
 # instructions are reused (22 %); with the question first and calls in the order of questions it would be four points more.
-FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
+FORM = PromptForm("answer", "answer", ("passages", "question"), AnswerReply.schema_to_send())
 # Tokens of prompt and answer together, unless configured otherwise
 DEFAULT_CONTEXT = 32_768
 # A cautious ratio, because a list of medicines takes more tokens than prose
@@ -120,14 +131,7 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
 
 def read_answer_reply(reply: Reply) -> tuple[str | None, str | None]:
     """(answer, None), or (None, why the reply is unparseable): an unparseable reply is not an absence."""
-    if reason := unreadable_reason(reply):
+    read, reason = read_reply(AnswerReply, reply).only(NO_ANSWER)
+    if read is None:
         return None, reason
-    reply_text = (reply.text or "").strip()
-    text = without_thinking(reply_text)
-    valid = object_obeying(reply_text, SCHEMA) or object_obeying(text, SCHEMA)
-    objects = [valid] if valid else [match.value for match in json_objects(text) if "answer" in match.value]
-    if len(objects) != 1:
-        return None, CUT if reply.outcome == CUT else NO_ANSWER
-    value = objects[0]["answer"]
-    answer = clean_text(without_thinking(value) if isinstance(value, str) else None, MAX_ANSWER)
-    return (answer, None) if answer else (None, NO_ANSWER)
+    return (read.answer, None) if read.answer else (None, NO_ANSWER)

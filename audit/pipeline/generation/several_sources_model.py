@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from audit.pipeline.generation.system_answers import (
-    MAX_QUOTE,
-    MAX_TEXT,
     AnsweringSystem,
+    RepliedStatement,
+    StatementsReply,
     SystemPassage,
     SystemQuestion,
     SystemTask,
     system_task,
 )
-from audit.pipeline.llm.calls import CUT, usage_record
+from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.reply_models import read_reply
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.marks.several_sources import SourcePassage, SourceReader
 from audit.pipeline.rules.marks.statement_marks import Compare, marked
@@ -53,14 +53,6 @@ def sourced_task(
 
 
 @dataclass(frozen=True)
-class RepliedStatement:
-    """A statement as the model wrote it, with (passage, quote) pairs that are not checked yet."""
-
-    text: str
-    quotes: tuple[tuple[int, str], ...]
-
-
-@dataclass(frozen=True)
 class SourcedReply:
     """A parsed reply: its statements, or the sentence with which it declines, or the reason why it could not be read."""
 
@@ -71,32 +63,10 @@ class SourcedReply:
 
 def read_sourced_reply(reply: Reply) -> SourcedReply:
     """Statements, a refusal, or why neither could be read; a statement without text is left out."""
-    if reason := unreadable_reason(reply):
-        return SourcedReply(reason=reason)
-    text = without_thinking((reply.text or "").strip())
-    objects = [match.value for match in json_objects(text) if isinstance(match.value.get("statements"), list)]
-    if len(objects) != 1:
-        return SourcedReply(reason=CUT if reply.outcome == CUT else NO_STATEMENTS)
-    statements = tuple(filter(None, map(_replied, objects[0]["statements"])))
-    if statements:
-        return SourcedReply(statements)
-    if objects[0].get("declined") is True:
-        return SourcedReply(declined=clean_text(objects[0].get("missing"), MAX_TEXT) or "")
-    return SourcedReply(reason=NO_STATEMENTS)
-
-
-def _replied(value: object) -> RepliedStatement | None:
-    fields = value if isinstance(value, dict) else {}
-    text = clean_text(fields.get("text"), MAX_TEXT)
-    return RepliedStatement(text, tuple(_quotes(fields.get("quotes")))) if text else None
-
-
-def _quotes(values: object) -> Iterator[tuple[int, str]]:
-    for value in values if isinstance(values, list) else []:
-        fields = value if isinstance(value, dict) else {}
-        number, quote = fields.get("passage"), clean_text(fields.get("quote"), MAX_QUOTE)
-        if isinstance(number, int) and quote:
-            yield number, quote
+    read, reason = read_reply(StatementsReply, reply).only(NO_STATEMENTS)
+    if read is None or not (read.statements or read.declined):
+        return SourcedReply(reason=reason or NO_STATEMENTS)
+    return SourcedReply(tuple(read.statements), "" if read.statements else read.missing)
 
 
 # -- quotes checked against the passages ---------------------------------------------------------------------------------
@@ -117,8 +87,8 @@ def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassag
     by_number = {one.passage.number: one for one in passages}
     citations = tuple(
         citation
-        for number, quote in replied.quotes
-        if number in by_number and (citation := _checked_citation(quote, by_number[number], reader)) is not None
+        for one in replied.quotes
+        if one.passage in by_number and (citation := _checked_citation(one.quote, by_number[one.passage], reader)) is not None
     )
     quoted = find_quantities(" ".join(citation.stated for citation in citations))
     amounts_agree = all(any(amount.agrees(other) for other in quoted) for amount in find_quantities(replied.text))

@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from audit.pipeline.answers.evidence import NumberedPassage, fitting_passages, without_numbers
-from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, evidence_room
+from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, answer_in, evidence_room
 from audit.pipeline.generation.refusals import declines
-from audit.pipeline.llm.calls import CUT, Call, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
-from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
+from audit.pipeline.llm.reply_models import ReplyModel, cleaned, entries_of, faulty, needed, read_reply
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
@@ -25,42 +27,51 @@ from audit.vocabulary import SystemMode
 Record = dict[str, Any]
 TEMPERATURE, MAX_TOKENS = 0.1, 512
 """The modes of the study that compares models with and without retrieval (Fensore et al.)."""
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "maxLength": 2 * MAX_ANSWER}, "declined": {"type": "boolean"}},
-    "required": ["answer", "declined"],
-    "additionalProperties": False,
-}
 MAX_TEXT, MAX_QUOTE, MAX_REPLIED = 600, 600, 12
-_QUOTE = {
-    "type": "object",
-    "properties": {"passage": {"type": "integer"}, "quote": {"type": "string", "maxLength": MAX_QUOTE}},
-    "required": ["passage", "quote"],
-    "additionalProperties": False,
-}
-_STATEMENT = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string", "maxLength": MAX_TEXT},
-        "quotes": {"type": "array", "items": _QUOTE, "maxItems": MAX_REPLIED},
-    },
-    "required": ["text", "quotes"],
-    "additionalProperties": False,
-}
-STATEMENTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "statements": {"type": "array", "items": _STATEMENT, "maxItems": MAX_REPLIED},
-        "declined": {"type": "boolean"},
-        "missing": {"type": "string", "maxLength": MAX_TEXT},
-    },
-    "required": ["statements", "declined", "missing"],
-    "additionalProperties": False,
-}
+
+
+def _declared(value: Any) -> bool:
+    return value is True
+
+
+class SystemAnswerReply(ReplyModel):
+    """An answer, and whether it declines to give one."""
+
+    keys, thinks_inside = ("answer",), True
+    answer: Annotated[str, Field(max_length=2 * MAX_ANSWER), faulty(lambda value: answer_in(value, 2 * MAX_ANSWER))]
+    declined: Annotated[bool, Field(strict=True), faulty(_declared)]
+
+
+class RepliedQuote(ReplyModel):
+    """The words of a passage that a statement rests on, by the number of the passage; not checked yet."""
+
+    passage: Annotated[int, Field(strict=True)]
+    quote: Annotated[str, Field(max_length=MAX_QUOTE), needed(MAX_QUOTE)]
+
+
+class RepliedStatement(ReplyModel):
+    """A statement as the model wrote it."""
+
+    text: Annotated[str, Field(max_length=MAX_TEXT), needed(MAX_TEXT)]
+    quotes: Annotated[list[RepliedQuote], Field(max_length=MAX_REPLIED), entries_of(RepliedQuote)]
+
+
+class StatementsReply(ReplyModel):
+    """An answer in statements, or what is missing where it declines; a statement without text is left out."""
+
+    keys, key_type = ("statements",), list
+    statements: Annotated[list[RepliedStatement], Field(max_length=MAX_REPLIED), entries_of(RepliedStatement)]
+    declined: Annotated[bool, Field(strict=True), faulty(_declared)]
+    missing: Annotated[str, Field(max_length=MAX_TEXT), cleaned(MAX_TEXT)]
+
+
+ANSWER_SCHEMA = SystemAnswerReply.schema_to_send()
 FORMS = {
-    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), SCHEMA),
-    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), SCHEMA),
-    SystemMode.MULTI_SOURCE: PromptForm("several_sources", "several_sources", ("passages", "question"), STATEMENTS_SCHEMA),
+    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), ANSWER_SCHEMA),
+    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), ANSWER_SCHEMA),
+    SystemMode.MULTI_SOURCE: PromptForm(
+        "several_sources", "several_sources", ("passages", "question"), StatementsReply.schema_to_send()
+    ),
 }
 MODE_NAMES = {
     SystemMode.CLOSED_BOOK: "alone", SystemMode.RETRIEVAL: "with retrieval", SystemMode.MULTI_SOURCE: "several sources",
@@ -189,20 +200,10 @@ class SystemReply:
 
 def read_system_reply(reply: Reply) -> SystemReply:
     """An answer, a refusal (`declined` is true, or the text begins by declining), or why neither could be read."""
-    if reason := unreadable_reason(reply):
-        return SystemReply(reason=reason)
-    reply_text = (reply.text or "").strip()
-    text = without_thinking(reply_text)
-    valid = object_obeying(reply_text, SCHEMA) or object_obeying(text, SCHEMA)
-    objects = [valid] if valid else [match.value for match in json_objects(text) if "answer" in match.value]
-    if len(objects) != 1:
-        return SystemReply(reason=CUT if reply.outcome == CUT else NO_ANSWER)
-    value = objects[0]["answer"]
-    answer = clean_text(without_thinking(value) if isinstance(value, str) else None, 2 * MAX_ANSWER)
-    declined = objects[0].get("declined") is True
-    if not answer and not declined:
-        return SystemReply(reason=NO_ANSWER)
-    return SystemReply(answer or None, declined or declines(answer or ""))
+    read, reason = read_reply(SystemAnswerReply, reply).only(NO_ANSWER)
+    if read is None or not (read.answer or read.declined):
+        return SystemReply(reason=reason or NO_ANSWER)
+    return SystemReply(read.answer or None, read.declined or declines(read.answer))
 
 
 class SystemSummary(Summary):

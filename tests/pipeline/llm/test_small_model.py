@@ -84,7 +84,7 @@ def assert_obeys(call: Call, reply: Reply) -> None:
 
 def test_the_probe_accepts_it(endpoint):
     report = asyncio.run(probe_endpoint(endpoint, [], LIMITS))
-    assert (report.model, report.context) == (SMALL_MODEL, 4_096)
+    assert (report.endpoint.model, report.context) == (SMALL_MODEL, 4_096)
 
 
 def test_it_answers_checks_absence_and_judges_with_structured_output(endpoint, tmp_path: Path):

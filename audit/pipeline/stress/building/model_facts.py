@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.reply_models import ReplyModel, cleaned, faulty, read_reply
 from audit.pipeline.llm.tasks import LlmTask, Replies, batches
 from audit.pipeline.stress.building.facts import Fact
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
@@ -20,26 +22,43 @@ MODEL = "model"
 MAX_QUESTION, MAX_ANSWER, MAX_STRETCH, MAX_REASONING = 300, 120, 600, 300
 SUB_QUESTION, COUNTERFACTUAL = "sub_question", "counterfactual"
 REPLY_TOKENS = {SUB_QUESTION: 90.0, COUNTERFACTUAL: 140.0}
-NEEDED = {SUB_QUESTION: ("sub_question", "answer"), COUNTERFACTUAL: ("false_answer", "before", "after")}
 # Placeholder for a sub-question that is not written yet, in estimates
 NOT_WRITTEN = "which amount does it give"
 
 
-def _schema(**lengths: int) -> dict[str, Any]:
-    properties = {name: {"type": "string", "maxLength": length} for name, length in lengths.items()}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _present(value: Any) -> str:
+    if not (isinstance(value, str) and value.strip()):
+        raise ValueError("no text")
+    return value
 
 
+Reasoning = Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_REASONING)]
+ShortAnswer = Annotated[str, Field(max_length=MAX_ANSWER), faulty(_present)]
+Stretch = Annotated[str, Field(max_length=MAX_STRETCH), faulty(_present)]
+
+
+class SubQuestionReply(ReplyModel):
+    """A sub-question that a document answers, and its answer."""
+
+    reasoning: Reasoning
+    sub_question: Annotated[str, Field(max_length=MAX_QUESTION), faulty(_present)]
+    answer: ShortAnswer
+
+
+class CounterfactualReply(ReplyModel):
+    """The change to a document that makes an answer false: what stands where `before` did."""
+
+    reasoning: Reasoning
+    false_answer: ShortAnswer
+    before: Stretch
+    after: Stretch
+
+
+REPLIES: dict[str, type[ReplyModel]] = {SUB_QUESTION: SubQuestionReply, COUNTERFACTUAL: CounterfactualReply}
 FORMS = (
-    PromptForm(
-        SUB_QUESTION, SUB_QUESTION, ("main_question", "document"),
-        _schema(reasoning=MAX_REASONING, sub_question=MAX_QUESTION, answer=MAX_ANSWER),
-    ),
-    PromptForm(
-        COUNTERFACTUAL, COUNTERFACTUAL, ("document", "sub_question", "answer"),
-        _schema(reasoning=MAX_REASONING, false_answer=MAX_ANSWER, before=MAX_STRETCH, after=MAX_STRETCH),
-    ),
-)  # fmt: skip
+    PromptForm(SUB_QUESTION, SUB_QUESTION, ("main_question", "document"), SubQuestionReply.schema_to_send()),
+    PromptForm(COUNTERFACTUAL, COUNTERFACTUAL, ("document", "sub_question", "answer"), CounterfactualReply.schema_to_send()),
+)
 
 
 def load_fact_prompts(folder: Path | None = None) -> dict[str, Prompt]:
@@ -72,10 +91,8 @@ class FactTask(LlmTask):
 
     def read(self, stage: str, reply: Reply) -> dict[str, str] | None:
         """The fields of a reply; None where they cannot be read."""
-        if unreadable_reason(reply):
-            return None
-        objects = json_objects(without_thinking(reply.text or ""))
-        return next((dict(match.value) for match in objects if _has_texts(match.value, NEEDED[stage])), None)
+        values = read_reply(REPLIES[stage], reply).values
+        return values[0].model_dump() if values else None
 
     def first_calls(self) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
         """Each signal document with the call for its sub-question."""
@@ -103,10 +120,6 @@ class FactTask(LlmTask):
                 yield self.second_call(question, document, fields["sub_question"], fields["answer"])
             elif expected and not was_asked:
                 yield self.second_call(question, document, NOT_WRITTEN, NOT_WRITTEN)
-
-
-def _has_texts(value: Mapping[str, Any], names: Sequence[str]) -> bool:
-    return all(isinstance(value.get(name), str) and value[name].strip() for name in names)
 
 
 def model_facts(task: FactTask, replies: Replies, report: BuildReport) -> dict[str, Fact]:

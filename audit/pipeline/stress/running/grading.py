@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from audit.evaluation.stress_measures import exact_match
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
-from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.reply_models import ReplyModel, cleaned, read_reply, spelled
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
@@ -18,15 +20,17 @@ from audit.vocabulary import plain
 GRADES = {"full": 1.0, "part": 0.5, "none": 0.0}
 MAX_REASONING, REPLY_TOKENS = 240, 45
 WORDS = "{exact:,} exact, {graded:,} graded, {unreadable:,} unreadable, {not_asked:,} not asked."
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "reasoning": {"type": "string", "maxLength": MAX_REASONING}, "grade": {"type": "string", "enum": list(GRADES)},
-    },
-    "required": ["reasoning", "grade"],
-    "additionalProperties": False,
-}  # fmt: skip
-FORM = PromptForm("stress_grade", "grade", ("sub_question", "right_answer", "answer"), SCHEMA)
+
+
+class GradeReply(ReplyModel):
+    """A grade, after its reasons."""
+
+    keys = ("grade",)
+    reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_REASONING)]
+    grade: Annotated[Literal["full", "part", "none"], spelled(lambda value: plain(str(value)))]
+
+
+FORM = PromptForm("stress_grade", "grade", ("sub_question", "right_answer", "answer"), GradeReply.schema_to_send())
 
 
 class SubAnswer(NamedTuple):
@@ -55,11 +59,9 @@ def load_grade_prompt(folder: Path | None = None) -> Prompt:
 
 def read_grade(reply: Reply) -> float | None:
     """The grade in a reply; None if it has none, or several."""
-    if unreadable_reason(reply):
-        return None
-    objects = [match.value for match in json_objects(without_thinking(reply.text or ""))]
-    grades = {plain(str(value["grade"])) for value in objects if "grade" in value}
-    return GRADES.get(grades.pop()) if len(grades) == 1 else None
+    reading = read_reply(GradeReply, reply)
+    grades = {value.grade for value in reading.values}
+    return GRADES[grades.pop()] if len(grades) == 1 and not reading.unread else None
 
 
 def grade_task(prompt: Prompt, model: str, answers: Sequence[SubAnswer]) -> ItemTask[SubAnswer]:
