@@ -15,8 +15,8 @@ from audit.atomic_io import write_atomic
 from audit.cli.conventions import FINDINGS, OK, print_result
 from audit.errors import AuditError
 from audit.pipeline.answers.files import SUMMARY, read_questions
-from audit.pipeline.cli.item_command import run_task
 from audit.pipeline.cli.model_calls import model_for, uses_batch
+from audit.pipeline.cli.task_command import run_task
 from audit.pipeline.generation.system_answers import (
     MAX_TOKENS,
     TEMPERATURE,

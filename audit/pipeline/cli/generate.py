@@ -15,8 +15,8 @@ from audit.errors import AuditError
 from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
 from audit.pipeline.cli.estimates import CostEstimate, handbooks_text
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
 from audit.pipeline.generation.costs import full_document_cost
 from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, answer_task, load_answer_prompt, model_answers

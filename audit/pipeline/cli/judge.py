@@ -15,8 +15,8 @@ from audit.commands import STUDY_PAIRS, load_object
 from audit.errors import AuditError
 from audit.jobs.progress import LOADING, Progress
 from audit.pipeline.cli.estimates import handbooks_text
-from audit.pipeline.cli.item_command import about_calls, print_estimate
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.cli.task_command import about_calls, print_estimate
 from audit.pipeline.judging.corpus import Corpus, first_pairs
 from audit.pipeline.judging.costs import cost_notes, pairs_to_ask, share_left
 from audit.pipeline.judging.positions.task import NAME as POSITIONS

@@ -11,8 +11,8 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.stress.building.builder import BuildSettings, BuildSummary, build_instances, kinds_of_edit
 from audit.pipeline.stress.building.contexts import SHARES
 from audit.pipeline.stress.building.draws import rank

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from audit.cli.conventions import add_json
 from audit.errors import AuditError
-from audit.pipeline.cli.item_command import about_calls, print_written, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, print_written, run_task
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.running.grade_stress import graded_replies, graded_systems, sub_answers_of

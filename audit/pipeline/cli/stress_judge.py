@@ -12,8 +12,8 @@ from typing import Any
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
 from audit.evaluation.planted_changes import PlantedOutcome, planted_outcome
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies

@@ -11,8 +11,8 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, count_or_zero, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from audit.errors import AuditError, describe_error
 from audit.evaluation.evidence_measures import JUDGED_MEASURES
-from audit.pipeline.cli.item_command import print_written, run_task
 from audit.pipeline.cli.model_calls import model_for
+from audit.pipeline.cli.task_command import print_written, run_task
 from audit.pipeline.judging.evidence.task import OUTCOMES, WORDS, evidence_task, evidence_values, load_evidence_prompts
 from audit.pipeline.judging.judge_evidence import answers_with_evidence
 from audit.pipeline.judging.judge_systems import AnswersToScore

@@ -8,10 +8,10 @@ from pathlib import Path
 from audit.cli.conventions import add_json, count
 from audit.errors import AuditError
 from audit.evaluation.evidence_measures import JUDGED_MEASURES
-from audit.pipeline.cli.item_command import about_calls, print_written, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.systems_evidence import ABOUT as ABOUT_EVIDENCE
 from audit.pipeline.cli.systems_evidence import judge_evidence
+from audit.pipeline.cli.task_command import about_calls, print_written, run_task
 from audit.pipeline.judging.criteria.task import WORDS, criteria_records, criteria_task, load_criteria_prompt
 from audit.pipeline.judging.judge_systems import (
     CRITERIA_FILE,
