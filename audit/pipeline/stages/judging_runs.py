@@ -224,8 +224,8 @@ def record_calls(progress: Progress, cost: StageCost, tally: CallStats) -> None:
 
 def record_outcome(progress: Progress, summary: JudgingSummary) -> dict[str, Any]:
     """Record the outcome of the pairs, and return it."""
-    outcome: dict[str, Any] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
-    outcome["unscored"] = dict(summary.unscored)
+    outcome: dict[str, Any] = {name: summary.counts[name] for name in ("judged", "prescreened", "not_asked")}
+    outcome["unscored"] = dict(summary.reasons)
     progress.update(**outcome)
     return outcome
 

@@ -6,15 +6,13 @@ import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, print_result
 from audit.pipeline.cli.estimates import CostEstimate, ShareLeft, estimate, with_stored_replies
 from audit.pipeline.cli.model_calls import carry_out
 from audit.pipeline.llm.tasks import LlmTask, Replies
 from audit.settings import Settings
-
-Written = TypeVar("Written")
 
 
 def about_calls(journal: str) -> str:
@@ -60,20 +58,18 @@ def run_task(
     settings: Settings,
     task: LlmTask,
     *,
-    write: Callable[[Replies, list[str]], Written],
-    finish: Callable[[Written], int],
+    write: Callable[[Replies, list[str]], int],
     **estimated: Any,
 ) -> int:
     """Make the calls of a task and write its result; or with `--dry-run` print an estimate. Returns the exit code.
 
-    write      writes the result, given the replies and what the servers report to be
-    finish     prints what was written
+    write      writes the result, given the replies and what the servers report to be, and prints what was written
     estimated  for `print_estimate`
     """
     if arguments.dry_run:
         print_estimate(arguments, settings, task, **estimated)
         return OK
-    return carry_out(arguments, settings, task, write=lambda journal, servers: write(journal.latest, servers), finish=finish)
+    return carry_out(arguments, settings, task, write=lambda journal, servers: write(journal.latest, servers))
 
 
 def print_written(
