@@ -40,6 +40,10 @@ class CostEstimate:
     text: str
     record: dict[str, Any]
 
+    def remarked(self, *remarks: str) -> CostEstimate:
+        """The same with more sentences; an empty one is left out."""
+        return CostEstimate("\n".join(filter(None, [self.text, *remarks])), self.record)
+
 
 def estimate(
     settings: Settings,

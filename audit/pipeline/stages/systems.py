@@ -32,7 +32,7 @@ from audit.pipeline.stages.sourced_systems import (
     system_record,
 )
 from audit.pipeline.stages.system_options import SystemOptions
-from audit.release.schema import canonical
+from audit.release.system_kinds import REFERENCE_RECORD
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 
@@ -235,7 +235,7 @@ def _write_systems_release(context: RunContext, tables: dict[str, Iterable[Recor
 def _references(context: RunContext, path: Path) -> Iterator[Record]:
     """The references of the questions that are asked. Raises AuditError, with the line, where the file cannot be read."""
     asked = {str(question["question_id"]) for question in context.questions()}
-    records = (canonical(record, "reference") for _, record in read_json_lines(path))
+    records = (REFERENCE_RECORD.canonical(record) for _, record in read_json_lines(path))
     return (record for record in records if str(record.get("question_id")) in asked)
 
 

@@ -1,4 +1,7 @@
-"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once."""
+"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once.
+
+Reached from no command; kept for the reproduction of the papers.
+"""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from audit.pipeline.stress.planted.judging import model_records, planted_task, r
 from audit.pipeline.stress.planted.planting import plant
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
+from audit.release.rating_kinds import PLANTED
 from audit.release.schema import json_schema
-from audit.release.validate_planted import planted
 from audit.vocabulary import ABSTAINED, RULES_JUDGE, Label, PlantedKind
 from tests.pipeline.stress.planted.pairs import start_pairs
 
@@ -57,7 +57,7 @@ def test_records_have_both_labels_and_are_valid():
     for record, change in zip(records, CHANGES, strict=True):
         validator.validate(record)
         repairs: list[str] = []
-        assert planted(record, repairs)["kind"] == change.kind
+        assert PLANTED.read(record, repairs)["kind"] == change.kind
         assert repairs == []
         assert (record["label_before"], record["label"]) == ("CONSISTENT", "DIVERGENT")
         assert record["usage"]["input_tokens"] == 90
