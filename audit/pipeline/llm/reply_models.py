@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, Wra
 
 from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import (
+    JsonMatch,
     clean_text,
     json_objects,
     repaired_object,
@@ -157,20 +158,20 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     if reason := unreadable_reason(reply):
         return Reading(reason=reason)
     cut, text, asked = reply.outcome == CUT, (reply.text or "").strip(), asked or model
-    if not (model.thinks_inside and obeys(whole_object(text), asked)):
+    if "</think>" in text and not (model.thinks_inside and obeys(whole_object(text), asked)):
         text = without_thinking(text)
-    whole, matches = whole_object(text), json_objects(text)
+    whole = whole_object(text)
+    matches = json_objects(text) if whole is None else [JsonMatch(whole, "")]
     found = [match.value for match in matches if model.recognises(match.value)]
     repaired = repaired_object(text) if model.repairable and not (found or cut) else None
     if obeys(repaired, asked):
         found = [repaired]
     values = [_read(model, value) for value in found]
-    strict = obeys(whole, asked)
     return Reading(
         tuple(found),
         tuple(value for value in values if value is not None),
         tuple(raw for raw, value in zip(found, values, strict=True) if value is None),
-        Parse.STRICT if strict else Parse.LENIENT if found else Parse.NONE,
+        Parse.STRICT if obeys(whole, asked) else Parse.LENIENT if found else Parse.NONE,
         cut=cut,
         objects=len(matches),
         whole=whole is not None,
@@ -182,10 +183,9 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
 def obeys(value: Mapping[str, Any] | None, model: type[ReplyModel]) -> TypeGuard[Mapping[str, Any]]:
     """Whether a value is what was asked for, in every point."""
     try:
-        model.model_validate(value)
+        return value is not None and model.model_validate(value) is not None
     except ValidationError:
         return False
-    return True
 
 
 def _read(model: type[M], value: Any) -> M | None:
