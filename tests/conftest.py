@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from tests.support.label_stores import migrate_or_copy
+from tests.support.label_stores import create_or_copy
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
 from tests.support.once import made_once
@@ -25,18 +25,18 @@ SLOW = (
     "annotation/agreement/test_interval_coverage.py",
     "annotation/cli/",
     "annotation/test_backup.py",
+    "annotation/test_demo_studies.py",
     "annotation/test_item_groups.py",
     "annotation/test_races_and_kills.py",
     "annotation/test_sampling.py",
-    "annotation/test_simulated_annotators.py",
     "annotation/test_validation.py",
     "browser/",
     "pipeline/cli/test_judge.py",
+    "cli/test_demo.py",
     "cli/test_metrics.py",
     "pipeline/cli/test_stress_judge.py",
     "pipeline/cli/test_stress_run.py",
     "pipeline/corpus/extraction/test_real_documents.py",
-    "demo/",
     "evaluation/test_selective_answering.py",
     "examples/test_deploy.py",
     "exports/test_on_paper.py",
@@ -72,6 +72,7 @@ SLOW = (
     "published/test_agreement_libraries.py",
     "release/test_formats.py",
     "pipeline/retrieval/across/test_entities.py",
+    "simulator/",
     "stats/test_coverage.py",
     "store/test_load.py",
     "store/test_load_pairs.py",
@@ -125,9 +126,9 @@ NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 
 @pytest.fixture(scope="session", autouse=True)
 def label_stores_begin_as_copies() -> Iterator[None]:
-    """What commands and pages open in this process; other processes migrate."""
+    """What commands and pages open in this process; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.label_store.engine._migrate", migrate_or_copy)
+        patch.setattr("annotation.label_store.engine._create", create_or_copy)
         yield
 
 

@@ -15,8 +15,8 @@ from audit.atomic_io import write_atomic
 from audit.cli.conventions import FINDINGS, OK, print_result
 from audit.errors import AuditError
 from audit.pipeline.answers.files import SUMMARY, read_questions
-from audit.pipeline.cli.item_command import run_task
 from audit.pipeline.cli.model_calls import model_for, uses_batch
+from audit.pipeline.cli.task_command import run_task
 from audit.pipeline.generation.system_answers import (
     MAX_TOKENS,
     TEMPERATURE,
@@ -60,13 +60,10 @@ def answer_closed_book(arguments: argparse.Namespace, settings: Settings) -> int
         task,
         sends="questions without any handbook",
         write=lambda replies, servers: _write(arguments, task, queries, replies, servers),
-        finish=lambda summary: _finish(arguments, system, summary),
     )
 
 
-def _write(
-    arguments: argparse.Namespace, task: SystemTask, queries: list[Query], replies: Replies, servers: list[str]
-) -> SystemSummary:
+def _write(arguments: argparse.Namespace, task: SystemTask, queries: list[Query], replies: Replies, servers: list[str]) -> int:
     """Write the release of one system, and summary.json with the counts."""
     summary = SystemSummary()
     # Computed before anything is written, so a fault leaves the earlier answers unchanged
@@ -76,16 +73,13 @@ def _write(
     write_release(arguments.out, manifest=manifest, questions=_question_records(queries), systems=systems)
     about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}, **summary.as_record()}
     write_atomic(arguments.out / SUMMARY, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
-    return summary
+    name = task.system.id
+    text = f"{arguments.out}: {name}: {summary.text}\nShow them with: audit load {shlex.quote(str(arguments.out))}"
+    print_result(arguments, text, {"system_id": name, "release": str(arguments.out), **summary.as_record()})
+    return FINDINGS if summary.unread or summary.not_asked else OK
 
 
 def _question_records(queries: list[Query]) -> Iterator[dict[str, Any]]:
     for query in queries:
         record = {"question_id": query.question_id, "question": query.text, "organ": query.organ}
         yield {**record, **({"topics": list(query.topics)} if query.topics else {})}
-
-
-def _finish(arguments: argparse.Namespace, system: AnsweringSystem, summary: SystemSummary) -> int:
-    text = f"{arguments.out}: {system.id}: {summary.text}\nShow them with: audit load {shlex.quote(str(arguments.out))}"
-    print_result(arguments, text, {"system_id": system.id, "release": str(arguments.out), **summary.as_record()})
-    return OK if summary.clean else FINDINGS

@@ -15,8 +15,8 @@ from audit.errors import AuditError
 from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
 from audit.pipeline.cli.estimates import CostEstimate, handbooks_text
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
 from audit.pipeline.generation.costs import full_document_cost
 from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, answer_task, load_answer_prompt, model_answers
@@ -176,11 +176,11 @@ def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Enc
 def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt, sources: GenerationInputs) -> int:
     task = answer_task(prompt, model_for(arguments, settings), sources.grounded_questions, arguments.context)
 
-    def write(replies: Replies, servers: list[str]) -> GenerationSummary:
+    def write(replies: Replies, servers: list[str]) -> int:
         summary = GenerationSummary()
         about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}}
         write_answers(arguments.out, model_answers(task, replies, summary), summary, about, sources.missing)
-        return summary
+        return _finish(arguments, sources, summary)
 
     def text(cost: CostEstimate) -> str:
         in_full = full_document_cost(task.items(), RetrievalSettings())
@@ -193,7 +193,6 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt
         sends=f"questions and passages of {handbooks_text([document.handbook_id for document in sources.documents])}",
         text=text,
         write=write,
-        finish=lambda summary: _finish(arguments, sources, summary),
     )
 
 

@@ -15,8 +15,8 @@ from audit.commands import STUDY_PAIRS, load_object
 from audit.errors import AuditError
 from audit.jobs.progress import LOADING, Progress
 from audit.pipeline.cli.estimates import handbooks_text
-from audit.pipeline.cli.item_command import about_calls, print_estimate
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.cli.task_command import about_calls, print_estimate
 from audit.pipeline.judging.corpus import Corpus, first_pairs
 from audit.pipeline.judging.costs import cost_notes, pairs_to_ask, share_left
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
@@ -24,6 +24,7 @@ from audit.pipeline.judging.positions.task import PositionsTask
 from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES
 from audit.pipeline.judging.release import check_output_folder
 from audit.pipeline.judging.verdict_sources import JudgingSummary
+from audit.pipeline.llm.journal import Journal
 from audit.pipeline.stages.judging_runs import draw_pairs, judge_by_rules, read_corpus, read_pairs, record_calls, record_outcome
 from audit.pipeline.stages.judging_tasks import AnyJudgingTask, judge_by_task, judging_task
 from audit.settings import Settings
@@ -138,17 +139,15 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
+    def write(journal: Journal, servers: list[str]) -> int:
+        return _finish(arguments, settings, judge_by_task(arguments.out, task, journal, servers, arguments.progress))
+
     def explain_stop(reason: str) -> None:
         arguments.progress.update(message=reason)
         note(f"Continue with:\n  {_same_command(arguments)}")
 
-    return carry_out(
-        arguments, settings, task,
-        write=lambda journal, servers: judge_by_task(arguments.out, task, journal, servers, arguments.progress),
-        finish=lambda summary: _finish(arguments, settings, summary),
-        explain_stop=explain_stop,
-        watch=partial(record_calls, arguments.progress),
-    )  # fmt: skip
+    watch = partial(record_calls, arguments.progress)
+    return carry_out(arguments, settings, task, write=write, explain_stop=explain_stop, watch=watch)
 
 
 def _same_command(arguments: argparse.Namespace) -> str:
@@ -189,7 +188,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Any
 
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingSummary) -> int:
     lines = [f"{arguments.out}: {summary.sentence}"]
-    lines += [f"  unscored, {reason}: {pairs:,}" for reason, pairs in summary.unscored.most_common()]
+    lines += summary.lines("unscored, ")
     lines += [summary.remark] if summary.remark else []
     result: dict[str, Any] = {"release": str(arguments.out), **record_outcome(arguments.progress, summary)}
     if arguments.load or arguments.load_into:

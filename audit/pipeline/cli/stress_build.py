@@ -11,8 +11,8 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.stress.building.builder import BuildSettings, BuildSummary, build_instances, kinds_of_edit
 from audit.pipeline.stress.building.contexts import SHARES
 from audit.pipeline.stress.building.draws import rank
@@ -133,8 +133,7 @@ def _build_with_model(arguments: argparse.Namespace, settings: Settings, source:
         sends="questions and their signal documents",
         text=lambda cost: f"{_size(source)}\n{cost.text}",
         figures={"questions": len(source.questions), "documents": source.documents},
-        write=lambda replies, _: model_facts(task, replies, source.report),
-        finish=lambda facts: _finish(arguments, source, facts, made_by),
+        write=lambda replies, _: _finish(arguments, source, model_facts(task, replies, source.report), made_by),
     )
 
 

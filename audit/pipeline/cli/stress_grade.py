@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from pathlib import Path
 
 from audit.cli.conventions import add_json
 from audit.errors import AuditError
-from audit.pipeline.cli.item_command import about_calls, print_written, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, print_written, run_task
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.running.grade_stress import graded_replies, graded_systems, sub_answers_of
-from audit.pipeline.stress.running.grading import grade_task, grades_of, load_grade_prompt
+from audit.pipeline.stress.running.grading import WORDS, grade_task, grades_of, load_grade_prompt
 from audit.pipeline.stress.running.run_stress import REPLIES_FILE, earlier_tables, read_instances, write_replies
 from audit.settings import Settings
 
@@ -47,13 +47,17 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError(f"{arguments.release} has no answer that can be graded. Nothing was asked. Run first: audit stress run")
     arguments.out = folder.with_name(f"{folder.name}.stress-grades")
     task = grade_task(load_grade_prompt(arguments.templates), model_for(arguments, settings), answers)
-    counts, exact = Counter[str](), sum(not item.needs_grade for item in answers)
+    summary, exact = Summary(WORDS), sum(not item.needs_grade for item in answers)
 
     def write(replies: Replies, _: list[str]) -> int:
-        grades = grades_of(task, answers, replies, counts)
+        grades = grades_of(task, answers, replies, summary)
         systems = list(graded_systems(earlier, arguments.systems, task.model))
         graded = graded_replies(stress_input, earlier, arguments.systems, grades)
-        return write_replies(stress_input, earlier, systems, graded)
+        written = write_replies(stress_input, earlier, systems, graded)
+        line = f"{summary.counts.total():,} different answers: {summary.sentence}"
+        result, findings = {**summary.counts, "replies": written}, bool(summary.counts["unreadable"] or summary.not_asked)
+        path = arguments.release / REPLIES_FILE
+        return print_written(arguments, [line], f"{written:,} replies", path, result, findings=findings)
 
     return run_task(
         arguments,
@@ -63,15 +67,4 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
         remarks=f"{exact:,} of {len(answers):,} different answers are exact and need no call.",
         figures={"answers": len(answers), "exact": exact},
         write=write,
-        finish=lambda written: _finish(arguments, counts, written),
     )
-
-
-def _finish(arguments: argparse.Namespace, counts: Counter[str], written: int) -> int:
-    line = (
-        f"{counts.total():,} different answers: {counts['exact']:,} exact, {counts['graded']:,} graded, "
-        f"{counts['unreadable']:,} unreadable, {counts['not asked']:,} not asked."
-    )
-    result = {**{name.replace(" ", "_"): number for name, number in counts.items()}, "replies": written}
-    findings, path = bool(counts["unreadable"] or counts["not asked"]), arguments.release / REPLIES_FILE
-    return print_written(arguments, [line], f"{written:,} replies", path, result, findings=findings)

@@ -11,9 +11,10 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, count_or_zero, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.llm.item_task import ItemTask
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.instances import StressInstance
 from audit.pipeline.stress.running.prompts import load_stress_prompts
@@ -26,7 +27,7 @@ from audit.pipeline.stress.running.run_stress import (
     read_instances,
     write_replies,
 )
-from audit.pipeline.stress.running.task import StressSummary, model_records, reader_records, stress_task
+from audit.pipeline.stress.running.task import WORDS, model_records, reader_records, stress_task
 from audit.settings import Settings
 from audit.vocabulary import STRESS_TESTS, SystemMode
 
@@ -87,12 +88,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return _run_readers(arguments, settings, stress_input, chosen)
     task = _task(arguments, settings, chosen)
     # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
-    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), StressSummary()
+    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), Summary(WORDS)
 
     def write(replies: Replies, servers: list[str]) -> int:
         system = _model_system(arguments, task, servers)
         records = model_records(task, system["system_id"], replies, summary)
-        return write_replies(stress_input, earlier, [system], records)
+        written = write_replies(stress_input, earlier, [system], records)
+        return _finish(arguments, stress_input, summary, written)
 
     documents = {document.text for instance in chosen for document in instance.documents}
     return run_task(
@@ -102,7 +104,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         sends=f"questions, options and {len(documents):,} documents",
         figures={"instances": len(chosen)},
         write=write,
-        finish=lambda written: _finish(arguments, stress_input, summary, written),
     )
 
 
@@ -137,7 +138,7 @@ def _run_readers(
         message = f"{len(names)} readers without a model, {len(chosen):,} instances each: no call, no cost."
         print_result(arguments, message, {"readers": list(names), "instances": len(chosen), "calls": 0})
         return OK
-    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), StressSummary()
+    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), Summary(WORDS)
     by_name = readers(names, stress_input.instances, arguments.seed)
 
     def records() -> Iterator[dict[str, Any]]:
@@ -159,13 +160,12 @@ def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: StressSummary, written: int) -> int:
+def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: Summary, written: int) -> int:
     path = arguments.release / REPLIES_FILE
-    lines = [summary.sentence, *summary.summary_lines(), *stress_input.summary_lines()]
+    lines = [summary.sentence, *summary.lines(), *stress_input.summary_lines()]
     lines += [f"{written:,} replies: {path}. Load the release with: audit load {shlex.quote(str(arguments.release))}"]
     result = {
-        "asked": summary.asked, "insufficient": summary.insufficient, "unread": summary.unread, "not_asked": summary.not_asked,
-        "reasons": dict(summary.reasons), "faults": dict(summary.faults), "parse": dict(summary.parse),
+        **summary.record("asked", "insufficient", "unread"), "faults": dict(summary.faults),
         "left_out": stress_input.sentences, "repaired": stress_input.repairs, "replies": written, "file": str(path),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)

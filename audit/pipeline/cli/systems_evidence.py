@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from audit.errors import AuditError, describe_error
 from audit.evaluation.evidence_measures import JUDGED_MEASURES
-from audit.pipeline.cli.item_command import print_written, run_task
 from audit.pipeline.cli.model_calls import model_for
-from audit.pipeline.judging.evidence.task import EvidenceSummary, evidence_task, evidence_values, load_evidence_prompts
+from audit.pipeline.cli.task_command import print_written, run_task
+from audit.pipeline.judging.evidence.task import OUTCOMES, WORDS, evidence_task, evidence_values, load_evidence_prompts
 from audit.pipeline.judging.judge_evidence import answers_with_evidence
 from audit.pipeline.judging.judge_systems import AnswersToScore
 from audit.pipeline.judging.score_systems import Values, means, write_measures
 from audit.pipeline.judging.system_records import MEASURES_FILE, read_system_records
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.settings import Settings
 
@@ -35,22 +37,24 @@ def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:
     arguments.out = folder.with_name(f"{folder.name}.evidence")
     measures = tuple(name for name in JUDGED_MEASURES if name in (arguments.measures or JUDGED_MEASURES))
     prompts, answers = load_evidence_prompts(arguments.templates), answers[: arguments.limit]
-    task, summary = evidence_task(prompts, model_for(arguments, settings), answers, measures), EvidenceSummary()
+    task = evidence_task(prompts, model_for(arguments, settings), answers, measures)
+    summaries = {measure: Summary(WORDS) for measure in measures}
     if not any(answer.texts(measure) for answer in answers for measure in measures):
         raise AuditError(
             f"{arguments.release} has no answer with evidence, references or citations to judge by. {chosen.left_out} "
             "Nothing was asked. Add evidence to system_answers.jsonl, and the texts of its sections."
         )
 
-    def write(replies: Replies, _: list[str]) -> tuple[Values, int]:
-        values = evidence_values(task, replies, summary)
+    def write(replies: Replies, _: list[str]) -> int:
+        values = evidence_values(task, replies, summaries)
         try:
-            return values, write_measures(records, values)
+            written = write_measures(records, values)
         except OSError as error:
             raise AuditError(
                 f"{folder / MEASURES_FILE} cannot be written ({describe_error(error)}). The file is unchanged, and all replies "
                 "are stored. Run this again with --parse-again where the folder can be written."
             ) from error
+        return _finish(arguments, chosen, summaries, values, written)
 
     systems = arguments.systems or chosen.systems
     return run_task(
@@ -61,28 +65,29 @@ def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:
         remarks=chosen.left_out,
         figures={"answers": len(answers), "measures": list(measures)},
         write=write,
-        finish=lambda written: _finish(arguments, measures, chosen, summary, *written),
     )
 
 
 def _finish(
     arguments: argparse.Namespace,
-    measures: Sequence[str],
     chosen: AnswersToScore,
-    summary: EvidenceSummary,
+    summaries: Mapping[str, Summary],
     values: Values,
     written: int,
 ) -> int:
     path = arguments.release / MEASURES_FILE
-    table = list(means(values, measures))
-    lines = [*summary.lines(measures), *(f"  {reason}: {number:,}" for reason, number in summary.reasons.most_common())]
+    table = list(means(values, tuple(summaries)))
+    reasons = sum((one.reasons for one in summaries.values()), Counter[str]())
+    lines = [f"{measure}: {summary.sentence}" for measure, summary in summaries.items()]
+    lines += [f"  {reason}: {number:,}" for reason, number in reasons.most_common()]
     lines += [chosen.left_out]
     lines += [f"{system:<32}{measure:<22}{answers:>8,}{mean:>10.4f}" for system, measure, answers, mean in table]
     rows = [dict(zip(("system_id", "measure", "answers", "mean"), row, strict=True)) for row in table]
-    counts = {name: dict(counter) for name, counter in vars(summary).items()}
+    counts = {name: {measure: one.counts[name] for measure, one in summaries.items()} for name in OUTCOMES}
     result = {
-        **counts, "refused": chosen.refused, "unreadable": chosen.unreadable, "values": written, "means": rows,
-        "file": str(path),
+        **counts, "reasons": dict(reasons), "refused": chosen.refused, "unreadable": chosen.unreadable, "values": written,
+        "means": rows, "file": str(path),
     }  # fmt: skip
-    findings = bool(summary.unread or summary.not_asked or chosen.unreadable)
+    incomplete = any(one.unread or one.not_asked for one in summaries.values())
+    findings = bool(incomplete or chosen.unreadable)
     return print_written(arguments, lines, f"{written:,} values", path, result, findings=findings)

@@ -8,18 +8,19 @@ from pathlib import Path
 from audit.cli.conventions import add_json, count
 from audit.errors import AuditError
 from audit.evaluation.evidence_measures import JUDGED_MEASURES
-from audit.pipeline.cli.item_command import about_calls, print_written, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.systems_evidence import ABOUT as ABOUT_EVIDENCE
 from audit.pipeline.cli.systems_evidence import judge_evidence
-from audit.pipeline.judging.criteria.task import CriteriaSummary, criteria_records, criteria_task, load_criteria_prompt
+from audit.pipeline.cli.task_command import about_calls, print_written, run_task
+from audit.pipeline.judging.criteria.task import WORDS, criteria_records, criteria_task, load_criteria_prompt
 from audit.pipeline.judging.judge_systems import (
     CRITERIA_FILE,
-    AnswersToScore,
     answers_to_score,
     earlier_evaluations,
     write_criteria,
 )
+from audit.pipeline.llm.summary import Summary
+from audit.pipeline.llm.tasks import Replies
 from audit.settings import Settings
 
 CRITERIA, EVIDENCE = "criteria", "evidence"
@@ -82,8 +83,21 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")
     # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = folder.with_name(f"{folder.name}.criteria")
-    answers, summary = chosen.answers[: arguments.limit], CriteriaSummary()
+    answers, summary = chosen.answers[: arguments.limit], Summary(WORDS)
     task = criteria_task(load_criteria_prompt(arguments.templates), model_for(arguments, settings), answers)
+
+    def write(replies: Replies, _: list[str]) -> int:
+        written = write_criteria(folder, earlier, criteria_records(task, replies, summary))
+        path = arguments.release / CRITERIA_FILE
+        result = {
+            **summary.record("judged", "complete", "unscored"), "refused": chosen.refused, "unread": chosen.unread,
+            "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
+        }  # fmt: skip
+        lines = [summary.sentence, *summary.lines(), chosen.left_out]
+        incomplete = summary.counts["judged"] > summary.counts["complete"]
+        findings = bool(incomplete or summary.not_asked or chosen.unreadable)
+        return print_written(arguments, lines, f"{written:,} evaluations", path, result, findings=findings)
+
     return run_task(
         arguments,
         settings,
@@ -91,18 +105,5 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         sends=f"questions, reference answers and answers of {len(arguments.systems or chosen.systems):,} systems",
         remarks=chosen.left_out,
         figures={"answers": len(answers), "of_references": chosen.of_references},
-        write=lambda replies, _: write_criteria(folder, earlier, criteria_records(task, replies, summary)),
-        finish=lambda written: _finish(arguments, chosen, summary, written),
+        write=write,
     )
-
-
-def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: CriteriaSummary, written: int) -> int:
-    path = arguments.release / CRITERIA_FILE
-    lines = [summary.sentence, *(f"  {reason}: {number:,}" for reason, number in summary.reasons.most_common())]
-    result = {
-        "judged": summary.judged, "complete": summary.complete, "unscored": summary.unscored, "not_asked": summary.not_asked,
-        "reasons": dict(summary.reasons), "parse": dict(summary.parse), "refused": chosen.refused, "unread": chosen.unread,
-        "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
-    }  # fmt: skip
-    findings = bool(summary.judged > summary.complete or summary.not_asked or chosen.unreadable)
-    return print_written(arguments, [*lines, chosen.left_out], f"{written:,} evaluations", path, result, findings=findings)

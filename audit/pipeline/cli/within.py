@@ -11,8 +11,8 @@ from typing import Any
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
 from audit.pipeline.cli.estimates import handbooks_text
-from audit.pipeline.cli.item_command import about_calls, run_task
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, within_task, within_verdicts
@@ -65,8 +65,7 @@ def within(arguments: argparse.Namespace, settings: Settings) -> int:
         settings,
         task,
         sends=f"pairs of statements of {handbooks_text([handbook for handbook, _ in handbooks])}",
-        write=lambda replies, _: within_verdicts(task, handbooks, replies),
-        finish=lambda verdicts: _finish(arguments, handbooks, task.model, verdicts),
+        write=lambda replies, _: _finish(arguments, handbooks, task.model, within_verdicts(task, handbooks, replies)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence
 from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, faulty, read_reply
 from audit.pipeline.llm.reply_text import clean_text, without_thinking
 from audit.pipeline.llm.tasks import Replies
@@ -56,7 +55,7 @@ def load_answer_prompt(folder: Path | None = None) -> Prompt:
 
     Raises AuditError if the template cannot be used.
     """
-    return load_templates([FORM], resources.files("audit.pipeline.generation").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def evidence_room(prompt: Prompt, context: int) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +15,9 @@ from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, ans
 from audit.pipeline.generation.refusals import declines
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, cleaned, entries_of, faulty, needed, read_reply
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
 from audit.release.journal_files import Reply
@@ -79,6 +78,7 @@ MODE_NAMES = {
 }  # fmt: skip
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 300
+WORDS = "{answered:,} answered, {refused:,} refused, {unread:,} unread, {not_asked:,} not asked."
 FORBIDDEN_IN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -102,7 +102,7 @@ class AnsweringSystem:
     def prompt(self, folder: Path | None = None) -> Prompt:
         """The prompt of its mode with its settings; from `folder` if that has it. Raises AuditError for an unusable template."""
         form = FORMS[self.mode]
-        prompt = load_templates([form], resources.files("audit.pipeline.generation").joinpath("templates"), folder)[form.name]
+        prompt = load_template(form, __package__, folder)
         return replace(prompt, temperature=self.temperature, max_tokens=self.max_tokens)
 
     def record(self, prompt: Prompt) -> Record:
@@ -206,49 +206,37 @@ def read_system_reply(reply: Reply) -> SystemReply:
     return SystemReply(read.answer or None, read.declined or declines(read.answer))
 
 
-@dataclass
-class SystemSummary:
-    """Counts of a system's answers: answered, refused, unread by reason, and questions without a reply."""
+class SystemSummary(Summary):
+    """Counts of a system's answers: answered, refused, not asked, and why others could not be read."""
 
-    answered: int = 0
-    refused: int = 0
-    unread: Counter[str] = field(default_factory=Counter)
-    not_asked: int = 0
-
-    def count(self, record: Mapping[str, Any]) -> None:
-        """Count one record."""
-        if record["unread_reason"]:
-            self.unread[record["unread_reason"]] += 1
-        else:
-            self.refused += record["refused"]
-            self.answered += not record["refused"]
-
-    @property
-    def clean(self) -> bool:
-        """Whether every question has an answer or a refusal."""
-        return not (self.unread or self.not_asked)
+    def count_record(self, record: Mapping[str, Any]) -> None:
+        """Count one record of system_answers.jsonl."""
+        reason, refused = record["unread_reason"], bool(record["refused"])
+        self.count(answered=not (reason or refused), refused=refused and not reason, unread=bool(reason), reason=reason)
 
     def as_record(self) -> Record:
         """The counts as JSON values."""
-        return {**vars(self), "unread": dict(self.unread)}
+        return {
+            "answered": self.counts["answered"],
+            "refused": self.counts["refused"],
+            "unread": dict(self.reasons),
+            "not_asked": self.not_asked,
+        }
 
     @property
     def text(self) -> str:
         """One line, and a line for each reason why replies could not be read."""
-        counts = (
-            f"{self.answered:,} answered, {self.refused:,} refused, {self.unread.total():,} unread, {self.not_asked:,} not asked."
-        )
-        return "\n".join([counts, *(f"  unread, {reason}: {count:,}" for reason, count in self.unread.most_common())])
+        return "\n".join([WORDS.format_map(self.counts), *self.lines("unread, ")])
 
 
 def system_answers(task: SystemTask, replies: Replies, summary: SystemSummary) -> Iterator[Record]:
     """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and missing replies."""
     for question, _, reply in task.results(replies):
         if reply is None:
-            summary.not_asked += 1
+            summary.count(not_asked=1)
             continue
         record = _record(task.system, question, reply)
-        summary.count(record)
+        summary.count_record(record)
         yield record
 
 

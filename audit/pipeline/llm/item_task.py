@@ -1,4 +1,8 @@
-"""A task of items that are each put to a model by calls of their own, none of which needs the reply to another."""
+"""A task of items that are each put to a model by calls of their own, none of which needs the reply to another.
+
+Pairwise judging, positions and facts of stress tests have stages that depend on replies, so they list their calls themselves, as
+an `LlmTask`. Names of themes and entities of passages are asked in the course of other work, without a plan or an estimate.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from audit.pipeline.stages.sourced_systems import (
     system_record,
 )
 from audit.pipeline.stages.system_options import SystemOptions
-from audit.release.schema import canonical
+from audit.release.system_kinds import REFERENCE_RECORD
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 
@@ -151,8 +151,11 @@ class SystemsStage(TaskByTask):
             write_lines(path, asked.routes)
         write_lines(answers, asked.answers)
         write_atomic(record, json.dumps(asked.system, ensure_ascii=False) + "\n")
-        unread = asked.summary.unread.total()
-        return {**asked.summary.as_record(), "findings": unread, "message": f"System {options.id}: {asked.summary.text}"}
+        return {
+            **asked.summary.as_record(),
+            "findings": asked.summary.unread,
+            "message": f"System {options.id}: {asked.summary.text}",
+        }
 
     def _write_tables(self) -> Figures:
         context = self.context
@@ -185,7 +188,7 @@ def without_model(context: RunContext, options: SystemOptions) -> SystemRun:
     answers, routes = extractive_records(context, options)
     summary = SystemSummary()
     for answer in answers:
-        summary.count(answer)
+        summary.count_record(answer)
     return SystemRun(system_record(options), answers, summary, routes)
 
 
@@ -200,8 +203,8 @@ def sourced_run(
     answers = [(name, answer) for name in routed.evidence if (answer := by_question.get(name))]
     records = [answer.record(name, options.id) for name, answer in answers]
     for record in records:
-        summary.count(record)
-    summary.not_asked = len(routed.evidence) - len(records)
+        summary.count_record(record)
+    summary.count(not_asked=len(routed.evidence) - len(records))
     system = task.record
     settings = {**system["settings"], **source_settings(options)}
     routes = [answer.route_record(name, options.id) for name, answer in answers]
@@ -232,7 +235,7 @@ def _write_systems_release(context: RunContext, tables: dict[str, Iterable[Recor
 def _references(context: RunContext, path: Path) -> Iterator[Record]:
     """The references of the questions that are asked. Raises AuditError, with the line, where the file cannot be read."""
     asked = {str(question["question_id"]) for question in context.questions()}
-    records = (canonical(record, "reference") for _, record in read_json_lines(path))
+    records = (REFERENCE_RECORD.canonical(record) for _, record in read_json_lines(path))
     return (record for record in records if str(record.get("question_id")) in asked)
 
 

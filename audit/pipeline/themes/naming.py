@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -16,7 +15,7 @@ from pydantic import Field
 
 from audit.pipeline.embedding.vectors import Vectors, unit_rows
 from audit.pipeline.llm.calls import Call
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, read_reply, spelled
 from audit.pipeline.themes.linkage import Labels
 from audit.release.journal_files import Reply
@@ -152,7 +151,7 @@ FORM = PromptForm("theme_name", "name", ("words", "phrases"), NameReply.schema_t
 
 def naming_prompt(folder: Path | None = None) -> Prompt:
     """The template `theme_name`, from `folder` where one is given. Raises AuditError where it cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.themes").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:

@@ -24,7 +24,7 @@ from audit.pipeline.rules.marks.several_sources import LibraryReader
 from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.release.journal_files import Reply
 from audit.release.sourced_answers import SourcedAnswer
-from audit.release.validate_systems import system_answer
+from audit.release.system_kinds import SYSTEM_ANSWER
 from audit.vocabulary import SystemMode
 from tests.pipeline.generation.sourced import LIFT, lifting_library
 
@@ -82,7 +82,7 @@ def test_a_statement_with_a_copied_quote_is_supported_and_one_with_an_invented_q
     section = library.indexes[citation.handbook_id].document.by_id[citation.section_id]
     assert section.text[citation.start : citation.end] == citation.quote == "Avoid lifting anything over 10 pounds for 12 weeks"
     assert answer.notes[-1].endswith(": 2.")
-    assert system_answer(answer.record("q", "s"), [])["refused"] is False
+    assert SYSTEM_ANSWER.read(answer.record("q", "s"), [])["refused"] is False
 
 
 def test_an_amount_that_the_quote_lacks_makes_a_statement_unsupported(library, evidence):
@@ -114,7 +114,7 @@ def test_a_refusal_keeps_what_the_model_says_is_missing(library, evidence):
 def test_a_reply_without_statements_is_unread_and_no_refusal(text: str, library, evidence):
     answer = answered(library, evidence, reply(text))
     assert not answer.refused
-    record: dict[str, Any] = system_answer(answer.record("q", "s"), [])
+    record: dict[str, Any] = SYSTEM_ANSWER.read(answer.record("q", "s"), [])
     assert record["answer"] is None
     assert record["refused"] is None
     assert record["unread_reason"]

@@ -95,7 +95,7 @@ def test_an_unparseable_reply_leaves_its_pair_unscored_with_the_reason(tmp_path)
     assert pairs(root, "q1")["ab"]["classification"] is None
     assert pairs(root, "q1")["ab"]["judge_metadata"]["unscored_reason"] == "no label"
     assert manifest(root)["judge_settings"]["unscored"] == {"no label": 1, "refused": 2, "failed": 3}
-    assert source.summary.judged == 6
+    assert source.summary.counts["judged"] == 6
     assert quarantined(load(root, tmp_path / "data")) == []
 
 

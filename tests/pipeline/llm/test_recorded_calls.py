@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,17 +27,17 @@ from audit.pipeline.generation.system_answers import (
     system_task,
 )
 from audit.pipeline.judging.corpus import with_centers
+from audit.pipeline.judging.criteria.task import WORDS as CRITERIA_WORDS
 from audit.pipeline.judging.criteria.task import (
     AnswerToScore,
-    CriteriaSummary,
     criteria_records,
     criteria_task,
     load_criteria_prompt,
 )
+from audit.pipeline.judging.evidence.task import WORDS as EVIDENCE_WORDS
 from audit.pipeline.judging.evidence.task import (
     AnswerWithEvidence,
     CitedStatement,
-    EvidenceSummary,
     evidence_task,
     evidence_values,
     load_evidence_prompts,
@@ -50,19 +49,21 @@ from audit.pipeline.judging.protocols import CHECK
 from audit.pipeline.judging.verdict_sources import ModelVerdicts
 from audit.pipeline.judging.within.model import within_task, within_verdicts
 from audit.pipeline.llm.calls import ANSWERED, Call
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies, StageCost, no_replies
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.rules.within.candidates import find_candidates
 from audit.pipeline.stress.building.model_facts import COUNTERFACTUAL, SUB_QUESTION, FactTask, load_fact_prompts, model_facts
 from audit.pipeline.stress.building.questions import BuildReport
-from audit.pipeline.stress.planted.judging import PlantedSummary, planted_task
 from audit.pipeline.stress.planted.judging import model_records as planted_records
+from audit.pipeline.stress.planted.judging import planted_task
 from audit.pipeline.stress.planted.planting import plant
 from audit.pipeline.stress.running.grading import SubAnswer, grade_task, grades_of, load_grade_prompt
 from audit.pipeline.stress.running.prompts import load_stress_prompts
 from audit.pipeline.stress.running.run_stress import read_instances
-from audit.pipeline.stress.running.task import StressSummary, stress_task
+from audit.pipeline.stress.running.task import WORDS as STRESS_WORDS
 from audit.pipeline.stress.running.task import model_records as stress_records
+from audit.pipeline.stress.running.task import stress_task
 from audit.release.journal_files import Reply
 from audit.vocabulary import SystemMode
 from tests.pipeline.generation.leaflets import BIRCH, QUESTIONS, asked, found
@@ -92,7 +93,7 @@ def criteria(_: Path) -> Case:
         AnswerToScore(f"q{n}", f"May I travel after {n} weeks?", system, f"Yes, after {n}.", "Wait." if n % 2 else None)
         for n in range(20) for system in ("alone", "with")
     ]  # fmt: skip
-    task, summary = criteria_task(load_criteria_prompt(), MODEL, answers), CriteriaSummary()
+    task, summary = criteria_task(load_criteria_prompt(), MODEL, answers), Summary(CRITERIA_WORDS)
     return Case(task, lambda replies: [list(criteria_records(task, replies, summary)), summary.sentence])
 
 
@@ -104,34 +105,49 @@ def evidence(_: Path) -> Case:
         for n in range(12)
     ]  # fmt: skip
     measures = ("faithfulness", "context_precision", "answer_relevance", "citation_correctness")
-    task, summary = evidence_task(load_evidence_prompts(), MODEL, answers, measures), EvidenceSummary()
-    return Case(
-        task,
-        lambda replies: [sorted(map(str, evidence_values(task, replies, summary).items())), summary.lines(measures)],
-    )  # fmt: skip
+    task = evidence_task(load_evidence_prompts(), MODEL, answers, measures)
+    summaries = {measure: Summary(EVIDENCE_WORDS) for measure in measures}
+
+    def result(replies: Replies) -> Any:
+        values = evidence_values(task, replies, summaries)
+        return [sorted(map(str, values.items())), [f"{measure}: {one.sentence}" for measure, one in summaries.items()]]
+
+    return Case(task, result)
 
 
 def grades(_: Path) -> Case:
     answers = [SubAnswer(f"q{n}", "How long?", "3 days", "The 3 days." if n % 4 == 0 else f"{n} days") for n in range(20)]
-    task, counts = grade_task(load_grade_prompt(), MODEL, answers), Counter[str]()
-    return Case(task, lambda replies: [sorted(map(str, grades_of(task, answers, replies, counts).items())), counts])
+    task, counts = grade_task(load_grade_prompt(), MODEL, answers), Summary()
+    return Case(
+        task,
+        lambda replies: [
+            sorted(map(str, grades_of(task, answers, replies, counts).items())),
+            {name.replace("_", " "): number for name, number in counts.counts.items()},
+        ],
+    )
 
 
 def stress(folder: Path) -> Case:
     instances = read_instances(built_release(folder / "release", 4), 1_000_000).instances
-    task, summary = stress_task(load_stress_prompts(), MODEL, instances), StressSummary()
+    task, summary = stress_task(load_stress_prompts(), MODEL, instances), Summary(STRESS_WORDS)
     return Case(task, lambda replies: [list(stress_records(task, "s", replies, summary)), summary.sentence])
 
 
 def planted(_: Path) -> Case:
     task = planted_task(load_prompts()["structured"], MODEL, changes := plant(start_pairs(), 4).items)
-    summary = PlantedSummary()
-    return Case(task, lambda replies: [list(planted_records(task, changes, replies, summary)), vars(summary)])
+    summary = Summary()
+    return Case(
+        task,
+        lambda replies: [
+            list(planted_records(task, changes, replies, summary)),
+            {"judged": summary.counts["judged"], "not_asked": summary.not_asked, "unscored": summary.reasons},
+        ],
+    )
 
 
 def planted_labels(_: Path) -> Case:
     task = planted_task(load_prompts()["label_only"], MODEL, changes := plant(start_pairs(), 2).items)
-    return Case(task, lambda replies: list(planted_records(task, changes, replies, PlantedSummary())))
+    return Case(task, lambda replies: list(planted_records(task, changes, replies, Summary())))
 
 
 def facts(_: Path) -> Case:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from audit.pipeline.judging.criteria.replies import SCHEMA, Evaluation, read_evaluation
 from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.vocabulary import Parse
 
@@ -20,6 +19,10 @@ from audit.vocabulary import Parse
 FORM = PromptForm("criteria", "criteria", ("question", "reference_answer", "answer"), SCHEMA)
 NO_REFERENCE = "(no reference answer)"
 REPLY_TOKENS = 330
+WORDS = (
+    "{judged:,} answers judged: {complete:,} on all eight criteria, {some:,} on some, {unscored:,} unscored; "
+    "{not_asked:,} not asked."
+)
 
 
 @dataclass(frozen=True)
@@ -41,41 +44,9 @@ class AnswerToScore:
         return {"question": self.question, "reference_answer": self.reference or NO_REFERENCE, "answer": self.answer}
 
 
-@dataclass
-class CriteriaSummary:
-    """Counts of the answers: judged ones by parse status, unreadable scores by reason, and answers not asked about."""
-
-    judged: int = 0
-    complete: int = 0
-    not_asked: int = 0
-    parse: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def unscored(self) -> int:
-        """Judged answers without any readable score."""
-        return self.parse[Parse.NONE]
-
-    @property
-    def sentence(self) -> str:
-        """The counts in one sentence."""
-        return (
-            f"{self.judged:,} answers judged: {self.complete:,} on all eight criteria, "
-            f"{self.judged - self.complete - self.unscored:,} on some, {self.unscored:,} unscored; {self.not_asked:,} not asked."
-        )
-
-    def count(self, evaluation: Evaluation) -> None:
-        """Count one judged answer."""
-        self.judged += 1
-        self.complete += evaluation.complete
-        self.parse[str(evaluation.parse)] += 1
-        if evaluation.reason:
-            self.reasons[evaluation.reason] += 1
-
-
 def load_criteria_prompt(folder: Path | None = None) -> Prompt:
     """The prompt `criteria`, from `folder` if it is given. Raises AuditError if the template cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.judging.criteria").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def criteria_task(prompt: Prompt, model: str, answers: Sequence[AnswerToScore]) -> ItemTask[AnswerToScore]:
@@ -91,14 +62,18 @@ def criteria_task(prompt: Prompt, model: str, answers: Sequence[AnswerToScore]) 
     )
 
 
-def criteria_records(task: ItemTask[AnswerToScore], replies: Replies, summary: CriteriaSummary) -> Iterator[dict[str, Any]]:
+def criteria_records(task: ItemTask[AnswerToScore], replies: Replies, summary: Summary) -> Iterator[dict[str, Any]]:
     """The records of criteria.jsonl; an answer that was not asked about has none. `summary` counts both."""
     for item, _, reply in task.results(replies):
         if reply is None:
-            summary.not_asked += 1
+            summary.count(not_asked=1)
             continue
         evaluation = read_evaluation(reply)
-        summary.count(evaluation)
+        unscored = evaluation.parse == Parse.NONE
+        some = not (evaluation.complete or unscored)
+        summary.count(
+            judged=1, complete=evaluation.complete, some=some, unscored=unscored, parse=evaluation.parse, reason=evaluation.reason
+        )
         yield {
             "question_id": item.question_id,
             "system_id": item.system_id,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from audit.evaluation.evidence_measures import (
@@ -17,10 +15,11 @@ from audit.evaluation.evidence_measures import (
     FAITHFULNESS,
     JUDGED_MEASURES,
 )
-from audit.pipeline.judging.evidence.replies import SCHEMAS, EvidenceVerdict, read_evidence_reply
+from audit.pipeline.judging.evidence.replies import SCHEMAS, read_evidence_reply
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
 
@@ -37,6 +36,11 @@ REPLY_TOKENS: dict[str, float] = {
     FAITHFULNESS: 200, CONTEXT_PRECISION: 80, CONTEXT_RECALL: 200, ANSWER_RELEVANCE: 50, CITATION_CORRECTNESS: 60,
 }  # fmt: skip
 """Rough tokens of a reply, for estimates without a server."""
+OUTCOMES = ("read", "empty", "unread", "not_asked", "not_askable")
+WORDS = (
+    "{read:,} judged, {empty:,} without a statement, {unread:,} unreadable, {not_asked:,} not asked; "
+    "{not_askable:,} lack the data to be judged."
+)
 
 
 @dataclass(frozen=True)
@@ -87,45 +91,9 @@ def _numbered(texts: Sequence[str]) -> str:
     return "\n\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
 
-@dataclass
-class EvidenceSummary:
-    """Counts of the answers, by measure.
-
-    read         replies with a value; `empty` replies that were read and found nothing to measure, such as no statement
-    unread       replies that could not be read, with their reasons
-    not_asked    calls without a reply; `not_askable` answers without evidence, reference or citations to judge by
-    """
-
-    read: Counter[str] = field(default_factory=Counter)
-    empty: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
-    not_asked: Counter[str] = field(default_factory=Counter)
-    not_askable: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-
-    def count(self, measure: str, verdict: EvidenceVerdict | None) -> None:
-        """Count one call; None: it was not asked."""
-        if verdict is None:
-            self.not_asked[measure] += 1
-        elif not verdict.readable:
-            self.unread[measure] += 1
-            self.reasons[str(verdict.reason)] += 1
-        else:
-            (self.empty if verdict.value is None else self.read)[measure] += 1
-
-    def lines(self, measures: Sequence[str]) -> list[str]:
-        """The counts of each measure in a sentence."""
-        return [
-            f"{measure}: {self.read[measure]:,} judged, {self.empty[measure]:,} without a statement, "
-            f"{self.unread[measure]:,} unreadable, {self.not_asked[measure]:,} not asked; "
-            f"{self.not_askable[measure]:,} lack the data to be judged."
-            for measure in measures
-        ]
-
-
 def load_evidence_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by measure, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(PROMPT_FORMS.values(), resources.files("audit.pipeline.judging.evidence").joinpath("templates"), folder)
+    return load_templates(PROMPT_FORMS.values(), __package__, folder)
 
 
 def evidence_task(
@@ -151,17 +119,27 @@ def evidence_task(
 
 
 def evidence_values(
-    task: ItemTask[AnswerWithEvidence], replies: Replies, summary: EvidenceSummary
+    task: ItemTask[AnswerWithEvidence], replies: Replies, summaries: Mapping[str, Summary]
 ) -> dict[tuple[str, str, str], float]:
-    """(question id, system id, measure) -> value, of every reply that has one; `summary` counts all."""
+    """(question id, system id, measure) -> value, of every reply that has one.
+
+    The summary of each measure counts replies with a value (read), those that were read and found nothing to measure, such as
+    no statement (empty), those that could not be read (unread), and answers without the data to be judged by (not_askable).
+    """
     values: dict[tuple[str, str, str], float] = {}
-    asked: Counter[str] = Counter()
     for item, call, reply in task.results(replies):
-        asked[call.purpose] += 1
-        verdict = read_evidence_reply(call.purpose, reply, item.numbered(call.purpose)) if reply else None
-        summary.count(call.purpose, verdict)
-        if verdict and verdict.value is not None:
+        summary = summaries[call.purpose]
+        if reply is None:
+            summary.count(not_asked=1)
+            continue
+        verdict = read_evidence_reply(call.purpose, reply, item.numbered(call.purpose))
+        has_value, readable = verdict.value is not None, verdict.readable
+        summary.count(
+            read=has_value, empty=readable and not has_value, unread=not readable, reason=None if readable else verdict.reason
+        )
+        if verdict.value is not None:
             values[item.question_id, item.system_id, call.purpose] = verdict.value
     answers = sum(1 for _ in task.items())
-    summary.not_askable.update({measure: answers - asked[measure] for measure in task.tokens})
+    for summary in summaries.values():
+        summary.count(not_askable=answers - summary.counts.total())
     return values

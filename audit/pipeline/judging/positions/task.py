@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ STATEMENTS_AHEAD, SHOWN = 3, 120
 
 def load_positions_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by stage, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(FORMS, resources.files("audit.pipeline.judging.positions").joinpath("templates"), folder)
+    return load_templates(FORMS, __package__, folder)
 
 
 def costs_before_answers(questions: int, answers: int, question_characters: float, answer_characters: float) -> list[StageCost]:

@@ -1,4 +1,7 @@
-"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once."""
+"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once.
+
+Reached from no command; kept for the reproduction of the papers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,7 +20,7 @@ from audit.pipeline.llm.calls import FAILED, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, entries_of, needed, read_reply
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import unsettled
@@ -51,7 +53,7 @@ Ask = Callable[[Sequence[Call]], Mapping[str, Reply]]
 
 def entity_prompt(folder: Path | None = None) -> Prompt:
     """The prompt; from `folder` if that has it. Raises AuditError for an unusable template."""
-    return load_templates([FORM], resources.files("audit.pipeline.retrieval.across").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 @dataclass

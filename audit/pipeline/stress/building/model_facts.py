@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,7 +63,7 @@ FORMS = (
 
 def load_fact_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts of both stages, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(FORMS, resources.files("audit.pipeline.stress.building").joinpath("templates"), folder)
+    return load_templates(FORMS, __package__, folder)
 
 
 @dataclass(frozen=True)

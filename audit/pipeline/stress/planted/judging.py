@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from audit.evaluation.planted_changes import expected_labels
@@ -14,6 +13,7 @@ from audit.pipeline.judging.verdict_sources import Rules
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies, batches
 from audit.pipeline.stress.planted.changes import PlantedChange
 from audit.pipeline.stress.planted.planting import item_id
@@ -23,26 +23,8 @@ from audit.vocabulary import Label
 PROMPTS = {"structured": STRUCTURED, "label_only": LABEL}
 """Protocol, which is also the name of its prompt -> the purpose of its calls."""
 REPLY_TOKENS = {STRUCTURED: 130, LABEL: 10}
+WORDS = "{judged:,} planted changes judged, {not_asked:,} not asked about."
 Record = dict[str, Any]
-
-
-@dataclass
-class PlantedSummary:
-    """Counts of the planted changes by outcome.
-
-    judged     changes with both verdicts; `unscored`: those of them without a label before or after the change
-    not_asked  changes without one of the replies; they are not written
-    """
-
-    judged: int = 0
-    not_asked: int = 0
-    unscored: Counter[str] = field(default_factory=Counter)
-
-    def count(self, before: Verdict, after: Verdict) -> None:
-        """Count one change."""
-        self.judged += 1
-        if reason := next((verdict.reason for verdict in (before, after) if verdict.label is None), None):
-            self.unscored[reason] += 1
 
 
 def planted_task(prompt: Prompt, model: str, changes: Sequence[PlantedChange]) -> ItemTask[PlantedChange]:
@@ -72,7 +54,7 @@ def planted_task(prompt: Prompt, model: str, changes: Sequence[PlantedChange]) -
 
 
 def model_records(
-    task: ItemTask[PlantedChange], changes: Sequence[PlantedChange], replies: Replies, summary: PlantedSummary
+    task: ItemTask[PlantedChange], changes: Sequence[PlantedChange], replies: Replies, summary: Summary
 ) -> Iterator[Record]:
     """The records of planted.jsonl from a model's replies; a change without both replies has none. `summary` counts both."""
     (prompt,) = task.prompts.values()
@@ -80,20 +62,24 @@ def model_records(
     results = replace(task, items=lambda: changes).results(replies)
     for (change, _, reply_before), (_, _, reply_after) in batches(results, 2):
         if reply_before is None or reply_after is None:
-            summary.not_asked += 1
+            summary.count(not_asked=1)
             continue
         before, after = (read_verdict(reply, prompt.name) for reply in (reply_before, reply_after))
-        summary.count(before, after)
+        _count(summary, before, after)
         usage = {**usage_record([reply_after]), "prompt": prompt.title}
         yield planted_record(change, before, after, task.model) | {"usage": usage}
 
 
-def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summary: PlantedSummary) -> Iterator[Record]:
+def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summary: Summary) -> Iterator[Record]:
     """The records of planted.jsonl with the verdicts of the rules."""
     for change in changes:
         before, after = (rules(change.start.question, *answers) for answers in (change.before, change.after))
-        summary.count(before, after)
+        _count(summary, before, after)
         yield planted_record(change, before, after, name)
+
+
+def _count(summary: Summary, *verdicts: Verdict) -> None:
+    summary.count(judged=1, reason=next((verdict.reason for verdict in verdicts if verdict.label is None), None))
 
 
 def planted_record(change: PlantedChange, before: Verdict, after: Verdict, judge: str) -> Record:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -12,14 +10,16 @@ from pydantic import Field
 
 from audit.evaluation.stress_measures import exact_match
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, cleaned, read_reply, spelled
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
 from audit.vocabulary import plain
 
 GRADES = {"full": 1.0, "part": 0.5, "none": 0.0}
 MAX_REASONING, REPLY_TOKENS = 240, 45
+WORDS = "{exact:,} exact, {graded:,} graded, {unreadable:,} unreadable, {not_asked:,} not asked."
 
 
 class GradeReply(ReplyModel):
@@ -54,7 +54,7 @@ class SubAnswer(NamedTuple):
 
 def load_grade_prompt(folder: Path | None = None) -> Prompt:
     """The prompt `stress_grade`, from `folder` if it is given. Raises AuditError if the template cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.stress.running").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def read_grade(reply: Reply) -> float | None:
@@ -78,12 +78,13 @@ def grade_task(prompt: Prompt, model: str, answers: Sequence[SubAnswer]) -> Item
 
 
 def grades_of(
-    task: ItemTask[SubAnswer], answers: Sequence[SubAnswer], replies: Replies, counts: Counter[str]
+    task: ItemTask[SubAnswer], answers: Sequence[SubAnswer], replies: Replies, summary: Summary
 ) -> dict[SubAnswer, float | None]:
-    """The grade of every answer; None: unreadable, or not asked. `counts` gets exact, graded, unreadable and not asked."""
+    """The grade of every answer; None: unreadable, or not asked. `summary` counts them."""
     grades: dict[SubAnswer, float | None] = {item: 1.0 for item in answers if not item.needs_grade}
-    counts["exact"] += len(grades)
+    summary.count(exact=len(grades))
     for item, _, reply in task.results(replies):
         grades[item] = read_grade(reply) if reply else None
-        counts["not asked" if reply is None else "unreadable" if grades[item] is None else "graded"] += 1
+        outcome = "not_asked" if reply is None else "unreadable" if grades[item] is None else "graded"
+        summary.counts[outcome] += 1
     return grades

@@ -23,7 +23,7 @@ from audit.pipeline.stress.running.forms import (
     reply_model,
 )
 from audit.release.journal_files import Reply
-from audit.release.validate_stress import NO_CHOICE, UNKNOWN_OPTION
+from audit.release.stress_kinds import NO_CHOICE, UNKNOWN_OPTION
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 
 SEVERAL = "several choices"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.instances import StressInstance
 from audit.pipeline.stress.running.forms import StressReplyForm, sub_questions_of
@@ -22,45 +21,10 @@ from audit.vocabulary import STRESS_TESTS, StressTest
 WORK = "stress"
 # Tokens of a reply, for estimates without a server: the reasons, and those added by each document or sub-question
 REPLY_TOKENS, TOKENS_PER_ENTRY = 130, 9
-
-
-@dataclass
-class StressSummary:
-    """Counts of the instances by outcome, and of the faults of replies."""
-
-    asked: int = 0
-    not_asked: int = 0
-    insufficient: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
-    parse: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def unread(self) -> int:
-        """Replies without any readable choice."""
-        return self.reasons.total()
-
-    @property
-    def sentence(self) -> str:
-        """The counts in one sentence."""
-        chosen = self.asked - self.insufficient - self.unread
-        return (
-            f"{self.asked:,} instances asked: {chosen:,} with a choice, {self.insufficient:,} insufficient, "
-            f"{self.unread:,} unreadable; {self.not_asked:,} not asked."
-        )
-
-    def summary_lines(self) -> list[str]:
-        """The reasons for unreadable replies and the faults of calls and sub-answers, each with its count."""
-        return [f"  {words}: {number:,}" for part in (self.reasons, self.faults) for words, number in part.most_common()]
-
-    def count(self, reply: StressReply) -> None:
-        """Count one reply."""
-        self.asked += 1
-        self.insufficient += reply.insufficient
-        self.parse[str(reply.parse)] += 1
-        self.faults.update(reply.faults)
-        if reply.reason:
-            self.reasons[reply.reason] += 1
+WORDS = (
+    "{asked:,} instances asked: {chosen:,} with a choice, {insufficient:,} insufficient, {unread:,} unreadable; "
+    "{not_asked:,} not asked."
+)
 
 
 def stress_task(
@@ -89,28 +53,34 @@ def _reply_tokens(instances: Sequence[StressInstance]) -> float:
     return REPLY_TOKENS + TOKENS_PER_ENTRY * (entries / len(instances))
 
 
-def model_records(
-    task: ItemTask[StressInstance], system_id: str, replies: Replies, summary: StressSummary
-) -> Iterator[dict[str, Any]]:
+def model_records(task: ItemTask[StressInstance], system_id: str, replies: Replies, summary: Summary) -> Iterator[dict[str, Any]]:
     """The records of stress_replies.jsonl; an instance that was not asked has none. `summary` counts both."""
     for instance, call, reply in task.results(replies):
         if reply is None:
-            summary.not_asked += 1
+            summary.count(not_asked=1)
             continue
         parsed = read_reply(reply, StressReplyForm.of(instance), instance.options)
-        summary.count(parsed)
+        _count(summary, parsed)
         usage = {**usage_record([reply]), "prompt": task.prompts[call.purpose].title}
         yield reply_record(instance, system_id, parsed) | {"usage": usage}
 
 
 def reader_records(
-    instances: Iterable[StressInstance], system_id: str, reader: Reader, summary: StressSummary
+    instances: Iterable[StressInstance], system_id: str, reader: Reader, summary: Summary
 ) -> Iterator[dict[str, Any]]:
     """The records of stress_replies.jsonl of a reader without a model."""
     for instance in instances:
         reply = reader(instance)
-        summary.count(reply)
+        _count(summary, reply)
         yield reply_record(instance, system_id, reply)
+
+
+def _count(summary: Summary, reply: StressReply) -> None:
+    chosen = not (reply.insufficient or reply.reason)
+    summary.count(
+        asked=1, chosen=chosen, insufficient=reply.insufficient, unread=bool(reply.reason), parse=reply.parse, reason=reply.reason
+    )
+    summary.faults.update(reply.faults)
 
 
 def reply_record(instance: StressInstance, system_id: str, reply: StressReply) -> dict[str, Any]:
