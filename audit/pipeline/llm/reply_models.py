@@ -119,7 +119,7 @@ def annotated(kind: Any, *rules: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Reading(Generic[M]):
+class ReplyReading(Generic[M]):
     """The objects of a reply that are meant as its model, in order.
 
     found    the objects as they stand; `values`: those that could be read, `unread`: the others
@@ -149,14 +149,14 @@ class Reading(Generic[M]):
         return (self.values[0], None) if self.values else (None, missing)
 
 
-def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = None) -> Reading[M]:
+def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = None) -> ReplyReading[M]:
     """What a reply has of `model`; `asked`: what was asked for, if that is less.
 
     Objects may stand among thinking, code fences and chatter, and their fields may have faults as far as the model reads them.
     A text without such an object is repaired where its punctuation alone is broken, and believed if it then obeys the model.
     """
     if reason := unreadable_reason(reply):
-        return Reading(reason=reason)
+        return ReplyReading(reason=reason)
     cut, text, asked = reply.outcome == CUT, (reply.text or "").strip(), asked or model
     if "</think>" in text and not (model.thinks_inside and obeys(whole_object(text), asked)):
         text = without_thinking(text)
@@ -167,7 +167,7 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     if obeys(repaired, asked):
         found = [repaired]
     values = [_read(model, value) for value in found]
-    return Reading(
+    return ReplyReading(
         tuple(found),
         tuple(value for value in values if value is not None),
         tuple(raw for raw, value in zip(found, values, strict=True) if value is None),
