@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import getitem
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeGuard, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WrapValidator, model_validator
 
@@ -83,13 +83,7 @@ def cleaned(max_length: int) -> WrapValidator:
 
 def needed(max_length: int) -> WrapValidator:
     """The same, without which the object cannot be read."""
-    return faulty(lambda value: _not_empty(clean_text(value, max_length)))
-
-
-def _not_empty(text: str | None) -> str:
-    if not text:
-        raise ValueError("no text")
-    return text
+    return spelled(lambda value: clean_text(value, max_length))
 
 
 def entries_of(model: type[M], most: int | None = None) -> WrapValidator:
@@ -158,20 +152,20 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     if reason := unreadable_reason(reply):
         return ReplyReading(reason=reason)
     cut, text, asked = reply.outcome == CUT, (reply.text or "").strip(), asked or model
-    if "</think>" in text and not (model.thinks_inside and obeys(whole_object(text), asked)):
+    if "</think>" in text and not (model.thinks_inside and _read(asked, whole_object(text), None)):
         text = without_thinking(text)
     whole = whole_object(text)
     matches = json_objects(text) if whole is None else [JsonMatch(whole, "")]
     found = [match.value for match in matches if model.recognises(match.value)]
     repaired = repaired_object(text) if model.repairable and not (found or cut) else None
-    if obeys(repaired, asked):
+    if repaired is not None and _read(asked, repaired, None):
         found = [repaired]
     values = [_read(model, value) for value in found]
     return ReplyReading(
         tuple(found),
         tuple(value for value in values if value is not None),
         tuple(raw for raw, value in zip(found, values, strict=True) if value is None),
-        Parse.STRICT if obeys(whole, asked) else Parse.LENIENT if found else Parse.NONE,
+        Parse.STRICT if _read(asked, whole, None) else Parse.LENIENT if found else Parse.NONE,
         cut=cut,
         objects=len(matches),
         whole=whole is not None,
@@ -180,17 +174,10 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     )
 
 
-def obeys(value: Mapping[str, Any] | None, model: type[ReplyModel]) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a value is what was asked for, in every point."""
+def _read(model: type[M], value: Any, context: str | None = FAULTY) -> M | None:
+    """A value as its model, or None; without `context` it must be what was asked for, in every point."""
     try:
-        return value is not None and model.model_validate(value) is not None
-    except ValidationError:
-        return False
-
-
-def _read(model: type[M], value: Any) -> M | None:
-    try:
-        return model.model_validate(value, context=FAULTY)
+        return model.model_validate(value, context=context)
     except ValidationError:
         return None
 
