@@ -190,20 +190,6 @@ def _both(script: str, entry: str | None, title: str, first: str) -> Iterator[St
         )  # fmt: skip
 
 
-<<<<<<< HEAD
-def _redirect(address: str, script: str) -> StreamlitPage:
-    return st.Page(_leads_to(script), title=page_title(script), url_path=address, visibility="hidden")
-
-
-def _leads_to(script: str) -> Callable[[], None]:
-    def redirect() -> None:
-        st.switch_page(script_path(script), query_params={name: st.query_params.get_all(name) for name in st.query_params})
-
-    return redirect
-
-
-=======
->>>>>>> wall
 def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
     """The sign-in page at every address that needs an account."""
     # So that a bookmark works again after signing in.
