@@ -3,15 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from audit.charts.labels import two_step_bar
 from audit.charts.style import LABEL_WORDS, percent
+from audit.exports.sections.pairs import label_counts
 from audit.metrics.composition import composition, used_columns
 from audit.metrics.labels import labels
 from audit.metrics.question_sources import NOT_STATED, question_sources
 from audit.queries.about_run import RunCounts, described_handbooks, run_counts
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, display_name, terms
-from audit.vocabulary import LABELS
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
@@ -65,17 +64,19 @@ def labelled_pairs(run: Run) -> None:
     """How many pairs were compared, and with what outcome."""
     st.header("How the pairs were labelled", anchor=False)
     outcomes = load(labels, run)
-    pairs = outcomes.set_index(["how", "label"])["pairs"]
-    judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
-    prescreened, unscored = int(pairs["pre-screened"].sum()), int(pairs["unscored"].sum())
-    figure = two_step_bar(prescreened, judged, unscored)
-    chart(figure, "labels", "Share of pairs pre-screened as absent, judged and unscored, and the labels of the judged pairs.")
+    counted = label_counts(outcomes)
+    chart(
+        counted.figure,
+        "labels",
+        "Share of pairs pre-screened as absent, judged and unscored, and the labels of the judged pairs.",
+    )
     counts(
         run,
         "The answers of two {handbooks} to the same {question} are a pair. Of {all} pairs, {prescreened} are absent because at "
         "least one of the two does not address the {question}. The judge labelled {judged}; for {unscored} its verdict was not "
         "readable.",
-        all=f"{int(pairs.sum()):,}", prescreened=f"{prescreened:,}", judged=f"{sum(judged.values()):,}", unscored=f"{unscored:,}",
+        all=f"{int(outcomes['pairs'].sum()):,}", prescreened=f"{counted.prescreened:,}",
+        judged=f"{sum(counted.judged.values()):,}", unscored=f"{counted.unscored:,}",
     )  # fmt: skip
     named = with_outcome_names(outcomes)
     table(

@@ -8,22 +8,20 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from audit.charts.rates import AUDIT_RATES, DISAGREEMENT_RATE, rate_dots
-from audit.charts.run_changes import change_dots, change_steps, points, points_interval
+from audit.charts.run_changes import points, points_interval
 from audit.charts.style import handbook_names, percent
-from audit.exports.figures import disagreement_of_parts
-from audit.exports.two_run_tables import distinct_names
+from audit.exports.sections.two_runs import changes_figure, distinct_names, parts_figure, steps_figure, whole_run
 from audit.formatting import signed
 from audit.metrics.editions import UPDATED, editions
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.records import left_out
-from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, STEPS, VERDICTS, runs, runs_change, verdict
+from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, VERDICTS, runs, runs_change, verdict
 from audit.metrics.runs_mean import runs_mean
 from audit.queries.lookup import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run
 from audit.tables import Column
-from audit.terms import ALL, display_name, fill
+from audit.terms import fill
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
 from pages._shared.previews import banner_of_other_run
@@ -153,7 +151,7 @@ MEANS = (
 def headline(compared: ComparedRuns) -> None:
     """The change in a few sentences."""
     table = load_two(runs_change, compared.first, compared.second)
-    rows = table[table["organ"] == ALL].set_index("part")
+    rows = whole_run(table).set_index("part")
     both, all_pairs = rows.loc[BOTH], rows.loc[IN_ALL]
     names = dict(zip(("first", "second"), compared.names, strict=True))
     amounts = say(
@@ -176,16 +174,19 @@ def causes_section(compared: ComparedRuns) -> None:
     """Answers found or lost against different verdicts: disagreeing pairs step by step, and how often each part disagrees."""
     st.header("Were answers found, or judged differently?", anchor=False)
     table = load_two(runs_change, compared.first, compared.second)
-    rows = table[table["organ"] == ALL]
+    rows = whole_run(table)
     alt = (
         "Disagreeing pairs of the first run, the changes by found answers, lost answers and different verdicts, "
         "and of the second."
     )
     st.markdown("**Disagreeing pairs**, from one run to the other")
-    chart(change_steps(rows, *compared.names, STEPS), f"steps_{compared.id}", alt)
+    chart(steps_figure(table, *compared.names), f"steps_{compared.id}", alt)
     st.markdown("**How often answers disagree**: in pairs that both runs have, and in those found or lost")
-    figure = rate_dots(disagreement_of_parts(rows, *compared.names), "name", (DISAGREEMENT_RATE,))
-    chart(figure, f"shares_{compared.id}", "Share of disagreeing pairs among pairs present in both runs, revealed and lost.")
+    chart(
+        parts_figure(table, *compared.names),
+        f"shares_{compared.id}",
+        "Share of disagreeing pairs among pairs present in both runs, revealed and lost.",
+    )
     effect = rows.set_index("part")["effect"]
     counts(
         compared.run,
@@ -202,10 +203,9 @@ def organ_section(compared: ComparedRuns) -> None:
     """The four rates per organ, as changes with paired intervals."""
     st.header(say(compared.run, "What changed, by {organ}"), anchor=False)
     frame = load_two(runs, compared.first, compared.second)
-    everything = f"all {compared.run.term('organ', 2)}"
-    named = frame.assign(organ=frame["organ"].replace(ALL, everything).map(display_name))
+    figure, named = changes_figure(compared.run, frame)
     chart(
-        change_dots(named, "organ", AUDIT_RATES, everything),
+        figure,
         f"changes_{compared.id}",
         fill(compared.run, "Change of the four rates per {organ}, in points."),
     )

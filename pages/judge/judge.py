@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_COLOURS, SEVERE, coefficient, coefficient_interval, interval, percent
+from audit.charts.style import coefficient, coefficient_interval, interval, percent
+from audit.exports.sections.judge import CHECK_RATES, READING, one_row_per_check
 from audit.formatting import fixed
-from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_reading
+from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks
 from audit.metrics.judge_length import judge_length
 from audit.model_family import self_preference_note
 from audit.previews import judged_by_rules, precision_sentences
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill
-from audit.vocabulary import ABSTAINED, Label
+from audit.vocabulary import ABSTAINED
+from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import chart, counts, footer, link, say, table
@@ -32,7 +35,6 @@ FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure not
 OPTIONS = {"swap": "--swap", "blind": "--blind-centers", "repeat": "--repeat 1"}
 MEASURE = "audit judge {run} {options} --pairs sample:500 --out checked --load"
 FIFTHS = {"1": "most similar", "2": "second fifth", "3": "middle fifth", "4": "fourth fifth", "5": "least similar"}
-SHARE_COLUMNS = ("name", "count", "of", "value", "interval")
 
 
 def setting_entries(value: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, str]]:
@@ -79,31 +81,19 @@ def rules_section(run: Run, reading: pd.DataFrame) -> None:
 
 def replies_section(run: Run, reading: pd.DataFrame) -> None:
     """How replies were parsed, and unscored pairs by reason."""
-    st.header("How the judge's replies were read", anchor=False)
+    sections.heading(run, READING)
     read, unscored = reading[reading["part"] == "read"], reading[reading["part"] == "unscored"]
     if read["value"].drop(read.index[-1]).isna().all():
         counts(run, "Not measured: this release does not record how each reply was read.")
     else:
         rows = read[read["count"] > 0]
-        table(rows, "read", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
+        sections.rows(run, READING, rows)
     rows = unscored[unscored["count"] > 0]
     if rows.empty:
         counts(run, "No pair is unscored.")
     else:
-        table(rows, "unscored", judge_reading.table.pick(run, *SHARE_COLUMNS), digits=2)
-    footer(reading, "judge-reading", run, "judge_reading")
-
-
-def one_row_per_check(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
-    """One row per kind of check; one column per figure and per end of its interval."""
-    by_kind = frame.set_index(["kind", "figure"]).unstack("figure")
-    figures = {
-        f"{figure}{end}": by_kind[f"value{end}", figure]
-        for figure in (*FIGURES, *KAPPAS, "beyond repeat")
-        for end in ("", "_low", "_high")
-    }
-    denominators = {"made": by_kind["of", "unread"], "of": by_kind["of", "changed"]}
-    return pd.DataFrame(denominators | figures).reindex(list(kinds)).rename(kinds).rename_axis("kind").reset_index()
+        sections.rows(run, replace(READING, key="unscored"), rows)
+    footer(reading, READING.csv, run, READING.metric.name)
 
 
 def consistency_section(run: Run) -> None:
@@ -111,17 +101,11 @@ def consistency_section(run: Run) -> None:
     st.header("Does the judge give the same label when asked again?", anchor=False)
     frame = load(judge_checks, run)
     kinds = {kind: fill(run, words) for kind, words in CHECK_WORDS.items()}
-    checks = one_row_per_check(frame, kinds)
+    checks = one_row_per_check(run, frame)
     measured = checks[checks["made"] > 0]
     if not measured.empty:
-        rates = [
-            Rate("changed", FIGURES["changed"], "of", "checks"),
-            Rate("crossed", FIGURES["crossed"], "of", "checks", "#c77700"),
-            Rate("to disagreement", FIGURES["to disagreement"], "of", "checks", SEVERE),
-            Rate("to agreement", FIGURES["to agreement"], "of", "checks", LABEL_COLOURS[Label.CONSISTENT]),
-        ]
         alt = "Shares of checks in which the label changes, per kind of check, with 95 % intervals."
-        chart(rate_dots(measured, "kind", rates), "checks", alt)
+        chart(rate_dots(measured, "kind", CHECK_RATES), "checks", alt)
         counts(
             run,
             "Lines are 95 % intervals. A label crosses the line when it moves between agreement (absent, consistent, "
@@ -184,7 +168,7 @@ def length_section(run: Run) -> None:
 
 
 with page("Judge", LEAD) as run:
-    reading = load(judge_reading, run)
+    reading = load(READING.metric, run)
     judge_section(run, reading)
     consistency_section(run)
     planted_section(run)

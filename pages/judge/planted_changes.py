@@ -7,6 +7,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from audit.charts.style import LABEL_WORDS, handbook_names, interval, percent
+from audit.exports.sections.judge import PLANTED
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
 from audit.queries.lookup import handbook_list
 from audit.queries.planted import PlantedItem, planted_item
@@ -14,6 +15,7 @@ from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import LABELS, ChangedSide
 from pages._blinded.templates import rendered, shortened
+from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.pickers import named_by, pick_one
 from pages._shared.side_by_side import CSS, AnswerHead, label_badge_html
@@ -30,26 +32,18 @@ NO_LABEL = "no label"
 
 def planted_section(run: Run) -> None:
     """Draw the section; a run without planted changes gets the command that makes them."""
-    st.header("Does the judge see what changes the label, and only that?", anchor=False)
-    frame = load(planted_changes, run)
+    sections.heading(run, PLANTED)
+    frame = load(PLANTED.metric, run)
     if frame.empty:
-        counts(
-            run,
-            "Not measured. The following command plants changes with a known effect and asks the judge before and after each:",
-        )
+        counts(run, PLANTED.empty)
         st.code(COMMAND, language="bash", wrap_lines=True)
         return
     counts(run, LEAD)
     judge = _judge(run, frame)
     own = frame[frame["judge"] == judge]
-    table(
-        own,
-        "planted",
-        planted_changes.table.pick(run, "kind", "value", "of", "effect", "lenient", "no_label", "untelling"),
-        rows=10,
-    )
+    sections.rows(run, PLANTED, own)
     _instructions(run, own)
-    footer(frame, "planted-changes", run, "planted_changes")
+    footer(frame, PLANTED.csv, run, PLANTED.metric.name)
     _by_kind(run, own, judge)
 
 

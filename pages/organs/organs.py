@@ -3,10 +3,11 @@
 import streamlit as st
 
 from audit.charts.labels import share_heatmap
-from audit.charts.rates import AUDIT_RATES, rate_dots
+from audit.charts.rates import AUDIT_RATES, BOTH_ANSWER, rate_dots
+from audit.exports.sections.pairs import WITHOUT_ABSENT, named_organs
 from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
-from audit.terms import RATE_TITLES, display_name, fill
+from audit.terms import RATE_TITLES, fill
 from audit.vocabulary import LABELS, Label
 from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
@@ -22,7 +23,7 @@ COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
 BASES: dict[str, tuple[str, list[Label]]] = {
-    "present": ("pairs in which both answer", [label for label in LABELS if label is not Label.ABSENT]),
+    "present": (BOTH_ANSWER, WITHOUT_ABSENT),
     "scored": ("all pairs with a verdict", list(LABELS)),
 }
 
@@ -32,8 +33,7 @@ with page(
     scopes = (MATCHING, ALL_HANDBOOKS) if run.asked_by_organ else (ALL_HANDBOOKS, MATCHING)
     scope = choose("Pairs of", scopes, "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
     frame = load(organs, run, scope=scope)
-    everything = f"all {run.term('organ', 2)}"
-    shown_frame = frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, everything).map(display_name))
+    shown_frame, everything = named_organs(run, frame)
 
     st.header(say(run, "How often {handbooks} disagree"), anchor=False)
     rows = RowFilter("organ_id", "organ", whole=ALL)

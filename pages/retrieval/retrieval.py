@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
-from audit.charts.rates import rate_dots
 from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
-from audit.exports.figures import RETRIEVAL_RATES
+from audit.exports.sections.retrieval import (
+    AGAINST_THE_FIRST,
+    BY_GROUP,
+    CITING,
+    COST_HEADING,
+    MISSED,
+    STRATEGIES,
+    with_totals,
+)
 from audit.formatting import signed
-from audit.metrics.retrieval import COST_TABLE, MEANINGS, MEANS, MODE_TITLES, retrieval, retrieval_paired
-from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
+from audit.metrics.retrieval import COST_TABLE, MEANS, retrieval
 from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name
 from pages._blinded.frame import escaped
+from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, table, title_of
+from pages._shared.widgets import clicked_row, counts, footer, go_to, say, table, title_of
 
 LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
 NO_TRIALS = (
@@ -49,13 +57,8 @@ def compared(run: Run, everything: pd.DataFrame) -> None:
         run, TRIED + (UNKNOWN if unknown else "."), n=f"{trials:,}", tried_on=tried_on, unknown=f"{unknown:,}",
         questions=f"{questions:,}", word=run.term("question", questions),
     )  # fmt: skip
-    chart(
-        rate_dots(everything, "strategy", RETRIEVAL_RATES),
-        "measures",
-        "How well each strategy finds the section that contains the answer, with 95 % intervals.",
-    )
-    counts(run, MEANINGS + " Lines are 95 % intervals for other {questions}.")
-    footer(everything, "retrieval", run, "retrieval")
+    sections.drawing(run, STRATEGIES, everything)
+    footer(everything, STRATEGIES.csv, run, STRATEGIES.metric.name)
 
 
 def _change(measure: str, value: float) -> str:
@@ -74,7 +77,7 @@ def _change_interval(measure: str, low: float, high: float) -> str:
 
 def against_the_first(run: Run) -> None:
     """Paired differences, search by search."""
-    frame = load(retrieval_paired, run)
+    frame = load(AGAINST_THE_FIRST.metric, run)
     if frame.empty:
         return
     st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
@@ -82,30 +85,25 @@ def against_the_first(run: Run) -> None:
         change=list(map(_change, frame["measure"], frame["change"])),
         span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
     )  # fmt: skip
-    strategy, measure, change, direction, *counted = retrieval_paired.table.pick(
-        run, "strategy", "measure", "change", "moves", "questions", "trials"
-    )
+    strategy, measure, change, direction, *counted = AGAINST_THE_FIRST.metric.table.pick(run, *AGAINST_THE_FIRST.columns)
     in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
-    table(rows, "paired", (strategy, measure, *in_words, direction, *counted), rows=15)
-    counts(run, "Both strategies made the same searches, so differences in difficulty between {questions} cancel out.")
-    footer(frame, "retrieval-paired", run, "retrieval_paired")
+    sections.listing(run, AGAINST_THE_FIRST, rows, (strategy, measure, *in_words, direction, *counted), saved=frame)
 
 
 def cost(run: Run, everything: pd.DataFrame) -> None:
     """What each strategy gave to the generator, and its CPU time."""
-    st.header("What the generator was given, and at what cost", anchor=False)
-    total = everything[list(MODE_TITLES)].sum(axis=1).astype(int)
-    used = [name for name in MODE_TITLES if everything[name].sum()]
-    table(everything.assign(total=total), "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
+    st.header(COST_HEADING, anchor=False)
+    with_total, used = with_totals(everything)
+    table(with_total, "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
 
 
 def answered(run: Run) -> None:
     """Whether the run's own answers cite the gold sections."""
-    frame = load(retrieval_answers, run)
+    frame = load(CITING.metric, run)
     total = int(frame["of"].iloc[0])
-    st.header("Answers that cite the known section", anchor=False)
+    sections.heading(run, CITING)
     if not total:
-        counts(run, "No answer of this run comes from a search with a known section.")
+        counts(run, CITING.empty)
         return
     best = frame.iloc[0]
     st.markdown(
@@ -114,38 +112,36 @@ def answered(run: Run) -> None:
             share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
         )
     )  # fmt: skip
-    table(frame, "answered", retrieval_answers.table.pick(run))
-    footer(frame, "retrieval-answers", run, "retrieval_answers")
+    sections.listing(run, CITING, frame)
 
 
 def by_group(run: Run, names: dict[str, str]) -> None:
     """hit@5 of every strategy by organ of the question or by handbook."""
-    st.header("Where the section is harder to find", anchor=False)
+    sections.heading(run, BY_GROUP)
     by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
-    frame = load(retrieval, run, by=by)
+    frame = load(BY_GROUP.metric, run, by=by)
     named = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
-    measured = retrieval.table.pick(run, "strategy", "trials", "hit_5", "hit_1", "mrr")
-    table(named, f"by_{by}", (Column.text("name", title_of(run, by)), *measured), rows=12)
-    counts(run, "With few searches the intervals are wide: read each share together with its interval.")
-    footer(frame, f"retrieval-{by}", run, "retrieval")
+    columns = (Column.text("name", title_of(run, by)), *BY_GROUP.metric.table.pick(run, *BY_GROUP.columns))
+    section = replace(BY_GROUP, key=f"by_{by}", file=f"retrieval-{by}")
+    sections.listing(run, section, named, columns, saved=frame)
 
 
 def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     """The searches that a strategy missed; a click opens the answer."""
-    st.header("Searches that a strategy missed", anchor=False)
+    sections.heading(run, MISSED)
     strategy = choose("Strategy", strategies, "strategy", show_label=False)
-    frame = load(retrieval_missed, run, strategy=strategy)
+    frame = load(MISSED.metric, run, strategy=strategy)
     if frame.empty:
-        counts(run, "This strategy found the known section in every search.")
+        counts(run, MISSED.empty)
         return
     counts(
         run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
         n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
     )  # fmt: skip
     listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
-    columns = retrieval_missed.table.pick(run, "question_text", "handbook", "place", "found_by")
+    columns = MISSED.metric.table.pick(run, *MISSED.columns)
     picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
-    footer(frame, "retrieval-missed", run, "retrieval_missed")
+    footer(frame, MISSED.csv, run, MISSED.metric.name)
     if picked is not None:
         go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
 

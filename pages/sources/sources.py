@@ -5,18 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from audit.charts.routing import budget_bars, dominance_dots, route_picture, source_colours
+from audit.charts.routing import dominance_dots, route_picture, source_colours
 from audit.charts.style import handbook_names
-from audit.charts.systems import mean_dots
-from audit.metrics._routing import KIND
-from audit.metrics.routing import routing, routing_differences
-from audit.metrics.source_shares import source_shares
+from audit.exports.sections.routing import CHOICE, CHOICE_BY_KIND, DIFFERENCES, SHARES, SHARES_BY_KIND, budgets_by_kind
 from audit.queries.lookup import handbook_list
 from audit.queries.routes import RoutedQuestionView, RoutedView, routed_question, stored_sources
 from audit.queries.routing_trace import linking_terms, routed_question_list, routing_notes, statements_of
 from audit.queries.system_answers import system_question
 from audit.store.runs import Run
 from audit.terms import fill
+from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
@@ -31,7 +29,7 @@ from pages._shared.routed_question import (
 )
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.systems import wide_chart
-from pages._shared.widgets import counts, footer, link, say, table, title_of
+from pages._shared.widgets import counts, link, say, title_of
 
 LEAD = "Several sources can answer {a_question}. Which of them are asked, and how much of the evidence comes from each?"
 NO_ROUTES = (
@@ -39,15 +37,6 @@ NO_ROUTES = (
     "zero). A release has it in sources.jsonl and routes.jsonl, next to systems.jsonl."
 )
 VIEWS = {"all": "All {questions}", "details": "By kind, and differences", "one": "One {question}"}
-QUALITY_COLUMNS = ("name", "measure", "measured", "mean")
-KIND_COLUMNS = ("kind", "name", "measure", "measured", "mean")
-DIFFERENCE_COLUMNS = ("measure", "name", "change", "moves", "of", "value", "first")
-SHARE_COLUMNS = ("source_id", "name", "authority", "first", "budget", "evidence", "text", "required", "covered")
-KIND_SHARE_COLUMNS = ("kind", "source_id", "name", "routed", "first", "budget", "evidence", "required", "covered")
-NO_MEASURES = (
-    "How well systems choose sources is not measured, because the release does not say which sources the {questions} need "
-    "(primary_source and required_sources in references.jsonl)."
-)
 READ_DRAWING = (
     "From left to right: the sources, best first, with their authority; how many of the passages that were probed are taken; the "
     "evidence that is kept, numbered from the best; and the terms that link it, those of the {question} in bold."
@@ -62,38 +51,19 @@ def pick_organ(run: Run, questions: pd.DataFrame) -> str | None:
     return pick_one(title_of(run, "organ"), organs, "organ") if needed else None
 
 
-def quality(run: Run, organ: str | None) -> None:
-    """How often the right sources are asked, and how well the evidence covers them."""
-    st.header("How well systems choose sources", anchor=False)
-    frame = load(routing, run, organ=organ)
-    if frame.empty:
-        counts(run, NO_MEASURES)
-        return
-    drawn = frame.assign(answers=frame["measured"])
-    titles = {name: name for name in dict.fromkeys(frame["measure"])}
-    wide_chart(mean_dots(drawn, "name", titles), "routing", "Each measure of routing per system, with 95 % intervals.")
-    ordered = frame.sort_values("measure", key=lambda names: names.map(list(titles).index), kind="stable", ignore_index=True)
-    table(ordered, "routing_table", routing.table.pick(run, *QUALITY_COLUMNS), decimals=3)
-    for note in routing.table.notes_for(run):
-        counts(run, "{note}", note=note)
-    footer(ordered, "routing", run, "routing")
-
-
 def differences(run: Run, organ: str | None) -> None:
     """Paired differences to the first system, on the same questions."""
-    frame = load(routing_differences, run, organ=organ)
-    if frame.empty:
-        return
-    against = frame["against"].iloc[0]
-    st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
-    table(frame, "routing_differences", routing_differences.table.pick(run, *DIFFERENCE_COLUMNS), decimals=3)
-    footer(frame, "routing-differences", run, "routing_differences")
+    frame = load(DIFFERENCES.metric, run, organ=organ)
+    if not frame.empty:
+        against = frame["against"].iloc[0]
+        st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
+        sections.body(run, DIFFERENCES, frame)
 
 
 def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
     """Each source's share of the evidence next to its share of all text."""
-    st.header("Does one source dominate the evidence?", anchor=False)
-    frame = load(source_shares, run, organ=organ)
+    sections.heading(run, SHARES)
+    frame = load(SHARES.metric, run, organ=organ)
     alt = "The share of the evidence that is from each source, per system with 95 % intervals, over its share of all text."
     wide_chart(dominance_dots(frame, sources), "dominance", alt)
     words = " The release has no texts, so that shares of text are not known." if frame["text"].isna().all() else ""
@@ -103,26 +73,20 @@ def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
         + words,
     )
     ordered = frame.sort_values("source_id", key=lambda names: names.map(sources.index), kind="stable", ignore_index=True)
-    table(ordered, "shares", source_shares.table.pick(run, *SHARE_COLUMNS))
-    footer(ordered, "source-shares", run, "source_shares")
+    sections.listing(run, SHARES, ordered)
 
 
 def by_kind(run: Run, organ: str | None, sources: list[str]) -> None:
     """Budgets and coverage by how many sources a question needs."""
-    st.header("By kind of {question}".format(question=run.term("question")), anchor=False)
-    frame = load(source_shares, run, by="kind", organ=organ)
-    words = {code: text.format(questions=run.term("question", 2)) for code, text in KIND.words.items()}
+    sections.heading(run, SHARES_BY_KIND)
+    frame = load(SHARES_BY_KIND.metric, run, by="kind", organ=organ)
     if frame["budget"].notna().any():
         alt = "How each system divides its budget between sources, by how many sources the questions need."
-        wide_chart(budget_bars(frame.assign(kind=frame["kind"].map(words)), source_colours(sources)), "budgets", alt)
+        wide_chart(budgets_by_kind(run, frame, sources), "budgets", alt)
     else:
         counts(run, "The release does not say how many passages each system takes from each source.")
-    table(frame, "kind_shares", source_shares.table.pick(run, *KIND_SHARE_COLUMNS))
-    footer(frame, "source-shares-by-kind", run, "source_shares")
-    measured = load(routing, run, by="kind", organ=organ)
-    if not measured.empty:
-        table(measured, "routing_kinds", routing.table.pick(run, *KIND_COLUMNS), decimals=3)
-        footer(measured, "routing-by-kind", run, "routing")
+    sections.listing(run, SHARES_BY_KIND, frame)
+    sections.show(run, CHOICE_BY_KIND, by="kind", organ=organ)
 
 
 def all_questions(run: Run, questions: pd.DataFrame, view: str) -> None:
@@ -132,7 +96,7 @@ def all_questions(run: Run, questions: pd.DataFrame, view: str) -> None:
     matching = questions if organ is None else questions[questions["organ"] == organ]
     counts(run, "{Questions} that were routed: {n}. Sources: {sources}.", n=f"{len(matching):,}", sources=len(sources))
     if view == "all":
-        quality(run, organ)
+        sections.show(run, CHOICE, organ=organ)
         dominance(run, organ, sources)
     else:
         by_kind(run, organ, sources)

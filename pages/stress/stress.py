@@ -8,20 +8,18 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from audit.charts.stress import selective_curves, stress_curves_figure
-from audit.exports.published_stress import curves_behind
-from audit.exports.stress_figures import along
+from audit.charts.stress import selective_curves
+from audit.exports.sections.stress import CONTEXTS, CURVES, PAIRED, SELECTIVE, along, curves_of
 from audit.metrics._stress import MEASURE_TITLES
-from audit.metrics.stress import stress_contexts, stress_curves
-from audit.metrics.stress_comparisons import stress_paired, stress_selective
 from audit.queries.stress import StressItemView, stress_item, stress_item_list, stress_scope, tested_systems
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import STRESS_TESTS, StressTest
+from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, table, title_of
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, title_of
 from pages.stress.item import documents_html, question_html, replies_html
 
 LEAD = "What does a system do when the documents it is given are missing, irrelevant or wrong?"
@@ -54,10 +52,6 @@ MEANINGS = {
         "answers the sub-questions, and chooses an option."
     ),
 }
-CURVE_COLUMNS = ("name", "size", "signal_share", "measure", "value", "of", "items", "questions", "unread")
-SELECTIVE_COLUMNS = ("name", "size", "signal_share", "readable", "answered", "coverage", "accuracy")
-PAIRED_COLUMNS = ("measure", "name", "size", "signal_share", "change", "moves", "of", "value", "first")
-CONTEXT_COLUMNS = ("size", "signal_share", "instances", "questions", "documents", "share", "smaller")
 ITEM_COLUMNS = {
     "size": "Size", "signal_share": "Signal, %", "right_ones": "Right", "wrong_ones": "Wrong",
     "insufficient": "Insufficient", "unread": "Unreadable",
@@ -76,11 +70,6 @@ class ChosenTest:
     def options(self) -> dict[str, str | int | None]:
         """As arguments of a metric."""
         return {"test": self.test, "size": self.size}
-
-    @property
-    def along(self) -> str:
-        """The column on the axis of the curves."""
-        return along(self.test)[0]
 
     @property
     def across(self) -> str:
@@ -106,7 +95,7 @@ def pick_test(run: Run, scope: pd.DataFrame) -> ChosenTest:
 
 def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
     """One measure of every system, with published figures behind it where the questions are the same."""
-    frame = load(stress_curves, run, **chosen.options)
+    frame = load(CURVES.metric, run, **chosen.options)
     if frame.empty:
         counts(run, "No system has taken this test.")
         return
@@ -114,35 +103,34 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
     titles = {str(name): title for name, title in MEASURE_TITLES.items()}
     measure = pick_one("Measure", measures, "measure", default=measures[0], format_func=named_by(titles)) or measures[0]
     shown = frame[frame["measure"] == measure]
-    behind = curves_behind(datasets, chosen.test, measure, shown["size"].unique())
+    figure, has_published = curves_of(shown, chosen.test, measure, datasets)
     alt = f"{titles[measure]} of each system, with 95 % intervals, by {chosen.across.lower()}."
-    chart(stress_curves_figure(shown, behind, titles[measure], chosen.across, chosen.along), "curves", alt)
-    if len(behind):
+    chart(figure, "curves", alt)
+    if has_published:
         counts(run, "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts.")
     unread = int(shown["unread"].sum())
     unreadable = "{n} replies, documents or sub-questions could not be read; they are not counted in any share."
     counts(run, unreadable if unread else "Everything that was asked for could be read.", n=f"{unread:,}")
-    table(shown, "curves_table", stress_curves.table.pick(run, *CURVE_COLUMNS), rows=16)
+    sections.rows(run, CURVES, shown)
     with st.expander("How each measure is counted"):
-        for note in stress_curves.table.notes_for(run):
+        for note in CURVES.metric.table.notes_for(run):
             counts(run, "{note}", note=note)
-    footer(frame, f"stress-{chosen.test}", run, "stress_curves")
+    footer(frame, f"stress-{chosen.test}", run, CURVES.metric.name)
 
 
 def selective(run: Run, chosen: ChosenTest) -> None:
     """Accuracy among the answered instances, against coverage; left out where no system declined."""
-    frame = load(stress_selective, run, **chosen.options)
+    frame = load(SELECTIVE.metric, run, **chosen.options)
     if frame.empty or frame["coverage"].min() == 1:
         return
-    st.header("Does a system know when to decline?", anchor=False)
+    sections.heading(run, SELECTIVE)
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."
     chart(selective_curves(frame, chosen.across), "selective", alt)
     counts(
         run, "Next to each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
         "answers nothing has no accuracy and no mark.", across=chosen.across[0].lower() + chosen.across[1:],
     )  # fmt: skip
-    table(frame, "selective_table", stress_selective.table.pick(run, *SELECTIVE_COLUMNS))
-    footer(frame, f"stress-selective-{chosen.test}", run, "stress_selective")
+    sections.listing(run, SELECTIVE, frame, file=f"stress-selective-{chosen.test}")
 
 
 def differences(run: Run, chosen: ChosenTest) -> None:
@@ -153,14 +141,11 @@ def differences(run: Run, chosen: ChosenTest) -> None:
         counts(run, "Fewer than two systems have taken stress tests, so there is nothing to compare.")
     else:
         baseline = pick_one("Compare with", list(names), "baseline", default=next(iter(names)), format_func=named_by(names))
-        frame = load(stress_paired, run, baseline=baseline, **chosen.options)
-        table(frame, "paired", stress_paired.table.pick(run, *PAIRED_COLUMNS), decimals=3, rows=16)
-        footer(frame, f"stress-paired-{chosen.test}", run, "stress_paired")
-    st.header("The documents as they were shown", anchor=False)
-    shown = load(stress_contexts, run, **chosen.options)
-    table(shown, "contexts", stress_contexts.table.pick(run, *CONTEXT_COLUMNS))
-    counts(run, "A {question} with few signal documents has a smaller context; the share of signal is then right on average.")
-    footer(shown, f"stress-contexts-{chosen.test}", run, "stress_contexts")
+        frame = load(PAIRED.metric, run, baseline=baseline, **chosen.options)
+        sections.listing(run, PAIRED, frame, file=f"stress-paired-{chosen.test}")
+    sections.heading(run, CONTEXTS)
+    shown = load(CONTEXTS.metric, run, **chosen.options)
+    sections.listing(run, CONTEXTS, shown, file=f"stress-contexts-{chosen.test}")
 
 
 def instances(run: Run, chosen: ChosenTest) -> None:

@@ -7,22 +7,23 @@ import streamlit as st
 from audit.charts.style import coefficient, coefficient_interval
 from audit.charts.systems import downstream_bubbles
 from audit.errors import MissingLibraryError
+from audit.exports.sections.systems import DOWNSTREAM, WHEN_TO_RETRIEVE
 from audit.metrics._systems import COMPOSITE, MEASURE_TITLES
-from audit.metrics.downstream import downstream, downstream_points
-from audit.metrics.when_to_retrieve import when_to_retrieve
+from audit.metrics.downstream import downstream_points
 from audit.store.runs import Run
+from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.systems import QuestionFilter
-from pages._shared.widgets import chart, counts, footer, say, table
+from pages._shared.widgets import chart, counts, say
 
 
 def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
     """Composites against measures of retrieval, question by question, with their correlations."""
-    st.header("Does a better search give a better answer?", anchor=False)
-    frame, points = load(downstream, run, **chosen.options), load(downstream_points, run, **chosen.options)
+    sections.heading(run, DOWNSTREAM)
+    frame, points = load(DOWNSTREAM.metric, run, **chosen.options), load(downstream_points, run, **chosen.options)
     if frame.empty:
-        counts(run, "Not measured: no system has both measures of retrieval and measures of its answers.")
+        counts(run, DOWNSTREAM.empty)
         return
     drawn = frame[frame["outcome"] == COMPOSITE]
     if not drawn.empty:
@@ -44,25 +45,21 @@ def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
             rho_span=coefficient_interval(row["spearman_low"], row["spearman_high"]),
             r_span=coefficient_interval(row["pearson_low"], row["pearson_high"]),
         )  # fmt: skip
-    table(frame, "downstream_table", downstream.table.pick(run))
-    counts(run, "A correlation does not prove a cause: what makes a {question} easy to search may make it easy to answer.")
-    footer(frame, "downstream", run, "downstream")
+    sections.listing(run, DOWNSTREAM, frame)
 
 
 def when_to_retrieve_section(run: Run, chosen: QuestionFilter) -> None:
     """Whether it can be told beforehand for which questions retrieval helps, with what that gains."""
-    st.header("When is it better to retrieve?", anchor=False)
+    sections.heading(run, WHEN_TO_RETRIEVE)
     try:
-        frame = load(when_to_retrieve, run, **chosen.options)
+        frame = load(WHEN_TO_RETRIEVE.metric, run, **chosen.options)
     except MissingLibraryError as error:
         counts(run, "{sentence}", sentence=error)
         return
     if frame.empty:
-        counts(run, "Not measured: no two systems, one with and one without retrieval, were scored on the same {questions}.")
+        counts(run, WHEN_TO_RETRIEVE.empty)
         return
     first = frame.iloc[0]
     counts(run, "{alone} or {retrieving}?", alone=first["alone"], retrieving=first["retrieving"])
     st.markdown(say(run, "**{finding}**", finding=" ".join(filter(None, frame["finding"]))))
-    columns = ("rule", "questions", "retrieved", "quality", "over_never", "over_always")
-    table(frame, "when_table", when_to_retrieve.table.pick(run, *columns))
-    footer(frame, "when-to-retrieve", run, "when_to_retrieve")
+    sections.listing(run, WHEN_TO_RETRIEVE, frame)
