@@ -213,7 +213,7 @@ LABEL_BY_RULES = "audit.pipeline.rules.labels.baseline:judge"
 ADD_ASKED = "audit.pipeline.asking.keeping:add_as_run"
 """(settings, run, what was asked) -> the new run, for the page Ask."""
 DEMO_THEMES = "audit.pipeline.cli.themes:build_lexical_themes"
-"""(run, settings) -> themes by words, for `audit demo`."""
+"""(run, settings, like) -> themes by words, for an `audit demo` that does not ship."""
 STUDY_PAIRS = "annotation.cli.study:study_pairs"
 """(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
 STUDY_TABLES = "annotation.cli.study:study_tables"
@@ -221,7 +221,7 @@ STUDY_TABLES = "annotation.cli.study:study_tables"
 CURATED_THEMES = "annotation.cli.theme_edits:curated_themes"
 """(run, taxonomy as built, settings) -> what people changed about the themes, or None, for `audit export`."""
 DEMO_STUDIES = "annotation.cli.study:make_demo_studies"
-"""(run, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
+"""(run, file of readings, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
 
 
 def load_object(path: str) -> Any:

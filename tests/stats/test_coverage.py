@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from audit.demo.judge import simulate_labels
-from audit.demo.world import draw_world
 from audit.stats.intervals import wilson
 from audit.stats.pair_table import PRESCREENED, RATES, UNSCORED, Pairs, rate_intervals
 from benchmarks.coverage import WORLDS, coverage
-from tests.demo.worlds import config_of_size
+from tests.simulator.judge import simulate_labels
+from tests.simulator.world import draw_world
+from tests.simulator.worlds import config_of_size
 
 QUESTIONS, HANDBOOKS = 60, 20
 
