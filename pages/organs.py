@@ -7,7 +7,7 @@ from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import RATE_TITLES, display_name, fill
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
@@ -22,7 +22,7 @@ COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
 BASES: dict[str, tuple[str, list[Label]]] = {
-    "present": ("pairs in which both answer", [label for label in LABELS if label is not Label.ABSENT]),
+    "present": ("pairs in which both answer", PRESENT_LABELS),
     "scored": ("all pairs with a verdict", list(LABELS)),
 }
 

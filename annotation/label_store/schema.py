@@ -6,7 +6,6 @@ stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field'
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import (
@@ -26,7 +25,7 @@ from sqlalchemy import (
 )
 
 from annotation.schemes import PAIRS, WORDS
-from audit.vocabulary import DISAGREEING, SIGNIFICANCES
+from audit.vocabulary import DISAGREEING, SIGNIFICANCES, sql_list
 
 metadata = MetaData(
     naming_convention={
@@ -216,12 +215,8 @@ heads = _heads_table("heads", Column("study_id", Text, ForeignKey("studies.study
 theme_heads = _heads_table("theme_heads", Column("run", Text, primary_key=True))
 
 
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
-
-
-LABEL_CHECK = f"label in ({_listed(WORDS)})"
-SIGNIFICANCE_CHECK = f"significance is null or (significance in ({_listed(SIGNIFICANCES)}) and label in ({_listed(DISAGREEING)}))"
+LABEL_CHECK = f"label in {sql_list(WORDS)}"
+SIGNIFICANCE_CHECK = f"significance is null or (significance in {sql_list(SIGNIFICANCES)} and label in {sql_list(DISAGREEING)})"
 
 ratings = Table(  # append-only (triggers); a revision is another row
     "ratings",

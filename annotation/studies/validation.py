@@ -126,7 +126,9 @@ def _error_counts(data: ValidationData) -> dict[str, RunFigure | str]:
     errors = data.report.errors
     own = errors[errors["by"] == MAJORITY]
     kinds = {(right, judged): n for right, judged, n in own[["right", "judged", "n"]].itertuples(index=False, name=None)}
-    on_boundary = {f"study.errors.COMPLEMENTARY.{to}": kinds.get(("COMPLEMENTARY", to), 0) for to in ("DIVERGENT", "CONSISTENT")}
+    own_label = Label.COMPLEMENTARY
+    neighbours = LABELS[own_label.code + 1], LABELS[own_label.code - 1]
+    on_boundary = {f"study.errors.{own_label}.{to}": kinds.get((own_label, to), 0) for to in neighbours}
     boundary = sum(n for kind, n in kinds.items() if Label.COMPLEMENTARY in kind)
     totals = {"study.errors": own["n"].sum(), "study.errors.boundary": boundary}
     return {name: RunFigure(float(n)) for name, n in {**totals, **on_boundary}.items()}

@@ -25,14 +25,13 @@ from audit.metrics.runs import BOTH, LOST, REVEALED, STEPS
 from audit.queries.themes import tops
 from audit.release.taxonomy import Taxonomy
 from audit.terms import ALL, display_name
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS
 
 RETRIEVAL_RATES = tuple(Rate(name, title, "trials", "searches", index=name in MEANS) for name, title in MEASURE_TITLES.items())
 # A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ
 MAX_ROWS = 40
 MAX_TOPICS = 30
 SHARES = {"changed": ("Another label", ACCENT), "crossed": ("Across the line", DISAGREEMENT_RATE.colour)}
-WITHOUT_ABSENT = [label for label in LABELS if label is not Label.ABSENT]
 
 
 def labels(context: ExportContext) -> list[Picture]:
@@ -58,7 +57,7 @@ def organs(context: ExportContext) -> list[Picture]:
 def organ_labels(context: ExportContext) -> list[Picture]:
     """Label shares per organ."""
     frame, _ = _organ_rates(context)
-    figure = share_heatmap(frame, "organ", WITHOUT_ABSENT, "pairs in which both answer")
+    figure = share_heatmap(frame, "organ", PRESENT_LABELS, "pairs in which both answer")
     return [Picture("organ_labels", context.fill("Labels of the pairs in which both answer, by {organ}"), figure)]
 
 

@@ -24,13 +24,13 @@ with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
 ),
 compared as (
-    select p.question, p.handbook_a, p.handbook_b, p.label in ('DIVERGENT', 'CONTRADICTORY') as disagrees,
+    select p.question, p.handbook_a, p.handbook_b, p.disagrees,
            p.label = 'CONSISTENT' as agrees,
            1 - least(a.letters, b.letters) / greatest(a.letters, b.letters) as difference
-    from pairs p
+    from judged_pairs p
     join lengths a on a.question = p.question and a.handbook = p.handbook_a
     join lengths b on b.question = p.question and b.handbook = p.handbook_b
-    where p.label <> 'ABSENT'
+    where p.present
 ),
 ranked as (
     select *, ntile(5) over (order by difference, question, handbook_a, handbook_b)                  as fifth,

@@ -16,12 +16,12 @@ from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.vocabulary import LABELS, SIGNIFICANCES, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS, SIGNIFICANCES
 
 UNSTATED = "unstated"
 MAX_QUESTIONS = 6
 CATEGORIES = {
-    "label": [label.value for label in LABELS if label is not Label.ABSENT], "significance": [*SIGNIFICANCES, UNSTATED],
+    "label": [label.value for label in PRESENT_LABELS], "significance": [*SIGNIFICANCES, UNSTATED],
 }  # fmt: skip
 MIX_SQL = f"""
 with {THEME_PAIRS}

@@ -10,7 +10,7 @@ from audit.release import validate
 from audit.release.report import NOTED, WHOLE_FILE, FileCount, Finding
 from audit.store.connection import Connection, append, rows
 from audit.store.record_reader import ABSENT, NOT_ASKED, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import PRESENT_LABELS
 
 HANDBOOK_COLUMNS = (
     "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "silent_pages", "unreadable", "language",
@@ -28,7 +28,7 @@ TRIAL_COLUMNS = ("question", "handbook", "strategy", "mode", "ranked", "gold", "
 # Text that a judge might obey, from published prompt injections. "Judge" alone is not enough: tenants' handbooks mention judges.
 ORDERS_TO_JUDGE = "|".join(
     (
-        rf"\b(?:{'|'.join(label for label in LABELS if label != Label.ABSENT)})\b",
+        rf"\b(?:{'|'.join(PRESENT_LABELS)})\b",
         r"(?i:\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instruction|prompt|rule)s?\b)",
         r"(?i:\byou are (?:now )?(?:an? |the )?(?:impartial )?(?:judge|grader|evaluator|assistant|language model|AI)\b)",
         r"(?i:\b(?:dear|note to the|attention,?) (?:judge|grader|evaluator|language model)\b)",

@@ -13,7 +13,7 @@ from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.vocabulary import nearest
 
 # Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
-LAYOUT = "16"
+LAYOUT = "17"
 OTHER_LAYOUT = "it was written by another version of this software, with other tables"
 STRUCTURED, LABEL_ONLY = "structured", "label_only"
 """Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""

@@ -146,6 +146,12 @@ create table pairs (          -- no row: the pair was not asked
     latency_s        float
 );
 
+create view judged_pairs as   -- pairs with the two words that figures rest on; both are null where a pair is unscored:
+select *,                     -- a missing verdict is neither absence nor agreement
+       label <> 'ABSENT'                       as present,  -- both handbooks address the question
+       label in ('DIVERGENT', 'CONTRADICTORY') as disagrees
+from pairs;
+
 create table readings (       -- how the judge's reply on a pair was read; no row: not stated
     question        integer not null,
     handbook_a      smallint not null,

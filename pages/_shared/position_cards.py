@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from audit.metrics.position_groups import PRESENT, position_groups
+from audit.metrics.position_groups import position_groups
 from audit.metrics.question_positions import Holder, Position, positions_in, question_positions
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.vocabulary import DISAGREEING
+from audit.vocabulary import DISAGREEING, PRESENT_LABELS
 from pages._shared.loaders import load, load_knowing
 from pages._shared.search_hits import hits_html, searched_words
 from pages._shared.widgets import counts
@@ -93,7 +93,7 @@ def _inner_disagreement_html(position: Position, cells: pd.DataFrame | None) -> 
         return ""
     holders = [holder.handbook_id for holder in position.holders]
     labels = cells.loc[holders, holders].to_numpy(dtype=object)
-    disagreeing, present = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT))
+    disagreeing, present = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT_LABELS))
     return f'<div class="count">{disagreeing} of {present} pairs within this position disagree</div>' if disagreeing else ""
 
 

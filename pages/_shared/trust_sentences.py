@@ -20,11 +20,11 @@ from audit.metrics.judge import CHECK_WORDS
 from audit.metrics.planted import MOVES
 from audit.store.runs import Run
 from audit.terms import fill
-from audit.vocabulary import Label
+from audit.vocabulary import LABELS, Label
 from pages._shared.rating_sources import RatingSource
 
 REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
-ORDER = (Label.CONTRADICTORY, Label.DIVERGENT, Label.COMPLEMENTARY, Label.CONSISTENT, Label.ABSENT)
+ORDER = LABELS[::-1]
 """Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
 FEW = " Few pairs: read this with care."
 

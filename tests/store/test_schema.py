@@ -9,6 +9,7 @@ import pytest
 
 from audit.release.schema import KINDS
 from audit.store.connection import create_store, rows
+from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, SIGNIFICANCES
 
 TABLES = {
     "handbook": ("handbooks",), "question": ("questions", "topics", "subtopics"), "answer": ("answers",), "pair": ("pairs",),
@@ -60,3 +61,15 @@ def test_each_field_has_a_column(kind: str, tmp_path: Path) -> None:
     fields = {field.name for field in KINDS[kind] if (kind, field.name) not in NOT_STORED}
     missing = {field for field in fields if not {field, STORED_AS.get(field)} & columns}
     assert not missing, f"Add columns for {missing} to audit/store/schema.sql, or a reason to NOT_STORED."
+
+
+def test_the_words_of_the_store_are_those_of_the_vocabulary(tmp_path: Path) -> None:
+    schema = resources.files("audit.store").joinpath("schema.sql").read_text()
+    pair = "select 0 as question, 0 as handbook_a, 1 as handbook_b, false as prescreened"
+    with create_store(tmp_path / "words.duckdb", schema) as con:
+        assert [word for (word,) in rows(con, "select unnest(enum_range(null::label))")] == list(LABELS)
+        assert [word for (word,) in rows(con, "select unnest(enum_range(null::significance))")] == list(SIGNIFICANCES)
+        for label in (*LABELS, None):
+            con.execute(f"insert into pairs by name {pair}, $label as label", {"label": label})
+        words = dict((label, words) for label, *words in rows(con, "select label, present, disagrees from judged_pairs"))
+    assert words == {None: [None, None]} | {label: [label in PRESENT_LABELS, label in DISAGREEING] for label in LABELS}

@@ -31,7 +31,7 @@ from audit.vocabulary import (
     LABELS,
     SIGNIFICANCE_SPELLINGS,
     SIGNIFICANCES,
-    Label,
+    WITHOUT_TOPIC,
     Parse,
     plain,
 )
@@ -87,8 +87,6 @@ def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 NO_LABEL, SEVERAL = "no label", "several labels"
 # Far above what the schema allows; only a reply that ignores the schema is shortened.
 MAX_TEXT = 4_000
-# Nothing differs, so a topic in such a reply is a formality of the model.
-LABELS_WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 
 # How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
 SPELLINGS = {word: str(label) for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
@@ -217,7 +215,8 @@ def _labels_in_capitals(value: Any) -> set[str | None]:
 def _verdict(label: str, fields: Mapping[str, Any], parse: str) -> Verdict:
     # Models fill in every field; a significance without a disagreement has no meaning.
     significance = _significance(fields) if label in DISAGREEING else None
-    topic = None if label in LABELS_WITHOUT_TOPIC else _topic(fields)
+    # Where nothing differs, a topic is a formality of the model.
+    topic = None if label in WITHOUT_TOPIC else _topic(fields)
     return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), MAX_TEXT), parse)
 
 
