@@ -254,6 +254,15 @@ def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
     return {plain(word): term for term, others in variants.items() for word in (term.value, *others)}
 
 
+def says_absence(text: str | None) -> bool:
+    """Whether an answer says that the handbook does not address the question: it begins with NOT_ADDRESSED, in any case.
+
+    Nothing else is an absence: neither other words for it, nor the prefix behind markup, nor an answer without a text, of which
+    nothing is known.
+    """
+    return (text or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
+
+
 def sql_list(words: Iterable[str]) -> str:
     """Words of a vocabulary as an SQL list, for `label in ...`. In tables of pairs, ask the view judged_pairs instead."""
     return "(" + ", ".join(f"'{word}'" for word in words) + ")"

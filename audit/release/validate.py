@@ -28,7 +28,7 @@ from audit.release.values import (
     type_name,
     vocabulary_term,
 )
-from audit.vocabulary import GENERAL, NOT_ADDRESSED, PHASE_SPELLINGS, PHASES
+from audit.vocabulary import GENERAL, NOT_ADDRESSED, PHASE_SPELLINGS, PHASES, says_absence
 
 REQUIRED = {kind: tuple(field.name for field in fields if field.required) for kind, fields in KINDS.items()}
 USAGE = field_names(JUDGE_USAGE)
@@ -116,7 +116,7 @@ def answer(record: Any, repairs: Repairs) -> dict[str, Any]:
     """
     raw = fields_of(record, "answer")
     words = text(raw.get("answer"), "answer")
-    prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
+    prefixed = says_absence(words)
     absent = boolean(raw.get("absent"), "absent")
     unread = unread_reason(raw, words, absent, repairs)
     # Neither present nor absent may be assumed: either would be a finding about the handbook

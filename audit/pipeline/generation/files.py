@@ -18,7 +18,7 @@ from audit.pipeline.generation.unreadable import unseen_text
 from audit.pipeline.retrieval.model import Query
 from audit.release.schema import canonical
 from audit.text.documents import Document, read_documents
-from audit.vocabulary import GENERAL, NOT_ADDRESSED
+from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence
 
 ANSWERS, SUMMARY = "answers.jsonl", "summary.json"
 NOTHING = "Nothing was asked."
@@ -179,9 +179,9 @@ def unread_record(question: GroundedQuestion, reason: str) -> Record:
 
 
 def with_absence_prefix(text: str) -> str | None:
-    """The text from the canonical prefix on, if only markup precedes it; else None."""
-    bare = text.lstrip(MARKUP)
-    if bare[: len(NOT_ADDRESSED)].upper() != NOT_ADDRESSED:
+    """The text from the canonical prefix on, if only a model's markup precedes it; else None."""
+    bare = text.lstrip(MARKUP).lstrip()
+    if not says_absence(bare):
         return None
     return NOT_ADDRESSED + bare[len(NOT_ADDRESSED) :].rstrip()
 
