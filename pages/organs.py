@@ -22,7 +22,7 @@ COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
 BASES: dict[str, tuple[str, list[Label]]] = {
-    "present": ("pairs in which both answer", PRESENT_LABELS),
+    "present": ("pairs in which both answer", list(PRESENT_LABELS)),
     "scored": ("all pairs with a verdict", list(LABELS)),
 }
 
