@@ -1,8 +1,10 @@
-"""Measures the code itself, so that a clean-up can show what it changed: `python .ci/measure.py [CHECKOUT]`.
+"""Measures the code itself: `python .ci/measure.py [CHECKOUT]` prints one figure a line, `--check` holds some against budgets.
 
-Prints one figure a line: modules and lines of the product (audit, annotation, pages, app.py), tests apart; class names that are
-defined in several modules; file and function lengths; the share of lines that are comments; bytes of README.md, lines of
-pyproject.toml; and the CPU seconds (user + system, the best of five) of `audit --version` and `audit --help`.
+The product is audit, annotation, pages and app.py; tests and benchmarks are counted apart. Below the wall is audit/pipeline,
+which makes releases; above it is everything that reads one. A room is a folder of the top level, and each side of audit; an
+arrow is an import, or several, from one room to another; a room's floor is one above the highest room that it imports.
+
+A budget that is too small is raised in a commit that says why. CI runs `python .ci/measure.py --check`.
 """
 
 from __future__ import annotations
@@ -10,48 +12,170 @@ from __future__ import annotations
 import ast
 import io
 import os
+import re
 import resource
 import subprocess
 import sys
 import tokenize
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 
 PRODUCT = ("audit", "annotation", "pages", "app.py")
+PIPELINE = "audit/pipeline"
+ROOMS = ("app", "pages", "annotation", "audit.pipeline", "audit", "benchmarks", ".ci")
+"""Top rooms by the beginning of a module's name; the first that fits counts."""
+DOCUMENTS = ("README.md", "CHANGELOG.md", "data/README.md", "audit/README.md", "benchmarks/README.md", "annotation/README.md")
+FIELD = "edition_of"
+"""A field of a handbook; its homes are the files that name it where a record is declared, read, loaded or written."""
+HOMES = ("audit/release", "audit/store", "audit/pipeline", "data")
 COMMANDS = (("--version",), ("--help",))
 ROUNDS = 5
+BUDGETS = {
+    "lines above the wall": 58_000,
+    "lines below the wall": 30_000,
+    "homes of a field": 2,
+    "arrows between top rooms": 15,
+    "floors": 5,
+    "typed lists of labels": 0,
+    "files of over 500 lines": 0,
+}
+"""Name of a figure -> the most that it may be."""
 
 
-def main() -> None:
-    """Print every figure of the checkout."""
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
-    for name, value in figures(root):
-        print(f"{name:45} {value}")
+def main() -> int:
+    """Print every figure of the checkout, or check the budgets; the exit code."""
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    root = Path(arguments[0] if arguments else Path(__file__).parents[1]).resolve()
+    if "--check" not in sys.argv:
+        for name, value in [*sizes(root), *structure(root), *commands(root)]:
+            print(f"{name:45} {value}")
+        return 0
+    measured = dict([*sizes(root), *structure(root)])
+    over = [
+        f"{name}: {measured[name]}, but the budget is {most:,}. Delete something, or raise it in .ci/measure.py and say why."
+        for name, most in BUDGETS.items()
+        if int(measured[name].replace(",", "")) > most
+    ]
+    print("\n".join(over) or f"Budgets: {len(BUDGETS)} kept.")
+    return bool(over)
 
 
-def figures(root: Path) -> Iterator[tuple[str, str]]:
-    """Name and value of each figure."""
+def sizes(root: Path) -> Iterator[tuple[str, str]]:
+    """Name and value of each figure of the files."""
     files = list(modules(root, PRODUCT))
-    texts = [path.read_text(encoding="utf-8") for path in files]
-    lines = [text.count("\n") for text in texts]
-    functions = [length for text in texts for length in function_lengths(text)]
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    lines = {path: text.count("\n") for path, text in texts.items()}
+    below = [path for path in files if path.is_relative_to(root / PIPELINE)]
+    functions = [length for text in texts.values() for length in function_lengths(text)]
     classes = several_meanings(root, files)
     yield "modules", str(len(files))
-    yield "lines", f"{sum(lines):,}"
-    yield "lines of tests", f"{sum(path.read_text(encoding='utf-8').count(chr(10)) for path in modules(root, ('tests',))):,}"
+    yield "lines", f"{sum(lines.values()):,}"
+    yield "lines above the wall", f"{sum(lines.values()) - sum(lines[path] for path in below):,}"
+    yield "lines below the wall", f"{sum(lines[path] for path in below):,}"
+    yield "lines of tests", f"{lines_of(root, 'tests'):,}"
+    yield "lines of benchmarks", f"{lines_of(root, 'benchmarks'):,}"
     yield "class names", str(classes[0])
     yield "class names with several meanings", f"{len(classes[1])} {', '.join(sorted(classes[1]))}".strip()
-    yield "median file, lines", f"{median(lines):.0f}"
-    yield "files of over 300 lines", str(sum(count > 300 for count in lines))
+    yield "median file, lines", f"{median(lines.values()):.0f}"
+    yield "files of over 500 lines", str(sum(count > 500 for count in lines.values()))
     yield "median function, lines", f"{median(functions):.0f}"
     yield "longest function, lines", str(max(functions))
-    yield "share of lines with a comment", f"{100 * sum(comment_lines(text) for text in texts) / sum(lines):.1f} %"
-    yield "bytes of README.md", f"{(root / 'README.md').stat().st_size:,}"
+    yield "lines of over 110 columns", f"{sum(len(line) > 110 for text in texts.values() for line in text.splitlines()):,}"
+    yield "# fmt: skip", str(sum(text.count("# fmt: skip") for text in texts.values()))
+    yield "share of lines with a comment", f"{100 * sum(map(comment_lines, texts.values())) / sum(lines.values()):.1f} %"
+    yield "Any", f"{sum(len(ANY.findall(text)) for text in texts.values()):,}"
+    yield "dict[str, Any]", f"{sum(text.count('dict[str, Any]') for text in texts.values()):,}"
+    yield "typed lists of labels", str(sum(typed_labels(path, text) for path, text in texts.items()))
+    for name in DOCUMENTS:
+        yield f"bytes of {name}", f"{(root / name).stat().st_size:,}"
     yield "lines of pyproject.toml", str((root / "pyproject.toml").read_text().count("\n"))
+
+
+def structure(root: Path) -> Iterator[tuple[str, str]]:
+    """Name and value of each figure of the imports."""
+    imports = import_graph(root)
+    arrows = {(room(a), room(b)) for a, targets in imports.items() for b in targets} - {(name, name) for name in ROOMS}
+    importers: Counter[str] = Counter(target for targets in imports.values() for target in targets)
+    homes = [path for place in HOMES for path in (root / place).rglob("*") if path.suffix in (".py", ".sql", ".md")]
+    yield "floors", str(max(floors(arrows).values(), default=1))
+    yield "arrows between top rooms", f"{len(arrows)}"
+    yield "imports across the wall, upward", str(
+        sum(room(b) == "audit.pipeline" for a, targets in imports.items() for b in targets
+            if room(a) in ("pages", "annotation", "audit", "app"))
+    )  # fmt: skip
+    yield "modules with one importer", str(sum(count == 1 for count in importers.values()))
+    yield "homes of a field", str(sum(FIELD in path.read_text(encoding="utf-8") for path in homes))
+
+
+def commands(root: Path) -> Iterator[tuple[str, str]]:
+    """What commands cost that do nothing yet."""
     for command in COMMANDS:
         yield f"CPU s of audit {' '.join(command)}", f"{cpu_seconds(root, command):.2f}"
+
+
+def lines_of(root: Path, place: str) -> int:
+    """The lines of Python at a place."""
+    return sum(path.read_text(encoding="utf-8").count("\n") for path in modules(root, (place,)))
+
+
+ANY = re.compile(r"\bAny\b")
+LABELS = ("ABSENT", "CONSISTENT", "COMPLEMENTARY", "DIVERGENT", "CONTRADICTORY")
+LABEL = rf"(?:\b(?:Label\.)?(?:{'|'.join(LABELS)})\b)"
+TYPED_LABELS = re.compile(rf"['\"]?{LABEL}['\"]?\s*,\s*['\"]?{LABEL}|(?:<>|!=|=)\s*'{LABEL}'")
+VOCABULARY = "audit/vocabulary.py"
+
+
+def typed_labels(path: Path, text: str) -> int:
+    """How often code lists labels, or compares one in SQL, instead of naming a set of the vocabulary."""
+    if path.as_posix().endswith(VOCABULARY):
+        return 0
+    strings = (token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type != tokenize.COMMENT)
+    code = " ".join(string for string in strings if not (string.startswith('"""') and "select" not in string))
+    return len(TYPED_LABELS.findall(code))
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """Module -> the modules of the checkout that it imports; tests are left out."""
+    places = (*PRODUCT, "benchmarks", ".ci")
+    paths = {module_name(root, path): path for place in places for path in all_modules(root, place)}
+    return {name: set(imported(path, paths)) - {name} for name, path in paths.items()}
+
+
+def module_name(root: Path, path: Path) -> str:
+    """The dotted name of a module."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def all_modules(root: Path, place: str) -> list[Path]:
+    """Every Python file of a place."""
+    return [root / place] if place.endswith(".py") else sorted((root / place).rglob("*.py"))
+
+
+def imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    """The known modules that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in known else node.module for name in names if name in known or node.module in known)
+
+
+def room(module: str) -> str:
+    """The top room of a module."""
+    return next(name for name in ROOMS if module == name or module.startswith(f"{name}."))
+
+
+def floors(arrows: set[tuple[str, str]]) -> dict[str, int]:
+    """Room -> its floor, from 1. Rooms in a circle would never settle, so the number of rounds is limited."""
+    floor = {name: 1 for arrow in arrows for name in arrow}
+    for _ in floor:
+        for above, below in arrows:
+            floor[above] = max(floor[above], floor[below] + 1)
+    return floor
 
 
 def modules(root: Path, places: tuple[str, ...]) -> Iterator[Path]:
@@ -100,4 +224,4 @@ def cpu_seconds(root: Path, command: tuple[str, ...]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -300,3 +300,12 @@ def nearest(word: str, allowed: tuple[str, ...]) -> str:
 
 DATASHEET_PARTS = ("motivation", "composition", "collection", "preprocessing", "uses", "distribution", "maintenance")
 """The parts of a datasheet, by Gebru et al. (2021), Commun. ACM 64(12)."""
+
+PAIR_COLUMNS = ("question_id", "handbook_a", "handbook_b")
+"""What identifies a pair in a file."""
+PairIds = tuple[str, str, str]
+"""question_id, handbook_a, handbook_b"""
+RULES_JUDGE = "baseline judge (rules, no model)"
+"""The name of the judge by rules wherever its verdicts are shown or written."""
+EXTRACTIVE = "extractive: sentences of the source, no model"
+"""The name of the generator by rules."""

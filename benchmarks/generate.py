@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.embedding.encoders import Encoder, sentence_encoder
-from audit.pipeline.generation.evidence import GroundedQuestion
 from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.retrieval.index import build_index

@@ -22,7 +22,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
+from audit.release.journal_files import Reply
 
 DELAY_S, OPEN = 0.05, 64
 WORDS = "Patients should call the transplant team about a fever above 38 degrees and keep taking the medicine. "

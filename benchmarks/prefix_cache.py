@@ -30,10 +30,11 @@ from typing import Any
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import STRUCTURED, Protocol, open_calls
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.runner import run_calls
+from audit.release.journal_files import Reply
 
 BLOCK, ROOM, SEED = 16, 400_000, 2057
 SIZES = (3, 5, 12, 20, 40)

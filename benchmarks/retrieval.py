@@ -32,7 +32,6 @@ from audit.evaluation.gold import hit_at, ndcg_at, reciprocal_rank
 from audit.pipeline.embedding.encoders import (
     FULL_PRECISION,
     HALF_PRECISION,
-    LEXICAL,
     Encoder,
     default_model,
     sentence_encoder,
@@ -43,6 +42,7 @@ from audit.pipeline.retrieval.index import HandbookIndex, build_index
 from audit.pipeline.retrieval.retrievers import Reranker, cross_encoder
 from audit.pipeline.retrieval.settings import RANKS, RetrievalSettings
 from audit.pipeline.retrieval.strategies import make_strategy
+from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document
 from benchmarks.retrieval_corpora import CORPORA, Corpus, Task, without_headings
 from benchmarks.retrieval_niddk import NIDDK, print_niddk

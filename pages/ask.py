@@ -7,13 +7,12 @@ import streamlit as st
 from audit.charts.style import handbook_names
 from audit.jobs.asked import Asked
 from audit.jobs.asking import prepare
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
-from audit.pipeline.rules.labels import baseline
 from audit.queries.lookup import handbook_list
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name
+from audit.vocabulary import EXTRACTIVE, RULES_JUDGE
 from pages._shared.asked_answers import CSS, Citations, groups_html, sourced_html, two_answers_html
 from pages._shared.asked_way import way_to_the_answer
 from pages._shared.asking_form import ask_form, asked_of
@@ -130,7 +129,7 @@ def results(run: Run, asked: Asked) -> None:
     st.html(CSS)
     st.html(PAIR_CSS)
     citations = Citations(run, asked)
-    banner_of_rules(EXTRACTIVE, baseline.NAME)
+    banner_of_rules(EXTRACTIVE, RULES_JUDGE)
     summary(run, asked)
     one_answer(run, asked, names, citations)
     every_answer(run, asked, names, citations)

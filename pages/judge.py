@@ -14,8 +14,7 @@ from audit.formatting import fixed
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.model_family import self_preference_note
-from audit.pipeline.rules.labels.precision import precision_sentences
-from audit.previews import judged_by_rules
+from audit.previews import judged_by_rules, precision_sentences
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill

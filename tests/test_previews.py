@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
-from audit.pipeline.rules.labels.baseline import NAME
 from audit.previews import judged_by_rules, preview_notice
+from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import RULES_JUDGE as NAME
 
 BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
 ANSWERS = "Answers extracted by rules: a preview, not a finding"

@@ -44,9 +44,9 @@ from audit.errors import AuditError
 from audit.exports.table_model import Table, with_population_column
 from audit.exports.text_writers import csv_text, markdown_rows
 from audit.formatting import escape_markdown
-from audit.pipeline.rules.labels.baseline import NAME
 from audit.settings import Settings
 from audit.tables import TableSpec
+from audit.vocabulary import RULES_JUDGE as NAME
 
 NamedComparison = tuple[str, pd.DataFrame]
 """The name of a baseline, and the table of `compare_with_baseline`."""

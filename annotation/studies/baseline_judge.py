@@ -17,15 +17,15 @@ from annotation.agreement.baseline_comparison import Comparator
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.ratings.design import MISSING
+from audit.commands import LABEL_BY_RULES, load_object
 from audit.errors import AuditError
-from audit.pipeline.rules.labels.baseline import NAME, judge
 from audit.release import validate
 from audit.release.layout import Layout, find_layout, open_release
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.values import Reject
-from audit.vocabulary import Label
+from audit.vocabulary import PAIR_COLUMNS, Label
+from audit.vocabulary import RULES_JUDGE as NAME
 
-PAIR_COLUMNS = ("question_id", "handbook_a", "handbook_b")
 Texts = tuple[str, str, str]
 """A question and the two answers."""
 
@@ -84,6 +84,7 @@ def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, An
 
 
 def _judge_all(texts: Iterable[Texts]) -> Comparator:
+    judge = load_object(LABEL_BY_RULES)
     labels = [judge(question, a, b).label for question, a, b in texts]
     # Where it abstains it has given no label, which is neither right nor wrong
     codes = [MISSING if label is None else Label(label).code for label in labels]

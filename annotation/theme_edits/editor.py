@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from annotation.theme_edits.edits import EditKind, ThemeChange
-from audit.pipeline.themes.naming import MAX_EXEMPLARS
-from audit.release.taxonomy import Taxonomy, Theme, plain_phrase, shown_phrase
+from audit.release.taxonomy import MAX_EXEMPLARS, Taxonomy, Theme, plain_phrase, shown_phrase
 
 MAX_QUOTED = 3
 CURATOR = "curator"

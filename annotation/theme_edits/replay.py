@@ -10,8 +10,7 @@ from typing import Any
 
 from annotation.theme_edits.editor import TaxonomyEditor
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, effective_edits, undos_by_edit
-from audit.pipeline.themes.naming import near_duplicates
-from audit.release.taxonomy import Taxonomy
+from audit.release.taxonomy import Taxonomy, near_duplicates
 
 
 @dataclass(frozen=True)

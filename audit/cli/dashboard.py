@@ -92,8 +92,7 @@ def work(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit jobs work NAME`"""
 
     def carry_out(job: Job, store: Callable[[Mapping[str, Any]], None]) -> str:
-        # imported only now: the job's lock is taken first, and whoever started the job waits for that
-        from audit.pipeline.judging.runs import STARTING, Progress
+        from audit.jobs.progress import STARTING, Progress
 
         progress = Progress(store)
         progress.update(phase=STARTING)

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import audit
 from audit.atomic_io import atomic_folder
-from audit.cli.commands import DEMO_STUDIES, load_object
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
+from audit.commands import DEMO_STUDIES, DEMO_THEMES, load_object
 from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
 from audit.errors import AuditError
-from audit.pipeline.cli.themes import build_lexical_themes
 from audit.result_cache import precompute_results
 from audit.settings import Settings
 from audit.store.load import Loaded, load_release
@@ -50,6 +49,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
         precompute_results(loaded.run, progress=_step)
+    build_lexical_themes = load_object(DEMO_THEMES)
     build_lexical_themes(loaded.run, settings)
     if earlier is not None:
         build_lexical_themes(earlier.run, settings, like=loaded.run)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audit.atomic_io import atomic_folder, write_atomic
-from audit.cli.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.cli.conventions import OK, add_json, note, print_result
+from audit.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.errors import AuditError, describe_error
 from audit.exports.package import left_out, package
 from audit.exports.package_files import zipped

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import audit
-from audit.cli.commands import COMMANDS, GROUPS, Command
 from audit.cli.conventions import FAILED, OK, add_json, print_result
+from audit.commands import COMMANDS, GROUPS, Command
 from audit.errors import AuditError, describe_error
 from audit.formatting import printable
 from audit.settings import Settings

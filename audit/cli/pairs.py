@@ -6,9 +6,9 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from audit.cli.commands import CURATED_THEMES, load_object
 from audit.cli.conventions import OK, add_format, add_run, count, print_result
 from audit.cli.metrics import WRITERS
+from audit.commands import CURATED_THEMES, load_object
 from audit.errors import AuditError
 from audit.exports.pair_files import FORMATS, write_pairs
 from audit.metrics.disagreements import ORDERS, UNSCORED, Filters, disagreements

@@ -10,12 +10,11 @@ import numpy as np
 from audit.demo.answers import answer_text, drawn_styles
 from audit.demo.judge import CHANGED_LABELS, Labels
 from audit.demo.world import World
-from audit.evaluation.planted_changes import LENIENT, MUST_BECOME
-from audit.pipeline.judging.corpus import Verdict
+from audit.evaluation.planted_changes import LENIENT, MUST_BECOME, StartPair
 from audit.pipeline.stress.planted.changes import PlantedChange
 from audit.pipeline.stress.planted.judging import Record, planted_record
 from audit.pipeline.stress.planted.planting import plant
-from audit.pipeline.stress.planted.starts import StartPair
+from audit.pipeline.verdict import Verdict
 from audit.vocabulary import LABELS, Label, PlantedKind
 
 # Planted changes of each kind, and judged pairs that they may start from

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from audit.vocabulary import DISAGREEING, Label, PlantedKind
@@ -59,3 +60,38 @@ def planted_outcome(kind: PlantedKind, expected: Collection[str], before: str | 
     if after in labels:
         return PlantedOutcome.RIGHT
     return PlantedOutcome.LENIENT if after in LENIENT.get(kind, ()) and before not in LENIENT[kind] else PlantedOutcome.WRONG
+
+
+@dataclass(frozen=True)
+class StartPair:
+    """Two answers to one question in a run, with the label that the run's judge gave.
+
+    In a twin both answers are the same answer of one handbook, so the change on one side is the only difference.
+    """
+
+    question_id: str
+    question: str
+    handbook_a: str
+    handbook_b: str
+    answer_a: str
+    answer_b: str
+    center_a: str
+    center_b: str
+    label: Label | None
+
+    @property
+    def is_twin(self) -> bool:
+        """Whether both answers are the same answer of one handbook."""
+        return self.handbook_a == self.handbook_b
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Question and handbooks."""
+        return self.question_id, self.handbook_a, self.handbook_b
+
+    def swapped(self) -> StartPair:
+        """The pair with its answers in the other order."""
+        return replace(
+            self, handbook_a=self.handbook_b, handbook_b=self.handbook_a, answer_a=self.answer_b, answer_b=self.answer_a,
+            center_a=self.center_b, center_b=self.center_a,
+        )  # fmt: skip

@@ -23,8 +23,7 @@ from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes
 from audit.model_family import self_preference_note
-from audit.pipeline.rules.labels.precision import precision_sentences
-from audit.previews import PRELIMINARY, judged_by_rules, preview_notice
+from audit.previews import PRELIMINARY, judged_by_rules, precision_sentences, preview_notice
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from audit.charts.themes import map_data, map_script, map_style
 from audit.errors import ThemesError
 from audit.exports.html_pages import rendered, script_json, trusted
-from audit.pipeline.embedding.vectors import Vectors
 from audit.previews import preview_notice
 from audit.queries.themes import NO_THEME, REST, tops
 from audit.release.taxonomy import Taxonomy
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, fill
 
+Vectors = npt.NDArray[np.float32]
 NEIGHBOURS = 15
 # Phrases whose similarity to all others is in memory at a time: 64 MB at 16,000 phrases
 PHRASES_PER_CHUNK = 1024

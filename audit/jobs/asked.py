@@ -13,7 +13,7 @@ from audit.errors import AuditError
 from audit.formatting import printable
 
 if TYPE_CHECKING:  # so that the dashboard does not load the libraries that answer
-    from audit.pipeline.generation.sourced_answers import SourcedAnswer
+    from audit.release.sourced_answers import SourcedAnswer
 
 MAX_CHARACTERS = 500
 NOTHING = "Nothing was asked."

@@ -17,12 +17,11 @@ from pathlib import Path
 from audit.errors import AuditError
 from audit.jobs.processes import create_job, job_table, start_process
 from audit.jobs.table import Job, JobState
-from audit.pipeline.judging.runs import PAIR_COLUMNS, PairIds
-from audit.pipeline.llm.calls import Reply
-from audit.pipeline.llm.journal import copy_journal, first_replies, journal_path
+from audit.release.journal_files import Reply, copy_journal, first_replies, journal_path
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, list_runs
+from audit.vocabulary import PAIR_COLUMNS, PairIds
 
 KIND = "rejudged"
 FILE = "file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from audit.pipeline.stress.planted.starts import StartPair
+from audit.evaluation.planted_changes import StartPair
 from audit.store.connection import Connection, rows
 from audit.vocabulary import Label
 

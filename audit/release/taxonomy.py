@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +21,13 @@ from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
 from audit.release.schema import canonical
 from audit.release.values import clean_json
+from audit.text.tokens import content_words
+
+LEXICAL = "words"
+"""The model of a taxonomy that was built without one, from the words that phrases share."""
+MAX_EXEMPLARS = 8
+# Share of the words of either of two names that both have
+NEAR_DUPLICATE = 0.75
 
 # -- plain phrases ------------------------------------------------------------------------------------------------------
 
@@ -270,3 +278,16 @@ def read_map(taxonomy: Taxonomy, path: Path) -> pd.DataFrame | None:
         fault = "was changed after it was built" if map_path.is_file() else "is missing"
         raise ThemesError(f"{map_path}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")
     return pd.read_parquet(map_path)
+
+
+def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of names that share at least three quarters of their words (of all the words in either)."""
+    stems = [frozenset(word.stem for word in content_words(name)) or frozenset(name.split()) for name in names]
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    shared: Counter[tuple[int, int]] = Counter()
+    for number, own in enumerate(stems):
+        # By word instead of by pair: 1,000 names have half a million pairs, of which few share a word.
+        for word in own:
+            shared.update((other, number) for other in holding[word])
+            holding[word].append(number)
+    return sorted(pair for pair, count in shared.items() if count >= NEAR_DUPLICATE * len(stems[pair[0]] | stems[pair[1]]))

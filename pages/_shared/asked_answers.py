@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from audit.jobs.asked import Asked
-from audit.pipeline.generation.sourced_answers import SourceCitation, SourcedStatement
 from audit.queries.citations import Citation, located
+from audit.release.sourced_answers import SourceCitation, SourcedStatement
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.comparison import DifferenceKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from audit.commands import ADD_ASKED, load_object
 from audit.jobs.asked import Asked
-from audit.pipeline.asking.keeping import add_as_run
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_rejudge
@@ -31,7 +31,7 @@ def keep_question(run: Run, asked: Asked) -> None:
     if st.button("Add to a run", icon=":material/save:"):
         only_for_the_owner()  # this session may have ended since the page was drawn
         with st.spinner("Writing and loading the release ..."):
-            st.session_state[state_key] = add_as_run(Settings(), run, asked).key
+            st.session_state[state_key] = load_object(ADD_ASKED)(Settings(), run, asked).key
     new = next((loaded for loaded in loaded_runs() if loaded.key == st.session_state.get(state_key)), None)
     if new is not None:
         _saved(new)

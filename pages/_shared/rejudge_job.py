@@ -10,13 +10,13 @@ import streamlit as st
 from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
+from audit.jobs.progress import LOADING, WRITING
 from audit.jobs.rejudging import KIND, JobRequest, estimate_judging, job_journal, request_of, start_judging
 from audit.jobs.table import Job, JobState
-from audit.pipeline.judging.runs import LOADING, WRITING
-from audit.pipeline.llm.journal import count_answered_calls
-from audit.pipeline.rules.labels import baseline
 from audit.queries.lookup import handbook_list
+from audit.release.journal_files import count_answered_calls
 from audit.store.runs import Run
+from audit.vocabulary import RULES_JUDGE
 from pages._blinded.access import current_settings
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load, loaded_runs
@@ -78,7 +78,7 @@ def earlier_jobs(run: Run) -> None:
 def judge_text(request: JobRequest) -> str:
     """The judge and its protocol, in words."""
     if request.baseline:
-        return baseline.NAME
+        return RULES_JUDGE
     checks = [word for word, requested in (("swapped", request.swap), ("names masked", request.blind)) if requested]
     checks += [f"{request.repeats} repeats" if request.repeats > 1 else "1 repeat"] if request.repeats else []
     return ", ".join([request.model or "model", request.protocol.replace("_", " "), *checks])

@@ -11,13 +11,12 @@ from audit.charts.style import handbook_names
 from audit.errors import AuditError
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
 from audit.metrics.disagreements import Filters, disagreements, matching
-from audit.pipeline.judging.runs import PairIds
-from audit.pipeline.rules.labels import baseline
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name
+from audit.vocabulary import RULES_JUDGE, PairIds
 from pages._blinded.access import current_account, current_settings, may_rejudge
 from pages._shared.loaders import load
 from pages._shared.pair_filters import pick_filters
@@ -122,9 +121,9 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
     if not settings.judge_urls:
         st.info(NO_ENDPOINT)
         st.code(VARIABLES, language="bash", wrap_lines=True)
-        counts(run, "Judged by the {name}. {rules}", name=baseline.NAME, rules=RULES)
+        counts(run, "Judged by the {name}. {rules}", name=RULES_JUDGE, rules=RULES)
         return replace(request, baseline=True)
-    names = {MODEL: model_text(settings), BASELINE: baseline.NAME}
+    names = {MODEL: model_text(settings), BASELINE: RULES_JUDGE}
     if choose("Which judge", tuple(names), "judge", lambda name: names[name], show_label=False) == BASELINE:
         counts(run, RULES)
         return replace(request, baseline=True)

@@ -9,11 +9,10 @@ from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.jobs.rejudging import MAX_REPLIES, job_journal, job_replies, proposed_title, request_of, result_run, save_result
 from audit.jobs.table import Job
 from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, run_agreement, transitions
-from audit.pipeline.llm.calls import Reply
-from audit.pipeline.llm.journal import journal_plan
 from audit.queries.aligned_runs import NOT_THERE
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
+from audit.release.journal_files import Reply, journal_plan
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._blinded.frame import escaped

@@ -26,7 +26,7 @@ from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
 from audit.formatting import signed
-from audit.pipeline.rules.labels.baseline import NAME
+from audit.vocabulary import RULES_JUDGE as NAME
 from pages._blinded.access import current_account, label_store
 from pages._blinded.frame import escaped, synthetic_notice
 from pages._shared.loaders import loaded_runs

@@ -8,9 +8,8 @@ from audit.errors import AuditError
 from audit.jobs.processes import cancel_job
 from audit.jobs.table import Job
 from audit.jobs.theming import start_themes, themes_job
-from audit.pipeline.embedding.encoders import LEXICAL
 from audit.queries.themes import disagreement_topics
-from audit.release.taxonomy import Taxonomy
+from audit.release.taxonomy import LEXICAL, Taxonomy
 from audit.store.runs import Run
 from pages._blinded.access import current_account, current_settings, may_rejudge
 from pages._blinded.frame import escaped

@@ -19,9 +19,8 @@ from annotation.theme_edits.replay import CuratedTaxonomy, apply_edits
 from audit.charts.themes import map_script, map_style
 from audit.errors import ThemesError
 from audit.metrics.themes_moved import themes_moved
-from audit.pipeline.embedding.encoders import LEXICAL
 from audit.queries.themes import NO_THEME, NO_TOPIC, REST, tops
-from audit.release.taxonomy import Taxonomy
+from audit.release.taxonomy import LEXICAL, Taxonomy
 from audit.store.runs import Run
 from audit.terms import display_name
 from pages._blinded.access import accounts_exist, label_store

@@ -11,8 +11,8 @@ import pytest
 
 from audit.cli.main import main
 from audit.formatting import escape_markdown
-from audit.pipeline.rules.labels.baseline import NAME
 from audit.release.write import write_release
+from audit.vocabulary import RULES_JUDGE as NAME
 
 LABELS = """item_id,question_id,handbook_a,handbook_b,annotator_a,annotator_b,judge,second_judge
 x1,q1,a,b,DIVERGENT,DIVERGENT,DIVERGENT,DIVERGENT

@@ -13,8 +13,8 @@ import pytest
 
 from annotation.__main__ import REPLACED
 from annotation.__main__ import main as annotation
-from audit.cli.commands import COMMANDS, CURATED_THEMES, DEMO_STUDIES, GROUPS, STUDY_PAIRS, STUDY_TABLES, Command, load_object
 from audit.cli.main import main, parse, parser
+from audit.commands import COMMANDS, CURATED_THEMES, DEMO_STUDIES, GROUPS, STUDY_PAIRS, STUDY_TABLES, Command, load_object
 
 HEAVY = ("duckdb", "pandas", "numpy", "sqlalchemy", "streamlit", "openai", "plotly", "scipy", "tqdm", "audit.store", "annotation")
 

@@ -17,12 +17,11 @@ from audit.cli.main import main
 from audit.exports.package import package
 from audit.exports.package_request import ExportRequest
 from audit.exports.theme_files import html_page, map_table
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
-from audit.pipeline.rules.labels.baseline import NAME
-from audit.pipeline.rules.labels.precision import UNKNOWN
 from audit.previews import COLUMN
+from audit.previews import UNKNOWN_PRECISION as UNKNOWN
 from audit.store.runs import Run
-from audit.vocabulary import LABELS
+from audit.vocabulary import EXTRACTIVE, LABELS
+from audit.vocabulary import RULES_JUDGE as NAME
 from tests.exports.test_package import BOOKS, FIRST
 from tests.exports.test_theme_files import COUNTS, POINTS, TAXONOMY
 from tests.support.loading import load

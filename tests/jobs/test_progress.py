@@ -14,9 +14,9 @@ from audit.cli.conventions import OK
 from audit.cli.main import parse
 from audit.errors import AuditError
 from audit.jobs.processes import find_job
+from audit.jobs.progress import Progress
 from audit.jobs.rejudging import JobRequest, request_judging, start_judging
 from audit.jobs.table import JobState
-from audit.pipeline.judging.runs import Progress
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.support.llm.fault_server import fault_server

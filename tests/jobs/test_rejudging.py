@@ -27,7 +27,7 @@ from audit.jobs.rejudging import (
     start_judging,
 )
 from audit.jobs.table import Job, JobState
-from audit.pipeline.llm.journal import count_answered_calls
+from audit.release.journal_files import count_answered_calls
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run, list_runs

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
-from audit.pipeline.rules.labels.baseline import NAME
-from audit.pipeline.rules.labels.precision import precision_record, precision_sentences
+from audit.pipeline.rules.labels.precision import precision_record
+from audit.previews import precision_sentences
+from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import RULES_JUDGE as NAME
 from tests.pages.conftest import words_on
 from tests.pages.test_every_page import SCRIPTS
 

@@ -19,10 +19,9 @@ import pandas as pd
 from audit.errors import AuditError
 from audit.jobs.asked import NOTHING, QUESTION_ID, Asked, AskScope, Step, clean_question, no_step
 from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, UNSCORED, in_groups
-from audit.pipeline.generation.evidence import GroundedQuestion, meets
-from audit.pipeline.generation.files import unread_record
-from audit.pipeline.generation.unreadable import asked_in, other_language
-from audit.pipeline.judging.corpus import Verdict
+from audit.pipeline.answers.evidence import GroundedQuestion, meets
+from audit.pipeline.answers.files import unread_record
+from audit.pipeline.answers.unreadable import asked_in, other_language
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import LANGUAGE_SAMPLE, Library, build_library
 from audit.pipeline.retrieval.across.sources import sources_by
@@ -33,7 +32,9 @@ from audit.pipeline.rules.answers.extractive_generator import extractive_answer
 from audit.pipeline.rules.labels.baseline import judge
 from audit.pipeline.rules.marks.several_sources import SourceReader, answer_from_sources
 from audit.pipeline.rules.marks.statement_labels import statement_label
+from audit.pipeline.verdict import Verdict
 from audit.queries.run_texts import run_documents
+from audit.release.sourced_answers import StoredEvidence
 from audit.store.connection import open_store
 from audit.text.documents import Document
 from audit.text.language import language_of
@@ -89,6 +90,9 @@ class RunLibrary:
         sourced = answer_from_sources(evidence, replace(self.reader, sources=library.sources), statement_label)
         citations = {answer["handbook_id"]: answer["retrieval"]["citations"] for answer in answers}
         seconds = time.perf_counter() - began
+        # The dashboard unpickles the reply, and knows only how evidence is stored
+        stored = StoredEvidence(question, evidence.record(), evidence.duplicates())
+        sourced = replace(sourced, evidence=stored)
         return Asked(question, scope, grouped, citations, labels, verdicts, sourced, sourced.notes, seconds, tuple(answers))
 
     def _in_scope(self, scope: AskScope) -> Library:

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from audit.jobs.asked import SYSTEM_ID, Asked
+from audit.jobs.progress import Progress
 from audit.pipeline.judging.corpus import AnswerToJudge, QuestionToJudge
-from audit.pipeline.judging.runs import Progress, judge_by_rules, read_corpus
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
+from audit.pipeline.stages.judging_runs import judge_by_rules, read_corpus
 from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.store.runs import Run
-from audit.vocabulary import GENERAL, SystemMode
+from audit.vocabulary import EXTRACTIVE, GENERAL, SystemMode
 
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 MAX_ID = 60

@@ -17,7 +17,6 @@ from audit.jobs.asked import clean_question
 from audit.pipeline.cli.closed_book import generator_settings
 from audit.pipeline.cli.model_calls import ask_all, model_of
 from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers, passages_in_prompt
-from audit.pipeline.generation.sourced_answers import CONTRADICTED, UNSUPPORTED, SourcedAnswer, SourcedStatement
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
@@ -32,6 +31,7 @@ from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.route import recogniser_of
 from audit.pipeline.stages.system_options import SOURCED_TOKENS
 from audit.queries.run_texts import run_documents
+from audit.release.sourced_answers import CONTRADICTED, UNSUPPORTED, SourcedAnswer, SourcedStatement
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.runs import find_run

@@ -14,9 +14,9 @@ from typing import Any
 from audit.atomic_io import write_atomic
 from audit.cli.conventions import FINDINGS, OK, note, print_result
 from audit.errors import AuditError
+from audit.pipeline.answers.files import SUMMARY, read_questions
 from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
 from audit.pipeline.cli.model_calls import carry_out, model_for, uses_batch
-from audit.pipeline.generation.files import SUMMARY, read_questions
 from audit.pipeline.generation.system_answers import (
     MAX_TOKENS,
     TEMPERATURE,

@@ -21,7 +21,8 @@ from audit.pipeline.corpus.quality import quality_table
 from audit.pipeline.corpus.questions.checks import DEFAULT_REGIONS, make_screen, read_tag_taxonomy
 from audit.pipeline.corpus.questions.importing import EncoderFactory, import_questions
 from audit.pipeline.corpus.questions.near_duplicates import DUPLICATE_THRESHOLD
-from audit.pipeline.embedding.encoders import LEXICAL, cached_encoder, model_or_words, sentence_encoder, words_encoder
+from audit.pipeline.embedding.encoders import cached_encoder, model_or_words, sentence_encoder, words_encoder
+from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
 from audit.vocabulary import PHASES
 

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 from audit.cli.conventions import note
 from audit.formatting import some_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of
-from audit.pipeline.llm.calls import Reply
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.estimate import CallRates, StageEstimate, estimate_figures, estimate_text, stage_estimates, stored_rates
-from audit.pipeline.llm.journal import Journal, journal_path
+from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.probe import probe_endpoint
 from audit.pipeline.llm.tasks import Replies, StageCost, no_replies, prompt_characters
 from audit.pipeline.llm.trial import Trial, try_calls
+from audit.release.journal_files import Reply, journal_path
 from audit.settings import Settings
 
 ShareLeft = Callable[[StageCost, Sequence[Reply]], float]

@@ -13,20 +13,22 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share, temperature
 from audit.errors import AuditError
+from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
 from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, model_or_words, sentence_encoder
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
 from audit.pipeline.generation.costs import answer_cost, full_document_cost
-from audit.pipeline.generation.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, AnswerTask, load_answer_prompt, model_answers
 from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
+from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
+from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
 from audit.text.documents import Document
+from audit.vocabulary import EXTRACTIVE
 
 RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"

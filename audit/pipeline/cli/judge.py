@@ -6,12 +6,14 @@ import argparse
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audit.cli.commands import STUDY_PAIRS, load_object
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.commands import STUDY_PAIRS, load_object
 from audit.errors import AuditError
+from audit.jobs.progress import LOADING, Progress
 from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
 from audit.pipeline.judging.corpus import Corpus, first_pairs
@@ -20,22 +22,15 @@ from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask
 from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol
 from audit.pipeline.judging.release import check_output_folder
-from audit.pipeline.judging.runs import (
-    LOADING,
-    PairIds,
-    Progress,
-    draw_pairs,
-    judge_by_rules,
-    read_corpus,
-    read_pairs,
-)
-from audit.pipeline.judging.tasks import AnyJudgingTask, judge_by_task, judging_task
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.stages.judging_runs import draw_pairs, judge_by_rules, read_corpus, read_pairs, record_calls, record_outcome
+from audit.pipeline.stages.judging_tasks import AnyJudgingTask, judge_by_task, judging_task
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
 from audit.store.load import load_release
 from audit.store.runs import find_run
+from audit.vocabulary import PairIds
 
 ALL, SAMPLE, STUDY = "all", "sample", "study"
 DEFAULT_SAMPLE = 200
@@ -173,7 +168,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnyJudgi
         write=lambda journal, servers: judge_by_task(arguments.out, task, journal, servers, arguments.progress),
         finish=lambda summary: _finish(arguments, settings, summary),
         explain_stop=explain_stop,
-        watch=arguments.progress.update_calls,
+        watch=partial(record_calls, arguments.progress),
     )  # fmt: skip
 
 
@@ -214,7 +209,7 @@ def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingS
     lines = [f"{arguments.out}: {summary.sentence}"]
     lines += [f"  unscored, {reason}: {pairs:,}" for reason, pairs in summary.unscored.most_common()]
     lines += [summary.remark] if summary.remark else []
-    result: dict[str, Any] = {"release": str(arguments.out), **arguments.progress.update_summary(summary)}
+    result: dict[str, Any] = {"release": str(arguments.out), **record_outcome(arguments.progress, summary)}
     if arguments.load or arguments.load_into:
         arguments.progress.update(phase=LOADING)
         loaded = load_release(arguments.out, replace(settings, data_dir=arguments.load_into or settings.data_dir))

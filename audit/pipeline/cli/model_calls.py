@@ -17,15 +17,16 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FAILED, FINDINGS, OK, count, note, print_before_result
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Call
 from audit.pipeline.llm.calls import FAILED as CALL_FAILED
 from audit.pipeline.llm.client import Endpoint
-from audit.pipeline.llm.journal import Journal, journal_path, journal_plan
+from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits, StoppedError
 from audit.pipeline.llm.probe import find_model, probe_endpoint
 from audit.pipeline.llm.runner import CallStats, run_calls
 from audit.pipeline.llm.shards import ShardCount, collect_replies, read_batch, write_batch
 from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, ask_stages
+from audit.release.journal_files import Reply, journal_path, journal_plan
 from audit.settings import Settings
 
 Summary = TypeVar("Summary")

@@ -16,9 +16,9 @@ from audit.cli.conventions import OK, add_json, count, count_or_zero, not_negati
 from audit.errors import RetrievalError
 from audit.evaluation.gold import Gold, read_gold, unused_gold
 from audit.evaluation.retrieval_measures import retrieval_measures, write_trec_qrels, write_trec_run
-from audit.pipeline.embedding.encoders import FULL_PRECISION, HALF_PRECISION, LEXICAL, default_model
-from audit.pipeline.generation.evidence import meets
-from audit.pipeline.generation.files import read_questions
+from audit.pipeline.answers.evidence import meets
+from audit.pipeline.answers.files import read_questions
+from audit.pipeline.embedding.encoders import FULL_PRECISION, HALF_PRECISION, default_model
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import (
@@ -35,6 +35,7 @@ from audit.pipeline.retrieval.settings import (
 from audit.pipeline.retrieval.strategies import STRATEGIES
 from audit.pipeline.stages.build_cache import BuildCache, read_lines, write_lines
 from audit.pipeline.stages.retrieve import MODEL_NOT_NEEDED, HandbookSearch, search_handbook, search_task
+from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
 from audit.text.documents import Document, documents_and_paths
 from audit.vocabulary import nearest

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audit.errors import AuditError
+from audit.pipeline.answers.evidence import meets
 from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text
 from audit.pipeline.cli.run_models import (
     GENERATE,
@@ -25,7 +26,6 @@ from audit.pipeline.cli.run_models import (
 )
 from audit.pipeline.generation.costs import REPLY_TOKENS as ANSWER_TOKENS
 from audit.pipeline.generation.costs import FullDocumentCost, answer_cost, full_document_cost, hybrid_passages, typical_passages
-from audit.pipeline.generation.evidence import meets
 from audit.pipeline.generation.model_generator import AnswerTask, model_answers
 from audit.pipeline.generation.system_answers import REPLY_TOKENS as SYSTEM_TOKENS
 from audit.pipeline.generation.system_answers import SystemTask
@@ -34,10 +34,8 @@ from audit.pipeline.judging.costs import cost_notes, share_left
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import costs_before_answers
 from audit.pipeline.judging.protocols import ABSENCE, EXTRACT
-from audit.pipeline.judging.runs import protocol_of
-from audit.pipeline.judging.tasks import AnyJudgingTask, judging_task, task_costs
 from audit.pipeline.judging.within.model import WithinTask
-from audit.pipeline.llm.journal import journal_plan, stored_replies
+from audit.pipeline.llm.journal import stored_replies
 from audit.pipeline.llm.tasks import Replies, StageCost
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.passages import fits_full_document
@@ -47,10 +45,13 @@ from audit.pipeline.stages.config import EXTRACTIVE, MODEL
 from audit.pipeline.stages.context import RunContext, SourceDocument
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import judging_input
+from audit.pipeline.stages.judging_runs import protocol_of
+from audit.pipeline.stages.judging_tasks import AnyJudgingTask, judging_task, task_costs
 from audit.pipeline.stages.plan import RunPlan
 from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.systems import system_questions
 from audit.pipeline.stages.within import candidates_of
+from audit.release.journal_files import journal_plan
 from audit.text.documents import read_document
 
 # Rough length of a handbook's evidence and of an answer in characters, for an estimate before there are any.

@@ -9,33 +9,34 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.errors import AuditError
+from audit.jobs.progress import Progress
+from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
-from audit.pipeline.generation.evidence import GroundedQuestion
 from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.pipeline.generation.several_sources_model import SourcedTask
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import CHECK
-from audit.pipeline.judging.runs import Progress, judge_by_rules
-from audit.pipeline.judging.tasks import judge_by_task, judging_task
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import PROMPT, WithinTask
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.probe import check_endpoint
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE as EXTRACTIVE_NAME
-from audit.pipeline.rules.labels.baseline import NAME
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
+from audit.pipeline.stages.judging_runs import judge_by_rules
+from audit.pipeline.stages.judging_tasks import judge_by_task, judging_task
 from audit.pipeline.stages.plan import StagePlan, plan_stage
 from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.systems import SystemRun, sourced_run
 from audit.pipeline.stages.within import HandbookCandidates
 from audit.settings import Settings
+from audit.vocabulary import EXTRACTIVE as EXTRACTIVE_NAME
+from audit.vocabulary import RULES_JUDGE as NAME
 
 GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}

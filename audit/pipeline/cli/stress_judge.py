@@ -18,7 +18,7 @@ from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.labels import baseline
-from audit.pipeline.stress.planted.judge_planted import (
+from audit.pipeline.stages.judge_planted import (
     PLANTED_FILE,
     PlantedTarget,
     earlier_planted,
@@ -28,7 +28,7 @@ from audit.pipeline.stress.planted.judge_planted import (
 from audit.pipeline.stress.planted.judging import PROMPTS, PlantedSummary, PlantedTask, Record, model_records, rule_records
 from audit.pipeline.stress.planted.planting import PlantedChanges, plant
 from audit.settings import Settings
-from audit.vocabulary import ABSTAINED, PLANTED_KINDS, PlantedKind
+from audit.vocabulary import ABSTAINED, PLANTED_KINDS, RULES_JUDGE, PlantedKind
 
 DEFAULT_ITEMS, DEFAULT_SEED = 40, 1
 ABOUT = f"""Each planted change is small, and its effect on the label is known. After a changed amount the label must be
@@ -89,8 +89,8 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError(f"No change could be planted in {arguments.source}. {_refused_text(changes)} Nothing was asked.")
     if arguments.baseline:
         summary = PlantedSummary()
-        records = list(rule_records(changes.items, baseline.judge, baseline.NAME, summary))
-        write_planted(target, earlier, baseline.NAME, records)
+        records = list(rule_records(changes.items, baseline.judge, RULES_JUDGE, summary))
+        write_planted(target, earlier, RULES_JUDGE, records)
         return _finish(arguments, target, changes, summary, records)
     return _ask_model(arguments, settings, target, changes, earlier)
 

@@ -15,11 +15,11 @@ from audit.atomic_io import write_atomic
 from audit.cli.conventions import OK, add_json, add_run, print_result
 from audit.errors import EmbeddingError, ThemesError
 from audit.exports.theme_files import OPEN, html_page, map_table, write_parquet
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.embedding.vectors import Progress, Vectors, no_progress
 from audit.pipeline.themes.assign import words_encoder_of
 from audit.queries.themes import NO_THEME, map_points, require_taxonomy
-from audit.release.taxonomy import Taxonomy, plain_phrase
+from audit.release.taxonomy import LEXICAL, Taxonomy, plain_phrase
 from audit.settings import Settings
 from audit.store.connection import frame, open_store
 from audit.store.runs import find_run

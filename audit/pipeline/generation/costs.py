@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
-from audit.pipeline.generation.evidence import Evidence, GroundedQuestion
+from audit.pipeline.answers.evidence import Evidence, GroundedQuestion
 from audit.pipeline.generation.model_generator import FORM, AnswerTask
 from audit.pipeline.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, unsettled
 from audit.pipeline.retrieval.settings import RetrievalSettings

@@ -9,12 +9,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.generation.evidence import Evidence, GroundedQuestion, Relevance, evidence_of, without_numbers
-from audit.pipeline.generation.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
-from audit.pipeline.llm.calls import CUT, Call, Reply, usage_record
+from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
+from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
+from audit.pipeline.llm.calls import CUT, Call, usage_record
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
 from audit.pipeline.llm.tasks import Replies, batches, unsettled
+from audit.pipeline.rules.answers.relevance import Relevance
+from audit.release.journal_files import Reply
 
 MAX_ANSWER = 2_000
 SCHEMA: dict[str, Any] = {

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from audit.pipeline.generation.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.pipeline.generation.system_answers import MAX_QUOTE, MAX_TEXT, QUESTIONS_PER_LOOKUP, SystemPassage, SystemTask
-from audit.pipeline.llm.calls import CUT, Call, Reply, usage_record
+from audit.pipeline.llm.calls import CUT, Call, usage_record
 from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
 from audit.pipeline.llm.tasks import Replies, batches
 from audit.pipeline.rules.marks.several_sources import SourcePassage, SourceReader
 from audit.pipeline.rules.marks.statement_marks import Compare, marked
+from audit.release.journal_files import Reply
+from audit.release.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.text.quantity import find_quantities
 
 NO_STATEMENTS = "no statements"

@@ -10,14 +10,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.generation.evidence import NumberedPassage, fitting_passages, without_numbers
+from audit.pipeline.answers.evidence import NumberedPassage, fitting_passages, without_numbers
 from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, evidence_room
 from audit.pipeline.generation.refusals import declines
-from audit.pipeline.llm.calls import CUT, Call, Reply, usage_record
+from audit.pipeline.llm.calls import CUT, Call, usage_record
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
 from audit.pipeline.retrieval.model import Query
+from audit.release.journal_files import Reply
 from audit.text.tokens import cited_numbers
 from audit.vocabulary import SystemMode
 

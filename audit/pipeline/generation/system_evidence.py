@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from audit.pipeline.generation.evidence import retrieved_passage
+from audit.pipeline.answers.evidence import retrieved_passage
 from audit.pipeline.generation.system_answers import SystemPassage
 from audit.text.documents import Document
 

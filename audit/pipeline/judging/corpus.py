@@ -15,23 +15,6 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A judge's verdict on one pair.
-
-    `label` is one of the five labels, or None: unscored, with the `reason` (a label is never guessed). `significance` (low,
-    medium, high) goes with DIVERGENT and CONTRADICTORY only. `parse` tells how the reply was read: strict, lenient, label (only
-    the label was recognised), none (nothing was), or rules (no model was asked).
-    """
-
-    label: str | None
-    significance: str | None = None
-    topic: str | None = None
-    reasoning: str | None = None
-    parse: str = "strict"
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
 class AnswerToJudge:
     """One handbook's answer to one question; `absent` and `method` are the run's own finding.
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from audit.pipeline.judging.corpus import Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import is_readable, read_presence
 from audit.pipeline.judging.protocols import ABSENCE, EXTRACT, KEEP, AbsenceFinding, Protocol
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, unsettled
+from audit.release.journal_files import Reply
 
 # The rough number of tokens of one reply, for estimates without a server.
 REPLY_TOKENS = {"absence": 8, "structured": 130, "label": 10, "extract": 25}

@@ -13,8 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.judging.corpus import Verdict
-from audit.pipeline.llm.calls import CUT, Call, Reply
+from audit.pipeline.llm.calls import CUT, Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_text import (
     clean_text,
@@ -24,6 +23,8 @@ from audit.pipeline.llm.reply_text import (
     without_fences,
     without_thinking,
 )
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 from audit.vocabulary import (
     DISAGREEING,
     EMPTY_WORDS,

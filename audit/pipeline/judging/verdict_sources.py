@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Interface
 
-from audit.pipeline.judging.corpus import Corpus, HandbookPair, QuestionToJudge, Verdict
+from audit.pipeline.judging.corpus import Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import read_details
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
-from audit.pipeline.llm.calls import Reply, usage_record
+from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 from audit.vocabulary import ABSTAINED, DISAGREEING, WITH_TOPIC, Label, Parse
 
 Rules = Callable[[str, str, str], Verdict]

@@ -6,11 +6,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
+
+from audit.release.journal_files import Reply
 
 # The server finished its text; the parser decides whether it is readable.
 ANSWERED = "answered"
@@ -42,28 +44,6 @@ class Call:
         # Sorted, so the order of the keys of a body cannot make an answered call look new.
         text = json.dumps([self.body, self.repeat], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The unchanged result of one attempt at a call; it is stored before anything reads it.
-
-    `outcome` is ANSWERED, CUT, REFUSED or FAILED. `text` is the content of the message, `error` the message of the server or
-    the connection. `usage` has prompt_tokens, completion_tokens and, if the server reports them, cached_tokens and
-    reasoning_tokens. `attempt` counts from 1; a later attempt at the same key replaces an earlier one.
-    """
-
-    key: str
-    outcome: str
-    attempt: int = 1
-    text: str | None = None
-    finish_reason: str | None = None
-    status: int | None = None
-    error: str | None = None
-    usage: Mapping[str, int] = field(default_factory=dict)
-    latency_s: float | None = None
-    model: str | None = None
-    server: str | None = None
 
 
 def usage_record(replies: Sequence[Reply]) -> dict[str, float]:

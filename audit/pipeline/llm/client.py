@@ -17,8 +17,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import FAILED, Busy, Call, Reply, Response, read_response
+from audit.pipeline.llm.calls import FAILED, Busy, Call, Response, read_response
 from audit.pipeline.llm.limits import Limits
+from audit.release.journal_files import Reply
 
 # Far above any reply; a longer body is a fault of the server. Only the status and message of an error matter.
 MAX_BODY_BYTES = 4 * 2**20

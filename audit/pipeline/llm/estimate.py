@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from audit.pipeline.llm.calls import ANSWERED, CUT, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, Call
 from audit.pipeline.llm.limits import GROWTH, Limits
 from audit.pipeline.llm.tasks import StageCost, prompt_characters
+from audit.release.journal_files import Reply
 
 # The usual rule of thumb for English; stored replies and test calls measure it for the model at hand.
 CHARACTERS_PER_TOKEN = 4.0

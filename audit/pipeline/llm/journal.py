@@ -7,14 +7,14 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, replace
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import Reply
 from audit.pipeline.llm.tasks import Replies, batches, no_replies
+from audit.release.journal_files import Reply, decode_reply
 
 SCHEMA = """
 create table if not exists plan (plan text not null);
@@ -36,11 +36,6 @@ LATEST_REPLIES = "select key, attempt, reply from replies where key in (select v
 OUTCOME_COUNTS = """
 select outcome, count(*) from replies r
 where attempt = (select max(attempt) from replies where key = r.key) group by outcome
-"""
-FIRST_REPLIES = """
-select reply, attempt from replies r
-where attempt = (select max(attempt) from replies where key = r.key)
-order by (select min(number) from replies where key = r.key) limit ?
 """
 # The keys travel as one JSON text: bound one by one, SQLite would limit their number.
 KEYS_PER_QUERY = 500
@@ -108,21 +103,6 @@ class Journal:
             return Counter(dict(self._con.execute(OUTCOME_COUNTS).fetchall()))
 
 
-def journal_path(release: Path) -> Path:
-    """The journal of a release: a file next to its folder."""
-    return release.with_name(f"{release.name}.journal")
-
-
-def journal_plan(path: Path) -> dict[str, Any] | None:
-    """The plan that a journal was created with; None if there is no journal."""
-    if not path.is_file():
-        return None
-    with closing(sqlite3.connect(path)) as con, suppress(sqlite3.DatabaseError):  # `Journal` reports what is wrong
-        row = con.execute("select plan from plan").fetchone()
-        return dict(json.loads(row[0])) if row else None
-    return None
-
-
 @contextmanager
 def stored_replies(path: Path) -> Iterator[Replies]:
     """The replies of a journal, which may be in use and is not written to; none where there is no journal."""
@@ -139,37 +119,7 @@ def stored_replies(path: Path) -> Iterator[Replies]:
 
 def _latest_replies(con: sqlite3.Connection, keys: list[str]) -> dict[str, Reply]:
     rows = con.execute(LATEST_REPLIES, [json.dumps(keys)]).fetchall()
-    return {key: _decode_reply(text, attempt) for key, attempt, text in rows}
-
-
-def first_replies(path: Path, max_count: int) -> list[Reply]:
-    """The latest reply to each of the first `max_count` keys of a journal, in the order of asking; empty without a journal.
-
-    The journal may be in use.
-    """
-    if not path.is_file():
-        return []
-    with closing(sqlite3.connect(path)) as con:
-        return [_decode_reply(text, attempt) for text, attempt in con.execute(FIRST_REPLIES, [max_count])]
-
-
-def count_answered_calls(path: Path) -> int:
-    """The number of calls in a journal that have a reply. The journal may be in use."""
-    if not path.is_file():
-        return 0
-    with closing(sqlite3.connect(path)) as con:
-        return int(con.execute("select count(distinct key) from replies").fetchone()[0])
-
-
-def copy_journal(path: Path, target: Path) -> None:
-    """Copy a journal with all its replies, if there is one. The journal may be in use."""
-    if path.is_file():
-        with closing(sqlite3.connect(path)) as con, closing(sqlite3.connect(target)) as copy:
-            con.backup(copy)
-
-
-def _decode_reply(text: str, attempt: int) -> Reply:
-    return replace(Reply(**json.loads(text)), attempt=attempt)
+    return {key: decode_reply(text, attempt) for key, attempt, text in rows}
 
 
 def _lock_for_process(path: Path) -> sqlite3.Connection:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, CUT, Busy, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, Busy, Call
 from audit.pipeline.llm.client import Client, Endpoint
 from audit.pipeline.llm.limits import Limits
+from audit.release.journal_files import Reply
 from audit.vocabulary import nearest
 
 NOTHING = "Nothing was asked."

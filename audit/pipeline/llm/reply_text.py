@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.pipeline.llm.calls import ANSWERED, CUT, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT
+from audit.release.journal_files import Reply
 
 EMPTY, THINKING = "empty", "thinking only"
 # A text with more opening braces than this is not a reply, and trying each of them takes time.

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, CUT, ENDPOINT_FAULTS, FAILED, REFUSED, Busy, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, ENDPOINT_FAULTS, FAILED, REFUSED, Busy, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.limits import (
     BUSY,
@@ -28,6 +28,7 @@ from audit.pipeline.llm.limits import (
     StopRules,
 )
 from audit.pipeline.llm.scheduling import CallAttempt, CallScheduler, EndpointWorker, next_attempt
+from audit.release.journal_files import Reply
 
 RESUME = "Replies received so far are stored; the same command continues from there."
 UNREADABLE = "unreadable"

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, Call
 from audit.pipeline.llm.client import Client, Endpoint
 from audit.pipeline.llm.limits import CircuitBreaker, ConcurrencyLimiter, Limits
+from audit.release.journal_files import Reply
 
 # Calls that are passed over without letting the event loop run.
 CALLS_BETWEEN_YIELDS = 64

@@ -20,7 +20,8 @@ from string import Template
 from typing import IO, Any
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, FAILED, Busy, Call, Reply, Response, read_response
+from audit.pipeline.llm.calls import ANSWERED, FAILED, Busy, Call, Response, read_response
+from audit.release.journal_files import Reply
 
 MANIFEST = "batch.json"
 # Each shard is an open file while shards are written, and a task of the SLURM array.

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from audit.pipeline.llm.calls import FAILED, REFUSED, Call, Reply
+from audit.pipeline.llm.calls import FAILED, REFUSED, Call
+from audit.release.journal_files import Reply
 
 T = TypeVar("T")
 Replies = Callable[[Iterable[str]], Mapping[str, Reply]]

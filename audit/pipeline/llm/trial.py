@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.estimate import TRIED, CallRates, measured_rates
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.runner import run_calls
+from audit.release.journal_files import Reply
 
 ALONE = 3
 # Below this share of what its latency alone would allow, an endpoint is at its limit.

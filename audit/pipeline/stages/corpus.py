@@ -87,8 +87,14 @@ def _from_documents(config: Config) -> Iterator[FileResult]:
 
 # -- the stages ---------------------------------------------------------------------------------------------------------
 
-EXTRACTION_CODE = ("corpus/extraction", "corpus/documents.py", "corpus/quality.py", "text/language.py", "text/statements.py")
-QUESTIONS_CODE = ("corpus/questions", "embedding")
+EXTRACTION_CODE = (
+    "pipeline/corpus/extraction",
+    "pipeline/corpus/quality.py",
+    "text/documents.py",
+    "text/language.py",
+    "text/statements.py",
+)
+QUESTIONS_CODE = ("pipeline/corpus/questions", "pipeline/embedding")
 
 
 @dataclass

@@ -7,16 +7,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder, cached_encoder, sentence_encoder
-from audit.pipeline.generation.evidence import GroundedQuestion
+from audit.pipeline.answers.evidence import GroundedQuestion
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.stages.config import EXTRACTIVE
 from audit.pipeline.stages.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
+from audit.release.taxonomy import LEXICAL
 from audit.text.documents import read_document
 
-CODE = ("generation", "text", "embedding", "retrieval/bm25.py")
+CODE = (
+    "pipeline/generation",
+    "pipeline/answers",
+    "pipeline/rules/answers",
+    "pipeline/embedding",
+    "pipeline/retrieval/bm25.py",
+    "text",
+)
 Records = Iterable[dict[str, Any]]
 Generator = Callable[[RunContext, Sequence[GroundedQuestion]], Records]
 """Writes what a model answers to all questions, in their order."""

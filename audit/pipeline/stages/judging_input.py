@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from audit.errors import ConfigError
-from audit.pipeline.generation.evidence import meets
+from audit.pipeline.answers.evidence import meets
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import read_lines

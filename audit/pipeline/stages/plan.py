@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from audit.pipeline.answers.evidence import meets
 from audit.pipeline.corpus.questions.question_file import QuestionFile
-from audit.pipeline.generation.evidence import meets
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import read_lines
 from audit.pipeline.stages.context import RunContext, SourceDocument, Stage

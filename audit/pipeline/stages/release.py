@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.atomic_io import write_atomic
-from audit.pipeline.embedding.encoders import LEXICAL, encoder_factory
+from audit.pipeline.embedding.encoders import encoder_factory
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of
@@ -21,13 +21,20 @@ from audit.pipeline.stages.judging_input import check_questions_meet, judging_in
 from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
 from audit.pipeline.themes.clusters import ThemeBuildOptions
 from audit.queries.datasheet import datasheet, datasheet_text
-from audit.release.taxonomy import by_plain_phrase, write_taxonomy
+from audit.release.taxonomy import LEXICAL, by_plain_phrase, write_taxonomy
 from audit.result_cache import precompute_results
 from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.vocabulary import DISAGREEING
 
-JUDGE_CODE = ("judging", "release", "text", "pipeline/judging_input.py")
+JUDGE_CODE = (
+    "pipeline/judging",
+    "pipeline/rules/labels",
+    "pipeline/verdict.py",
+    "pipeline/stages/judging_input.py",
+    "release",
+    "text",
+)
 RELEASE_FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
 Judge = Callable[[RunContext, Corpus], JudgingSummary]
 """Judges the answers and writes the release into the workspace."""
@@ -77,7 +84,7 @@ def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     }  # fmt: skip
 
 
-THEMES_CODE = ("themes", "embedding")
+THEMES_CODE = ("pipeline/themes", "release/taxonomy.py", "pipeline/embedding")
 
 
 @dataclass

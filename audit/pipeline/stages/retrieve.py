@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.evaluation.gold import Gold, read_gold, unused_gold
-from audit.pipeline.embedding.encoders import FULL_PRECISION, LEXICAL, Encoder, cached_encoder, sentence_encoder
-from audit.pipeline.generation.evidence import meets
+from audit.pipeline.answers.evidence import meets
+from audit.pipeline.embedding.encoders import FULL_PRECISION, Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.retrieval.index import HandbookIndex, build_index
 from audit.pipeline.retrieval.model import Query, Retrieval
 from audit.pipeline.retrieval.retrievers import cross_encoder
@@ -20,6 +20,7 @@ from audit.pipeline.stages.build_cache import BuildCache, Task, code_digest, dig
 from audit.pipeline.stages.context import Outcome, SourceDocument, Stage
 from audit.pipeline.stages.judging_input import check_questions_meet
 from audit.pipeline.stages.workers import check_workers, run_tasks
+from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document, read_document
 
 # -- one handbook: plain data in, files out, so any process can do it ----------------------------------------------
@@ -114,7 +115,7 @@ def _trials(
             }  # fmt: skip
 
 
-CODE = ("retrieval", "embedding", "text", "pipeline/stages/retrieve.py")
+CODE = ("pipeline/retrieval", "pipeline/embedding", "text", "pipeline/stages/retrieve.py")
 
 
 def search_task(search: HandbookSearch, cache: BuildCache) -> Task:

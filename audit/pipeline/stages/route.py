@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audit.pipeline.answers.evidence import meets
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
-from audit.pipeline.generation.evidence import meets
 from audit.pipeline.llm.tasks import batches
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
@@ -27,7 +27,17 @@ from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.workers import check_workers, run_tasks
 from audit.text.documents import Document
 
-CODE = ("retrieval", "embedding", "generation", "judging", "text", "pipeline/stages/route.py", "pipeline/source_groups.py")
+CODE = (
+    "pipeline/retrieval",
+    "pipeline/embedding",
+    "pipeline/answers",
+    "pipeline/rules",
+    "pipeline/verdict.py",
+    "pipeline/stages/route.py",
+    "pipeline/stages/source_groups.py",
+    "release/sourced_answers.py",
+    "text",
+)
 BATCH = 50
 """Questions of one batch: what is lost when a run is killed, and what a worker gets at once."""
 

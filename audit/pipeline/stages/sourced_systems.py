@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.pipeline.generation.several_sources_model import passages_in_prompt
-from audit.pipeline.generation.sourced_answers import SourcedAnswer, StoredEvidence
 from audit.pipeline.generation.system_answers import SystemQuestion
-from audit.pipeline.retrieval.across.library import ChunkId
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE
 from audit.pipeline.rules.marks.several_sources import SourceReader
 from audit.pipeline.stages.build_cache import read_lines
 from audit.pipeline.stages.context import Record, RunContext
 from audit.pipeline.stages.route import RouteStage
 from audit.pipeline.stages.source_groups import documents_of, sources_of
 from audit.pipeline.stages.system_options import SystemOptions
+from audit.release.sourced_answers import ChunkId, SourcedAnswer, StoredEvidence
+from audit.vocabulary import EXTRACTIVE
 
 CONCERNS_NOTHING = "No source has a handbook of this question's organ. No source was asked."
 

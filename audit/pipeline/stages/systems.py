@@ -12,8 +12,8 @@ from typing import Any
 
 from audit.atomic_io import write_atomic
 from audit.errors import AuditError
-from audit.pipeline.generation.evidence import meets
-from audit.pipeline.generation.files import read_json_lines
+from audit.pipeline.answers.evidence import meets
+from audit.pipeline.answers.files import read_json_lines
 from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
@@ -36,9 +36,16 @@ from audit.release.schema import canonical
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 
-CODE = ("generation", "llm/prompts.py", "pipeline/stages/systems.py")
+CODE = ("pipeline/generation", "pipeline/answers", "pipeline/llm/prompts.py", "pipeline/stages/systems.py")
 # What marks the statements of answers from several sources
-MARKS_CODE = ("judging", "text", "pipeline/stages/sourced_systems.py", "pipeline/source_groups.py")
+MARKS_CODE = (
+    "pipeline/rules",
+    "pipeline/verdict.py",
+    "pipeline/stages/sourced_systems.py",
+    "pipeline/stages/source_groups.py",
+    "release/sourced_answers.py",
+    "text",
+)
 # With spaces, which no system's id has
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
 from audit.pipeline.corpus.duplicates import Sketch, duplicates, sketch_of
 from audit.pipeline.corpus.quality import Quality, quality_of, write_qualities
-from audit.pipeline.generation.unreadable import asked_in, other_language, unseen_text
 from audit.pipeline.stages.config import EXTRACTIVE
 from audit.pipeline.stages.context import RunContext
 from audit.text.documents import Document, read_document

@@ -13,7 +13,7 @@ from audit.pipeline.stages.config import MODEL
 from audit.pipeline.stages.context import Figures, RunContext, TaskByTask
 from audit.text.documents import read_document
 
-CODE = ("judging", "text", "pipeline/stages/within.py")
+CODE = ("pipeline/judging", "pipeline/rules", "pipeline/verdict.py", "text", "pipeline/stages/within.py")
 FILES = ("within_handbook.jsonl", "within_handbook_counts.jsonl")
 HandbookCandidates = Sequence[tuple[str, Candidates]]
 Compare = Callable[[RunContext, HandbookCandidates], tuple[str, Sequence[Verdicts]]]

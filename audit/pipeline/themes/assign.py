@@ -14,8 +14,7 @@ from audit.pipeline.embedding.vectors import Progress, Vectors, fixed_threads, n
 from audit.pipeline.themes.build import summary
 from audit.pipeline.themes.clusters import CUT, nearest
 from audit.pipeline.themes.linkage import Labels
-from audit.pipeline.themes.naming import MAX_EXEMPLARS
-from audit.release.taxonomy import Taxonomy, Theme, by_plain_phrase, plain_phrase
+from audit.release.taxonomy import MAX_EXEMPLARS, Taxonomy, Theme, by_plain_phrase, plain_phrase
 
 
 def words_encoder_of(taxonomy: Taxonomy) -> Encoder:

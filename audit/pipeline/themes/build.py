@@ -15,7 +15,7 @@ import pandas as pd
 
 from audit import __version__
 from audit.errors import ThemesError
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder
+from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
 from audit.pipeline.themes.clusters import (
     CUT,
@@ -30,9 +30,9 @@ from audit.pipeline.themes.clusters import (
 )
 from audit.pipeline.themes.draft import Draft
 from audit.pipeline.themes.linkage import NO_THEME, Labels
-from audit.pipeline.themes.naming import Namer, near_duplicates
+from audit.pipeline.themes.naming import Namer
 from audit.pipeline.themes.phrases import sharing_a_phrase
-from audit.release.taxonomy import Taxonomy, Theme, by_plain_phrase
+from audit.release.taxonomy import LEXICAL, Taxonomy, Theme, by_plain_phrase, near_duplicates
 
 UMAP, PRINCIPAL = "umap", "principal"
 BASE = ("numpy", "scipy")

@@ -15,19 +15,20 @@ from typing import Any
 import numpy as np
 
 from audit.pipeline.embedding.vectors import Vectors, unit_rows
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.themes.linkage import Labels
+from audit.release.journal_files import Reply
+from audit.release.taxonomy import MAX_EXEMPLARS
 from audit.text.tokens import content_words, stem
 
-MAX_TERMS, MAX_EXEMPLARS = 5, 8
+MAX_TERMS = 5
 # How much farther (cosine) from the mean a shorter phrase may be and still be taken as the medoid.
 MEDOID_TOLERANCE = 0.02
 # Words of nearly every divergence topic, which say nothing about a theme.
 COMPARISON_WORDS = frozenset(map(stem, ("vs", "versus", "against")))
 MIN_CHILDREN = 2
 # Share of words in common from which two names count as near-duplicates.
-NEAR_DUPLICATE = 0.75
 
 
 @dataclass(frozen=True)
@@ -127,19 +128,6 @@ def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:
         chosen.append(int(closest.argmin()))
         closest = np.maximum(closest, own @ own[chosen[-1]])
     return [int(row) for row in members[chosen]]
-
-
-def near_duplicates(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of names that share at least three quarters of their words (of all the words in either)."""
-    stems = [frozenset(word.stem for word in content_words(name)) or frozenset(name.split()) for name in names]
-    holding: defaultdict[str, list[int]] = defaultdict(list)
-    shared: Counter[tuple[int, int]] = Counter()
-    for number, own in enumerate(stems):
-        # By word instead of by pair: 1,000 names have half a million pairs, of which few share a word.
-        for word in own:
-            shared.update((other, number) for other in holding[word])
-            holding[word].append(number)
-    return sorted(pair for pair, count in shared.items() if count >= NEAR_DUPLICATE * len(stems[pair[0]] | stems[pair[1]]))
 
 
 # -- names by a language model ------------------------------------------------------------------------------------------

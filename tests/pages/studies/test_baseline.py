@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
-from audit.pipeline.rules.labels.baseline import NAME
+from audit.vocabulary import RULES_JUDGE as NAME
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import item, rate, study_of

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.rules.labels import baseline
 from audit.release.write import write_release
 from audit.store.connection import open_store, rows
+from audit.vocabulary import RULES_JUDGE
 from tests.pipeline.stress.planted.pairs import LONG, OTHER
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load, messages
@@ -77,12 +77,12 @@ def test_rules_and_a_model_are_asked_about_the_same_changes_which_load_with_the_
     assert server.asked == 0
     assert "swap: 4 of 4 right labels" in capsys.readouterr().out
     assert stress(release) == 0
-    by_rules, by_model = ({record["item_id"] for record in items(release, name)} for name in (baseline.NAME, "judge-2"))
+    by_rules, by_model = ({record["item_id"] for record in items(release, name)} for name in (RULES_JUDGE, "judge-2"))
     assert by_rules == by_model
     loaded = load(release, tmp_path / "data")
     with open_store(loaded.run.path) as con:
         counted = rows(con, "select judge, count(*), count(distinct kind) from planted group by judge order by judge")
-    assert counted == [(baseline.NAME, len(by_rules), 10), ("judge-2", len(by_rules), 10)]
+    assert counted == [(RULES_JUDGE, len(by_rules), 10), ("judge-2", len(by_rules), 10)]
     assert messages(loaded, "quarantined") == messages(loaded, "repaired") == []
 
 

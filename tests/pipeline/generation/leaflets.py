@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.generation.evidence import GroundedQuestion
+from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.retrieval.model import Query
 from audit.text.documents import Document, Section, write_document
 

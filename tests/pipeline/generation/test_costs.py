@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from audit.pipeline.answers.evidence import GroundedQuestion, evidence_of
 from audit.pipeline.generation.costs import FullDocumentCost, full_document_cost, hybrid_passages, tokens_text, typical_passages
-from audit.pipeline.generation.evidence import GroundedQuestion, Relevance, evidence_of
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.rules.answers.relevance import Relevance
 from audit.text.documents import Document, Section
 
 

@@ -8,12 +8,13 @@ import re
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.generation.evidence import GroundedQuestion
-from audit.pipeline.generation.files import GenerationSummary
+from audit.pipeline.answers.evidence import GroundedQuestion
+from audit.pipeline.answers.files import GenerationSummary
 from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers, read_answer_reply
-from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED
 from audit.pipeline.llm.tasks import ask_stages
 from audit.pipeline.retrieval.model import Query
+from audit.release.journal_files import Reply
 from tests.pipeline.generation.leaflets import ALDER, BIRCH, asked, found
 
 FORGED = [

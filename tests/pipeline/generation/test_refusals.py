@@ -8,7 +8,8 @@ import pytest
 
 from audit.pipeline.generation.refusals import declines
 from audit.pipeline.generation.system_answers import SystemReply, read_system_reply
-from audit.pipeline.llm.calls import ANSWERED, CUT, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT
+from audit.release.journal_files import Reply
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,15 @@ from audit.pipeline.generation.several_sources_model import (
     passages_in_prompt,
     read_sourced_reply,
 )
-from audit.pipeline.generation.sourced_answers import SourcedAnswer
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
-from audit.pipeline.llm.calls import ANSWERED, Reply
+from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
 from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.rules.marks.several_sources import LibraryReader
 from audit.pipeline.rules.marks.statement_labels import statement_label
+from audit.release.journal_files import Reply
+from audit.release.sourced_answers import SourcedAnswer
 from audit.release.validate_systems import system_answer
 from audit.vocabulary import SystemMode
 from tests.pipeline.generation.sourced import LIFT, lifting_library

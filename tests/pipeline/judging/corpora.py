@@ -10,8 +10,9 @@ from typing import Any
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import Protocol
-from audit.pipeline.llm.calls import ANSWERED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, Call
 from audit.pipeline.llm.tasks import StageCost
+from audit.release.journal_files import Reply
 
 RUN = {"run_id": "tiny", "digest": "d" * 64, "title": "A tiny run", "synthetic": True, "terms": {"handbook": "leaflet"}}
 ANSWERS = {

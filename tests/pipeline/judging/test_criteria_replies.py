@@ -7,7 +7,8 @@ import pytest
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.pipeline.judging.criteria.replies import MAX_EXPLANATION, SCHEMA, parse_evaluation, read_evaluation
 from audit.pipeline.judging.criteria.task import evaluation_fields
-from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED
+from audit.release.journal_files import Reply
 
 SCORES = [1, 0, -2, -1, 0, -1, 2, 1]
 PAPER_NAMES = [

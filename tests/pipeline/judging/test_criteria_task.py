@@ -11,7 +11,8 @@ from audit.pipeline.judging.criteria.task import (
     criteria_records,
     load_criteria_prompt,
 )
-from audit.pipeline.llm.calls import ANSWERED, Reply
+from audit.pipeline.llm.calls import ANSWERED
+from audit.release.journal_files import Reply
 
 ANSWERS = [
     AnswerToScore("q1", "May I travel?", REFERENCE, "After 3 months.", "After 3 months."),

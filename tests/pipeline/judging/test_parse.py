@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.pipeline.judging.parse import read_details, read_presence, read_verdict
-from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
+from audit.release.journal_files import Reply
 from audit.vocabulary import DISAGREEING, LABELS
 
 

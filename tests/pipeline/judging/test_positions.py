@@ -11,8 +11,9 @@ import pytest
 from audit.pipeline.judging.positions.replies import read_merge, read_statements
 from audit.pipeline.judging.positions.task import MERGE, STATEMENTS, PositionsTask, load_positions_prompts
 from audit.pipeline.judging.positions.verdicts import PositionVerdicts
-from audit.pipeline.llm.calls import ANSWERED, FAILED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, FAILED, Call
 from audit.pipeline.llm.tasks import ask_stages
+from audit.release.journal_files import Reply
 from tests.pipeline.judging.corpora import Judge, Shelf, corpus, texts
 
 DRIVING = {"q1": {

@@ -9,8 +9,9 @@ import pytest
 from audit.pipeline.judging.corpus import first_pairs, with_centers
 from audit.pipeline.judging.parse import is_readable
 from audit.pipeline.judging.protocols import JudgingTask, open_calls
-from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.pipeline.llm.tasks import ask_stages, is_settled
+from audit.release.journal_files import Reply
 from tests.pipeline.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 
 THREE = {"q1": {"a": "Alder says 1.", "b": "B says 2.", "c": "C says 3."}}

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.protocols import JudgingTask
 from audit.pipeline.judging.release import check_output_folder, write_judged_release
 from audit.pipeline.judging.verdict_sources import ModelVerdicts, RuleVerdicts
-from audit.pipeline.llm.calls import FAILED, REFUSED, Reply
+from audit.pipeline.llm.calls import FAILED, REFUSED
 from audit.pipeline.llm.tasks import ask_stages
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 from tests.pipeline.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 from tests.support.loading import load, quarantined
 

@@ -7,10 +7,11 @@ import pytest
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import count_record, finding_records
 from audit.pipeline.judging.within.model import WithinTask
-from audit.pipeline.llm.calls import ANSWERED, Reply
+from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.rules.within.candidates import _looked_up, _weights, find_candidates
 from audit.pipeline.rules.within.claims import claims_of, passages_of
 from audit.pipeline.rules.within.rules import judge_pair
+from audit.release.journal_files import Reply
 from audit.text.documents import Document, Section
 
 

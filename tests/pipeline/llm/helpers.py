@@ -9,10 +9,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from audit.pipeline.llm.calls import Busy, Call, Reply
+from audit.pipeline.llm.calls import Busy, Call
 from audit.pipeline.llm.client import Client, Endpoint
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.runner import CallStats, run_calls
+from audit.release.journal_files import Reply
 from tests.support.llm.fault_server import FaultServer
 
 KEY = "sk-very-secret"

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import Busy, Reply, retry_after_seconds
+from audit.pipeline.llm.calls import Busy, retry_after_seconds
 from audit.pipeline.llm.client import Client, Endpoint
+from audit.release.journal_files import Reply
 from tests.pipeline.llm.helpers import KEY, QUICK, ask, call
 from tests.support.llm.fault_server import fault_server
 from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS, LARGE_FAULTS

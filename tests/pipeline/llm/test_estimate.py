@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
 from audit.pipeline.llm.estimate import (
     RULE,
     STORED,
@@ -21,6 +21,7 @@ from audit.pipeline.llm.estimate import (
 )
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.tasks import StageCost
+from audit.release.journal_files import Reply
 from tests.pipeline.llm.test_tasks import call
 
 COST = StageCost("judge", 100, 40_000, written=50)

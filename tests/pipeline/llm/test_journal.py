@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, FAILED, Reply
-from audit.pipeline.llm.journal import Journal, journal_plan
+from audit.pipeline.llm.calls import ANSWERED, FAILED
+from audit.pipeline.llm.journal import Journal
+from audit.release.journal_files import Reply, journal_plan
 
 PLAN = {"model": "m", "protocol": "structured", "prompts": {"structured": "structured-1@abc"}}
 

@@ -13,11 +13,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit.errors import AuditError
-from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
 from audit.pipeline.llm.client import Client, Endpoint
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.probe import find_model, probe_endpoint
 from audit.pipeline.llm.runner import CallStats, run_calls
+from audit.release.journal_files import Reply
 from tests.pipeline.llm.helpers import LENIENT, SCHEMA, call, readable
 from tests.support.llm.real_server import MODEL
 from tests.support.llm.tiny_model import write_model

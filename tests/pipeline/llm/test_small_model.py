@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from audit.pipeline.generation.evidence import GroundedQuestion
+from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts, read_presence
 from audit.pipeline.judging.protocols import CHECK, JudgingTask, Protocol
 from audit.pipeline.judging.verdict_sources import ModelVerdicts
-from audit.pipeline.llm.calls import ANSWERED, CUT, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
@@ -28,6 +28,7 @@ from audit.pipeline.llm.probe import probe_endpoint
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import LlmTask, StageCost, ask_stages
 from audit.pipeline.retrieval.model import Query
+from audit.release.journal_files import Reply
 from audit.text.documents import Document, Section
 from audit.vocabulary import LABELS
 from tests.pipeline.llm.helpers import LENIENT

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from audit.pipeline.llm.calls import ANSWERED, FAILED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, FAILED, Call
 from audit.pipeline.llm.tasks import MIN_SAMPLE, STRETCH_CALLS, STRETCHES, cost_after_replies, no_replies, stage_cost
+from audit.release.journal_files import Reply
 
 
 def call(length: int, number: int = 0) -> Call:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder, words_encoder
+from audit.pipeline.embedding.encoders import Encoder, words_encoder
+from audit.release.taxonomy import LEXICAL
 from audit.text.documents import write_document
 from tests.pipeline.retrieval.handbooks import ALDER
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.pipeline.rules.labels.baseline import NAME, judge
+from audit.pipeline.rules.labels.baseline import judge
 from audit.vocabulary import ABSTAINED, LABELS, SIGNIFICANCES
+from audit.vocabulary import RULES_JUDGE as NAME
 
 DRIVE = "When can I drive after my transplant?"
 JUICE = "What should I drink with my medicine?"
@@ -151,5 +152,6 @@ def test_its_name_says_that_no_model_is_asked():
 
 
 def test_it_needs_nothing_but_the_standard_library():
-    code = "import sys, audit.pipeline.rules.labels.baseline; print(sorted({'numpy', 'pandas', 'openai', 'duckdb'} & set(sys.modules)))"
+    heavy = "{'numpy', 'pandas', 'openai', 'duckdb'}"
+    code = f"import sys, audit.pipeline.rules.labels.baseline; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.rules.labels.amounts import kinds_of_temperature
 from audit.pipeline.rules.labels.baseline import judge
 from audit.pipeline.rules.labels.directions import direction_of
 from audit.pipeline.rules.labels.reading import parse_answer
+from audit.pipeline.verdict import Verdict
 from audit.text.quantity import find_quantities
 from audit.vocabulary import ABSTAINED
 

@@ -7,16 +7,11 @@ import json
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.rules.labels.baseline import NAME
-from audit.pipeline.rules.labels.precision import (
-    UNKNOWN,
-    MeasuredPrecision,
-    measured_precision,
-    precision_record,
-    precision_sentences,
-    precision_text,
-)
+from audit.pipeline.rules.labels.precision import measured_precision, precision_record, precision_text
+from audit.previews import UNKNOWN_PRECISION as UNKNOWN
+from audit.previews import MeasuredPrecision, precision_sentences
 from audit.vocabulary import DISAGREEING
+from audit.vocabulary import RULES_JUDGE as NAME
 from benchmarks.baseline_judge import counted, measure_nih, measure_read
 
 ROW = {

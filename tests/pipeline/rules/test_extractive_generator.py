@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.rules.answers.extractive_generator import EXTRACTIVE, ExtractiveSettings, extractive_answers
+from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.text.documents import Document, Section
+from audit.vocabulary import EXTRACTIVE
 from tests.pipeline.generation.leaflets import ALDER, BIRCH, TRAVEL, asked
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from audit.pipeline.generation.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.rules.marks.several_sources import NEAR, LibraryReader, answer_from_sources
 from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.rules.marks.statement_marks import marked
+from audit.release.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
 from audit.release.validate_routes import route as valid_route
 from audit.release.validate_systems import system_answer
 from audit.vocabulary import Label

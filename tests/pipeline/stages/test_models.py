@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.pipeline.llm.journal import count_answered_calls
+from audit.release.journal_files import count_answered_calls
 from tests.pipeline.stages.project import Project, lodging_project
 from tests.support.llm.fault_server import FaultServer, fault_server
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from tests.pipeline.answers.test_unreadable import ENGLISH, SPANISH
 from tests.pipeline.corpus.extraction.test_silent_pages import PICTURE, TEXT, write_scan
-from tests.pipeline.generation.test_unreadable import ENGLISH, SPANISH
 
 QUESTIONS = """question_id,question,organ
 q1,When may I lift heavy things after the operation?,heart

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.llm.journal import count_answered_calls
+from audit.release.journal_files import count_answered_calls
 from tests.pipeline.stages.project import Project, lodging_project
 
 CODE = "lodging_alderia_combined"

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
 from audit.pipeline.stress.instances import StressDocument, StressInstance
 from audit.pipeline.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.pipeline.stress.running.prompts import load_stress_prompts, stress_call
 from audit.pipeline.stress.running.replies import StressReply, parse_reply, read_reply
+from audit.release.journal_files import Reply
 from audit.vocabulary import STRESS_TESTS, DocumentCall, Parse, StressTest
 
 OPTIONS = {"A": "yes", "B": "no", "C": "maybe"}

@@ -9,7 +9,8 @@ import pytest
 
 from audit.cli.main import main
 from audit.pipeline.cli.themes import parse_name
-from audit.pipeline.llm.calls import ANSWERED, CUT, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT
+from audit.release.journal_files import Reply
 from audit.release.taxonomy import Taxonomy, read_taxonomy
 
 PHRASES = ["dental work", "dental work again", "fever threshold", "fever thresholds", "travel abroad", "travels abroad"]

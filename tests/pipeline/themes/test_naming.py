@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from audit.pipeline.embedding.vectors import unit_rows
-from audit.pipeline.themes.naming import Card, exemplars_by, named, near_duplicates, terms_by
+from audit.pipeline.themes.naming import Card, exemplars_by, named, terms_by
 from audit.pipeline.themes.phrases import shared_phrase, sharing_a_phrase
+from audit.release.taxonomy import near_duplicates
 
 DENTAL = ["time before dental work", "dental cleaning", "dental work"]
 FEVER = ["time before calling about fever", "fever threshold"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.evaluation.criteria import CRITERIA, Criterion
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import (
     clean_text,
     json_objects,
@@ -23,6 +23,7 @@ from audit.pipeline.llm.reply_text import (
     without_fences,
     without_thinking,
 )
+from audit.release.journal_files import Reply
 from audit.vocabulary import Parse, plain
 
 MAX_EXPLANATION = 240

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.pipeline.judging.criteria.replies import SCHEMA, Evaluation, read_evaluation
-from audit.pipeline.llm.calls import Call, Reply, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.release.journal_files import Reply
 from audit.vocabulary import Parse
 
 # The reference before the answer: the calls of a question share all but the answer, which a prefix cache reuses.

@@ -22,8 +22,9 @@ from audit.evaluation.evidence_measures import (
     context_precision,
     share_accepted,
 )
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, whole_object, without_thinking
+from audit.release.journal_files import Reply
 from audit.vocabulary import Parse
 
 YES, NO, PARTLY = "yes", "no", "partly"

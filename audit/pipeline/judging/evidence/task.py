@@ -19,9 +19,10 @@ from audit.evaluation.evidence_measures import (
     JUDGED_MEASURES,
 )
 from audit.pipeline.judging.evidence.replies import SCHEMAS, EvidenceVerdict, read_evidence_reply
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.release.journal_files import Reply
 
 STAGE = "evidence"
 FIELDS = {

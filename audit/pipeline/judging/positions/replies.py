@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
+from audit.release.journal_files import Reply
 from audit.vocabulary import SIGNIFICANCES
 
 FOR, AGAINST, OTHER = "for", "against", "other"

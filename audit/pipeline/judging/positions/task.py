@@ -19,9 +19,10 @@ from audit.pipeline.judging.positions.replies import (
     read_statements,
 )
 from audit.pipeline.judging.protocols import AbsenceFinding, Protocol
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, unsettled
+from audit.release.journal_files import Reply
 
 NAME = "positions"
 STATEMENTS, MERGE = "statements", "merge"

@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from audit.pipeline.judging.corpus import HandbookPair, QuestionToJudge, Verdict
+from audit.pipeline.judging.corpus import HandbookPair, QuestionToJudge
 from audit.pipeline.judging.positions.replies import AGAINST, FOR, MergedAspect
 from audit.pipeline.judging.positions.task import HeldStatement, PositionsTask, QuestionReading
 from audit.pipeline.judging.protocols import AbsenceFinding
 from audit.pipeline.judging.verdict_sources import JudgingSummary, Record, pair_record, parse_status, record_without_asking
 from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.verdict import Verdict
 from audit.text.position_quotes import most_typical
 from audit.vocabulary import Label, Parse, PositionMethod, Significance
 

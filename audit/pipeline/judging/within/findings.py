@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.rules.within.candidates import CandidatePair, Candidates, by_value, groups
 from audit.pipeline.rules.within.claims import Claim
+from audit.pipeline.verdict import Verdict
 from audit.vocabulary import DISAGREEING, LABELS
 
 Verdicts = Mapping[CandidatePair, Verdict]

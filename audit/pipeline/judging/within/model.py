@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import is_readable, read_verdict
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, stage_cost, unsettled
 from audit.pipeline.rules.within.candidates import CandidatePair, Candidates
 from audit.pipeline.rules.within.claims import Claim
 from audit.pipeline.rules.within.rules import subject_of
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 
 PROMPT, STAGE = "within", "structured"
 # Pairs of one handbook that a model is asked about, those of which the rules are certain first; the others count as not asked

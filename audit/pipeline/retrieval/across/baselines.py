@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from audit.pipeline.retrieval.across.library import OWN_BM25, ChunkHit, ChunkId, Library
+from audit.pipeline.retrieval.across.library import OWN_BM25, ChunkHit, Library
 from audit.pipeline.retrieval.index import HandbookIndex
 from audit.pipeline.retrieval.retrievers import bm25_over_chunks, unexpanded_query
+from audit.release.sourced_answers import ChunkId
 from audit.text.documents import Document
 
 SEPARATOR = "\n"

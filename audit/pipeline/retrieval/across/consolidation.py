@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from audit.pipeline.retrieval.across.library import ChunkHit, ChunkId, Library
+from audit.pipeline.retrieval.across.library import ChunkHit, Library
 from audit.pipeline.retrieval.across.settings import ConsolidationSettings
 from audit.pipeline.retrieval.bm25 import tokens
+from audit.release.sourced_answers import ChunkId
 
 
 @dataclass(frozen=True)

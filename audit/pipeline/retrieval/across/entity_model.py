@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import RetrievalError
-from audit.pipeline.llm.calls import FAILED, Call, Reply
+from audit.pipeline.llm.calls import FAILED, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
@@ -21,6 +21,7 @@ from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_r
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import unsettled
 from audit.pipeline.retrieval.across.entities import Entity, stems_of
+from audit.release.journal_files import Reply
 
 KINDS = ("condition", "drug", "symptom", "procedure", "test", "organ", "daily_life")
 MAX_NAME, MAX_ENTITIES = 80, 20

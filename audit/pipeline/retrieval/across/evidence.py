@@ -10,11 +10,12 @@ from audit.pipeline.retrieval.across.bridging import QuestionGraph, bridge, ques
 from audit.pipeline.retrieval.across.consolidation import EvidenceChunk, Routed, consolidate
 from audit.pipeline.retrieval.across.entities import EntityRecogniser, medical_recogniser
 from audit.pipeline.retrieval.across.graph import graph_of
-from audit.pipeline.retrieval.across.library import ChunkHit, ChunkId, Library
+from audit.pipeline.retrieval.across.library import ChunkHit, Library
 from audit.pipeline.retrieval.across.packing import Packing, pack
 from audit.pipeline.retrieval.across.routing import Routing, required_notes, route
 from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
 from audit.pipeline.retrieval.across.support import fused
+from audit.release.sourced_answers import ChunkId
 from audit.text.language import language_name, language_of
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, log
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from audit.pipeline.retrieval.fusion import top_rows
 from audit.pipeline.retrieval.index import HandbookIndex, build_index
 from audit.pipeline.retrieval.retrievers import TokenWeights, unexpanded_query
 from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.release.sourced_answers import ChunkId
 from audit.text.documents import Document
 from audit.text.language import language_of
 
@@ -32,17 +32,6 @@ RETRIEVERS = (BM25, OWN_BM25, DENSE)
 """`bm25` weighs a word by how rare it is in the whole library; with its own statistics, by how rare it is in its handbook."""
 # Number of characters of a handbook from which its language is detected
 LANGUAGE_SAMPLE = 2000
-
-
-class ChunkId(NamedTuple):
-    """Names a chunk the same in every run: its handbook, its section, and its first character in the section's text."""
-
-    handbook_id: str
-    section_id: str
-    start: int
-
-    def __str__(self) -> str:
-        return f"{self.handbook_id}/{self.section_id}#{self.start}"
 
 
 @dataclass(frozen=True)

@@ -13,26 +13,19 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from audit.pipeline.embedding.encoders import LEXICAL, Encoder
-from audit.pipeline.generation.citations import Quote
-from audit.pipeline.generation.evidence import (
-    Evidence,
-    GroundedQuestion,
-    NumberedPassage,
-    Relevance,
-    evidence_of,
-    stem_set,
-    without_numbers,
-)
-from audit.pipeline.generation.files import THRESHOLD, Record, answer_record, unread_record
-from audit.pipeline.generation.unreadable import asked_in, other_language
+from audit.pipeline.answers.citations import Quote
+from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, NumberedPassage, evidence_of, without_numbers
+from audit.pipeline.answers.files import THRESHOLD, Record, answer_record, unread_record
+from audit.pipeline.answers.unreadable import asked_in, other_language
+from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.rules.answers.candidates import has_polarity
 from audit.pipeline.rules.answers.questions import AskedQuestion, read_question
+from audit.pipeline.rules.answers.relevance import Relevance, stem_set
 from audit.pipeline.rules.answers.scoring import Scored, ScoringSettings, scored_candidates
+from audit.release.taxonomy import LEXICAL
 from audit.text.statements import CELL_SEPARATOR
-from audit.vocabulary import NOT_ADDRESSED
+from audit.vocabulary import EXTRACTIVE, NOT_ADDRESSED
 
-EXTRACTIVE = "extractive: sentences of the source, no model"
 """The name of this generator wherever its answers are shown or written."""
 NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage covers enough of the question."
 # Without a sentence model, at most this many passages are read statement by statement: those that cover most of the question.
@@ -79,7 +72,10 @@ def extractive_answers(
 
 
 def extractive_answer(
-    question: GroundedQuestion, relevance: Relevance, settings: ExtractiveSettings = DEFAULTS, encoder: Encoder | None = None
+    question: GroundedQuestion,
+    relevance: Relevance,
+    settings: ExtractiveSettings = DEFAULTS,
+    encoder: Encoder | None = None,
 ) -> Record:
     """The record of one answer."""
     started = time.perf_counter()

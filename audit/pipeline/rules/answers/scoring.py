@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.vectors import no_progress
-from audit.pipeline.generation.evidence import Relevance
 from audit.pipeline.rules.answers.candidates import Candidate, has_polarity
 from audit.pipeline.rules.answers.questions import (
     GENERIC_SHARE,
@@ -22,6 +21,7 @@ from audit.pipeline.rules.answers.questions import (
     presence,
     stated_stems,
 )
+from audit.pipeline.rules.answers.relevance import Relevance
 from audit.text.tokens import plain_text
 
 # Weights of where a word occurs: in the statement, in its list's lead, in its heading, in the headings above

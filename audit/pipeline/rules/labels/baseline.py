@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.rules.labels.amounts import quantities_that_differ
 from audit.pipeline.rules.labels.conflicts import Sameness, StatementConflict
 from audit.pipeline.rules.labels.directions import opposite_directions
@@ -14,11 +13,10 @@ from audit.pipeline.rules.labels.reading import (
     parse_answer,
     parse_question,
 )
+from audit.pipeline.verdict import Verdict
 from audit.text.tokens import content_words, plain_text, stem, without_citations
 from audit.vocabulary import ABSTAINED, Label, Significance, says_absence
 
-# The name of this judge wherever its verdicts are shown or written.
-NAME = "baseline judge (rules, no model)"
 PARSE = "rules"
 OPPOSITE, APART = "Opposite directions", "Amounts apart"
 # The more severe label comes first: such a pair may also differ in amounts.

@@ -8,25 +8,26 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
+from audit.pipeline.answers.evidence import NumberedPassage, retrieved_passage
+from audit.pipeline.answers.unreadable import asked_in, other_language
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.generation.evidence import NumberedPassage, Relevance, retrieved_passage
-from audit.pipeline.generation.sourced_answers import Citations, PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
-from audit.pipeline.generation.unreadable import asked_in, other_language
-from audit.pipeline.retrieval.across.library import ChunkId, Library
+from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.rules.answers.candidates import Candidate
 from audit.pipeline.rules.answers.extractive_generator import (
     DEFAULTS,
-    EXTRACTIVE,
     ExtractiveSettings,
     chosen_statements,
     grouped,
     printed_group,
 )
 from audit.pipeline.rules.answers.questions import AskedQuestion, read_question
+from audit.pipeline.rules.answers.relevance import Relevance
 from audit.pipeline.rules.answers.scoring import Scored
 from audit.pipeline.rules.marks.statement_marks import Compare, marked
+from audit.release.sourced_answers import ChunkId, Citations, PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.text.documents import Document
+from audit.vocabulary import EXTRACTIVE
 
 BRIEF = replace(DEFAULTS, sentences=2, words=60)
 """Only the best statements of each handbook, so that the answer stays short."""

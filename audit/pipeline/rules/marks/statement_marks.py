@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from audit.pipeline.generation.sourced_answers import Citations, SourcedStatement
+from audit.release.sourced_answers import Citations, SourcedStatement
 from audit.vocabulary import DISAGREEING, Label
 
 Compare = Callable[[str, str, str], Label | None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.rules.labels.baseline import DEFAULT_RULE, PARSE, SIGNIFICANCE_RULES
 from audit.pipeline.rules.within.candidates import CandidatePair, Candidates
 from audit.pipeline.rules.within.claims import Claim
 from audit.pipeline.rules.within.similarity import aspect_of
+from audit.pipeline.verdict import Verdict
 from audit.text.tokens import content_words, plain_text
 from audit.vocabulary import ABSTAINED, Label, Significance
 

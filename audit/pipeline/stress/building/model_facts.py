@@ -8,12 +8,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, unsettled
 from audit.pipeline.stress.building.facts import Fact
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
+from audit.release.journal_files import Reply
 from audit.text.edits import edited
 
 MODEL = "model"

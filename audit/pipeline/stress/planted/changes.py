@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from audit.evaluation.planted_changes import StartPair
 from audit.pipeline.stress.edits.amounts import AGE, amount_replacements
 from audit.pipeline.stress.edits.assertions import assertions
 from audit.pipeline.stress.edits.negations import SUBORDINATE, negation_replacements
 from audit.pipeline.stress.edits.replacements import AMOUNT, NEGATION, Replacement
 from audit.pipeline.stress.planted.instructions import WORDINGS, instruction, ordered_label
-from audit.pipeline.stress.planted.starts import StartPair
 from audit.text.edits import TextEdit, edited
 from audit.text.quantity import find_quantities
 from audit.text.statements import statements

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.evaluation.planted_changes import expected_labels
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import is_readable, read_verdict
 from audit.pipeline.judging.protocols import LABEL, STRUCTURED
 from audit.pipeline.judging.verdict_sources import Rules
-from audit.pipeline.llm.calls import Call, Reply, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
 from audit.pipeline.stress.planted.changes import PlantedChange
 from audit.pipeline.stress.planted.planting import item_id
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 from audit.vocabulary import Label
 
 PROMPTS = {"structured": STRUCTURED, "label_only": LABEL}

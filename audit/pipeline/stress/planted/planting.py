@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from audit.evaluation.planted_changes import MUST_BECOME
+from audit.evaluation.planted_changes import MUST_BECOME, StartPair
 from audit.pipeline.stress.building.draws import rank
 from audit.pipeline.stress.planted.changes import PLANTERS, CannotPlant, PlantedChange, PlantingContext
-from audit.pipeline.stress.planted.starts import StartPair, spread, twins
+from audit.pipeline.stress.planted.starts import spread, twins
 from audit.vocabulary import Label, PlantedKind
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audit.evaluation.stress_measures import exact_match
-from audit.pipeline.llm.calls import Call, Reply
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.release.journal_files import Reply
 from audit.vocabulary import plain
 
 GRADES = {"full": 1.0, "part": 0.5, "none": 0.0}

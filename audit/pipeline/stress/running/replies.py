@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.pipeline.llm.calls import CUT, Reply
+from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, whole_object, without_thinking
 from audit.pipeline.stress.running.forms import INSUFFICIENT, MAX_ANSWER, MAX_SUB_ANSWER, StressReplyForm
+from audit.release.journal_files import Reply
 from audit.release.validate_stress import NO_CHOICE, UNKNOWN_OPTION
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.pipeline.llm.calls import Call, Reply, usage_record
+from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
 from audit.pipeline.stress.instances import StressInstance
@@ -15,6 +15,7 @@ from audit.pipeline.stress.running.forms import StressReplyForm, sub_questions_o
 from audit.pipeline.stress.running.prompts import stress_call
 from audit.pipeline.stress.running.readers import Reader
 from audit.pipeline.stress.running.replies import StressReply, read_reply
+from audit.release.journal_files import Reply
 from audit.vocabulary import STRESS_TESTS, StressTest
 
 WORK = "stress"

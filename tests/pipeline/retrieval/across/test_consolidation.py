@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from audit.pipeline.retrieval.across.consolidation import Routed, base_scores, consolidate, overlap, paper_scores
-from audit.pipeline.retrieval.across.library import ChunkHit, ChunkId, Library, build_library
+from audit.pipeline.retrieval.across.library import ChunkHit, Library, build_library
 from audit.pipeline.retrieval.across.settings import ConsolidationSettings
 from audit.pipeline.retrieval.across.sources import Source
+from audit.release.sourced_answers import ChunkId
 from tests.pipeline.retrieval.across.libraries import SETTINGS, document
 
 LONG = document(

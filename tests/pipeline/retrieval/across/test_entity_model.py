@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from audit.errors import RetrievalError
-from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, Call, Reply
+from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.retrieval.across.entity_model import SCHEMA, ModelRecogniser, journalled, read_entities
+from audit.release.journal_files import Reply
 from tests.support.llm.fault_server import fault_server
 
 TEXT = "Take Prograf twice a day; call for fevers."

@@ -9,9 +9,10 @@ import pytest
 
 from audit.pipeline.retrieval.across.features import source_features
 from audit.pipeline.retrieval.across.learning import KnownQuestion, Predictors, conditional_logit, learned_settings, typical_peaks
-from audit.pipeline.retrieval.across.library import ChunkHit, ChunkId
+from audit.pipeline.retrieval.across.library import ChunkHit
 from audit.pipeline.retrieval.across.routing import source_scores
 from audit.pipeline.retrieval.across.settings import DaksSettings
+from audit.release.sourced_answers import ChunkId
 
 AUTHORITY = {"a": 1.0, "b": 0.0}
 

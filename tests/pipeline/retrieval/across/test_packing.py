@@ -7,10 +7,11 @@ from math import log
 import pytest
 
 from audit.pipeline.retrieval.across.consolidation import EvidenceChunk
-from audit.pipeline.retrieval.across.library import ChunkHit, ChunkId
+from audit.pipeline.retrieval.across.library import ChunkHit
 from audit.pipeline.retrieval.across.packing import pack, passage_tokens
 from audit.pipeline.retrieval.across.settings import CrossSourceSettings, GraphSettings, PackingSettings
 from audit.pipeline.retrieval.across.support import Alignment, fused, support
+from audit.release.sourced_answers import ChunkId
 
 
 def passage(source: str, section: str, base: float, tokens: int = 10, handbook: str = "") -> EvidenceChunk:

@@ -12,10 +12,11 @@ import pytest
 
 from audit.pipeline.retrieval.across.budgets import budgets
 from audit.pipeline.retrieval.across.features import NOTHING_FOUND, Features, probe_features, source_features, standardised
-from audit.pipeline.retrieval.across.library import ChunkHit, ChunkId, build_library
+from audit.pipeline.retrieval.across.library import ChunkHit, build_library
 from audit.pipeline.retrieval.across.routing import route, source_scores, with_uniform_budget
 from audit.pipeline.retrieval.across.settings import STANDARDISED, DaksSettings
 from audit.pipeline.retrieval.across.sources import Source
+from audit.release.sourced_answers import ChunkId
 from tests.pipeline.retrieval.across.libraries import GUIDES, NOTHING, SETTINGS, SHORT, document, library
 
 

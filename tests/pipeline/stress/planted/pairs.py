@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.pipeline.stress.planted.starts import StartPair
+from audit.evaluation.planted_changes import StartPair
 from audit.vocabulary import Label
 
 LONG = (

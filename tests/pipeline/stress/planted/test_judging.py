@@ -6,16 +6,17 @@ import json
 
 from jsonschema import Draft202012Validator
 
-from audit.pipeline.judging.corpus import Verdict
 from audit.pipeline.judging.parse import load_prompts
-from audit.pipeline.llm.calls import ANSWERED, Reply
+from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.tasks import no_replies
 from audit.pipeline.rules.labels import baseline
 from audit.pipeline.stress.planted.judging import PlantedSummary, PlantedTask, model_records, rule_records
 from audit.pipeline.stress.planted.planting import plant
+from audit.pipeline.verdict import Verdict
+from audit.release.journal_files import Reply
 from audit.release.schema import json_schema
 from audit.release.validate_planted import planted
-from audit.vocabulary import ABSTAINED, Label, PlantedKind
+from audit.vocabulary import ABSTAINED, RULES_JUDGE, Label, PlantedKind
 from tests.pipeline.stress.planted.pairs import start_pairs
 
 CHANGES = plant(start_pairs(), 4).items
@@ -85,7 +86,7 @@ def test_a_label_that_is_missing_has_a_reason_and_expects_nothing():
 
 
 def test_the_baseline_judge_does_not_depend_on_the_order_and_sees_a_changed_amount():
-    records = list(rule_records(CHANGES, baseline.judge, baseline.NAME, PlantedSummary()))
+    records = list(rule_records(CHANGES, baseline.judge, RULES_JUDGE, PlantedSummary()))
     of = {kind: [record for record in records if record["kind"] == kind] for kind in ("swap", "amount")}
     assert all(record["label"] == record["label_before"] for record in of["swap"])
     assert {record["label"] for record in of["amount"]} == {Label.DIVERGENT}

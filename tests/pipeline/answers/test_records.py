@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.generation.citations import Quote, citation_records
-from audit.pipeline.generation.evidence import Relevance, evidence_of
+from audit.pipeline.answers.citations import Quote, citation_records
+from audit.pipeline.answers.evidence import evidence_of
+from audit.pipeline.rules.answers.relevance import Relevance
 from audit.text.documents import Document, Section
 from audit.text.tokens import cited_numbers
 from tests.pipeline.generation.leaflets import ALDER, asked

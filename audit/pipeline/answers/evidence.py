@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import numpy as np
-
-from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.embedding.vectors import Vectors, no_progress
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.answers.candidates import Candidate, candidates_of
-from audit.pipeline.rules.answers.questions import content_stems, read_question, stated_stems
 from audit.text.documents import Document, Section
 from audit.text.statements import leads_at
 from audit.vocabulary import concerns
@@ -58,91 +51,15 @@ class GroundedQuestion(NamedTuple):
     retrieval: Mapping[str, Any]
 
 
-def stem_set(text: str) -> frozenset[str]:
-    """The stems of a text's content words."""
-    return frozenset(content_stems(text))
+class SectionRanking(Protocol):
+    """The sections of a handbook by what they say on a question."""
 
-
-class Relevance:
-    """The words of one handbook and their rarity in it. Create one per handbook, because it reads all of the text."""
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.order = {section.section_id: number for number, section in enumerate(document.sections)}
-        self._stems = {section.section_id: stem_set(f"{section.title}\n{section.text}") for section in document.sections}
-        self._section_counts = Counter(stem for stems in self._stems.values() for stem in stems)
-
-        self._candidates: dict[str, tuple[Candidate, ...]] = {}
-        self._headings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        self._vectors: dict[str, Vectors] = {}
-
-    def stems(self, section: Section) -> frozenset[str]:
-        """The stems in a section and in its headings."""
-        return self._stems[section.section_id]
-
-    def weight(self, stem: str) -> float:
-        """Inverse document frequency over sections: log((sections + 1) / (sections with the stem + 1/2))."""
-        # A stem that the handbook lacks has the weight of one in a single section.
-        return math.log((len(self._stems) + 1) / (max(1, self._section_counts[stem]) + 0.5))
-
-    def headings(self, section: Section) -> tuple[frozenset[str], frozenset[str]]:
-        """The stems of a section's own heading, and of those above it."""
-        if section.section_id not in self._headings:
-            self._headings[section.section_id] = stated_stems(section.heading), stated_stems(" ".join(section.above))
-        return self._headings[section.section_id]
-
-    def section_candidates(self, section: Section) -> tuple[Candidate, ...]:
-        """The candidate statements of a section."""
-        if section.section_id not in self._candidates:
-            self._candidates[section.section_id] = candidates_of(section, self.order.get(section.section_id, len(self.order)))
-        return self._candidates[section.section_id]
-
-    def candidates(self, passage: NumberedPassage) -> list[Candidate]:
-        """The candidate statements of a passage: every statement of its section that overlaps it."""
-        section = self.document.by_id.get(passage.section_id) or Section(passage.section_id, "", passage.text)
-        start, end = (passage.start, passage.end) if section.section_id in self.order else (0, len(passage.text))
-        return [
-            candidate
-            for candidate in self.section_candidates(section)
-            if (candidate.statement.end > start and candidate.statement.start < end) or (candidate.is_heading and start == 0)
-        ]
-
-    def vectors(self, candidates: Sequence[Candidate], encoder: Encoder) -> Vectors:
-        """One row per candidate, encoded at first use.
-
-        Raises EmbeddingError and MissingLibraryError from the encoder.
-        """
-        texts = [_encoded_text(candidate) for candidate in candidates]
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors |= dict(zip(new, encoder.encode(new, no_progress), strict=True))
-        return np.stack([self._vectors[text] for text in texts])
-
-    # Weighted: "travel" is more specific than "patient", which nearly every section has
-    def coverage(self, question: Set[str], text: Set[str]) -> float:
-        """The share in [0, 1] of a question's weight that a text covers; 0 for a question without content words."""
-        total = sum(map(self.weight, question))
-        return sum(map(self.weight, question & text)) / total if total else 0.0
-
-    def similarity(self, a: Set[str], b: Set[str]) -> float:
-        """Weighted Dice coefficient of two sets of stems, in [0, 1]."""
-        total = sum(map(self.weight, a)) + sum(map(self.weight, b))
-        return 2 * sum(map(self.weight, a & b)) / total if total else 0.0
+    @property
+    def document(self) -> Document:
+        """The handbook."""
 
     def ranked_sections(self, question: str) -> list[Section]:
-        """The handbook's sections, those that cover most of the question first; ties in reading order."""
-        stems = read_question(question).stems
-        return sorted(self.document.sections, key=lambda section: -self.coverage(stems, self.stems(section)))
-
-
-FEW_WORDS = 6
-"""The subject of a statement this short is only in its heading: "For six weeks", "You can also: Exercise"."""
-
-
-def _encoded_text(candidate: Candidate) -> str:
-    # For longer statements, headings add noise
-    quoted = candidate.statement.quoted
-    return f"{candidate.section.heading}: {quoted}" if len(quoted.split()) <= FEW_WORDS else quoted
+        """Those that cover most of the question first; ties in reading order."""
 
 
 def without_numbers(text: str) -> str:
@@ -209,12 +126,12 @@ def _passages_in_prompt(passages: tuple[NumberedPassage, ...]) -> str:
     return "\n\n".join(passage.in_prompt for passage in passages)
 
 
-def evidence_of(question: GroundedQuestion, relevance: Relevance, max_characters: int | None = None) -> Evidence:
+def evidence_of(question: GroundedQuestion, ranking: SectionRanking, max_characters: int | None = None) -> Evidence:
     """The evidence for one question, at most `max_characters` of it (None: all)."""
     if str(question.retrieval.get("mode") or "").startswith(FULL_DOCUMENT):
-        return _full_document(question, relevance, max_characters)
+        return _full_document(question, ranking, max_characters)
     records = question.retrieval.get("passages") or ()
-    passages = [retrieved_passage(number, record, relevance.document) for number, record in enumerate(records, 1)]
+    passages = [retrieved_passage(number, record, ranking.document) for number, record in enumerate(records, 1)]
     fitting = fitting_passages(passages, max_characters)
     return Evidence(tuple(fitting), cut=_cut_note("passages", "first", len(fitting), len(passages), max_characters))
 
@@ -234,23 +151,23 @@ def retrieved_passage(number: int, record: object, document: Document) -> Number
     return NumberedPassage(number, section_id, title, str(text), start, end, pages, leads)
 
 
-def _full_document(question: GroundedQuestion, relevance: Relevance, max_characters: int | None) -> Evidence:
-    sections = [section for section in relevance.document.sections if section.text.strip()]
+def _full_document(question: GroundedQuestion, ranking: SectionRanking, max_characters: int | None) -> Evidence:
+    sections = [section for section in ranking.document.sections if section.text.strip()]
     if max_characters is None or sum(map(_prompt_length, sections)) <= max_characters:
         return Evidence(_numbered(sections), full=True)
-    return _best_sections(question, relevance, sections, max_characters)
+    return _best_sections(question, ranking, sections, max_characters)
 
 
-def _best_sections(question: GroundedQuestion, relevance: Relevance, sections: list[Section], max_characters: int) -> Evidence:
+def _best_sections(question: GroundedQuestion, ranking: SectionRanking, sections: list[Section], max_characters: int) -> Evidence:
     """The sections that fit: first those that retrieval ranked, then those that cover most of the question."""
     by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
     ranked = [str(record.get("section_id")) for record in by_rank if record.get("rank")]
-    ranked += [section.section_id for section in relevance.ranked_sections(question.query.text)]
+    ranked += [section.section_id for section in ranking.ranked_sections(question.query.text)]
     with_text = {section.section_id for section in sections}
     chosen, room = set[str](), max_characters
     # A section that does not fit is skipped; a later, shorter one may still fit
     for section_id in dict.fromkeys(section_id for section_id in ranked if section_id in with_text):
-        length = _prompt_length(relevance.document.by_id[section_id])
+        length = _prompt_length(ranking.document.by_id[section_id])
         if length <= room:
             chosen.add(section_id)
             room -= length

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from audit.pipeline.generation.evidence import GroundedQuestion
-from audit.pipeline.generation.files import GenerationSummary
-from audit.pipeline.generation.unreadable import asked_in, other_language, unseen_text
+from audit.pipeline.answers.evidence import GroundedQuestion
+from audit.pipeline.answers.files import GenerationSummary
+from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.rules.answers.extractive_generator import extractive_answers
 from audit.text.documents import Document, Section

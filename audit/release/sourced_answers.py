@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from audit.pipeline.retrieval.across.library import ChunkId
 from audit.vocabulary import NOT_ADDRESSED
 
 Record = dict[str, Any]
 NOTHING_SAID = f"{NOT_ADDRESSED}: no passage of the sources covers enough of the question."
 SUPPORTED, CONTRADICTED, UNSUPPORTED = "supported", "contradicted", "unsupported"
+
+
+class ChunkId(NamedTuple):
+    """Names a chunk the same in every run: its handbook, its section, and its first character in the section's text."""
+
+    handbook_id: str
+    section_id: str
+    start: int
+
+    def __str__(self) -> str:
+        return f"{self.handbook_id}/{self.section_id}#{self.start}"
 
 
 class PackedEvidence(Protocol):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, NotInRunError, describe_error
+from audit.jobs.progress import ASKING, COUNTS, WRITING, Progress
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgingTask, Protocol
@@ -27,7 +28,7 @@ from audit.pipeline.rules.labels import baseline
 from audit.pipeline.rules.labels.precision import precision_record, precision_text
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
-from audit.vocabulary import nearest
+from audit.vocabulary import PAIR_COLUMNS, RULES_JUDGE, PairIds, nearest
 
 HANDBOOK_FIELDS = (
     "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "silent_pages", "unreadable", "language",
@@ -69,15 +70,6 @@ where not prescreened
 order by md5(concat_ws(chr(31), $seed, question_id, a.handbook_id, b.handbook_id)) limit $count
 """
 SAMPLE_SEED = "1"
-PAIR_COLUMNS = ("question_id", "handbook_a", "handbook_b")
-
-PairIds = tuple[str, str, str]
-"""question_id, handbook_a, handbook_b"""
-STARTING, ASKING, WRITING, LOADING = "starting", "asking", "writing", "loading"
-COUNTS = (
-    "done", "answered", "unreadable", "cut", "refused", "failed", "busy", "in_flight", "waiting_again", "concurrency", "rate",
-    "seconds", "prompt_tokens", "completion_tokens", "lost",
-)  # fmt: skip
 # Each update is a transaction in the table of jobs
 INTERVAL_S = 0.5
 
@@ -195,9 +187,9 @@ def protocol_of(options: Any, model: str) -> Protocol:
 
 def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSummary:
     """Write the release `out` as rules judge `corpus`; returns the outcome of its pairs."""
-    source = RuleVerdicts(Protocol("structured", baseline.NAME, {}), baseline.judge, baseline.NAME)
+    source = RuleVerdicts(Protocol("structured", RULES_JUDGE, {}), baseline.judge, RULES_JUDGE)
     # The figures of the rules that judged: a later version may have others
-    write_release(out, corpus, source, progress, baseline.NAME, {"protocol": "rules", "precision": precision_record()})
+    write_release(out, corpus, source, progress, RULES_JUDGE, {"protocol": "rules", "precision": precision_record()})
     source.summary.remark = precision_text()
     return source.summary
 
@@ -226,37 +218,17 @@ def write_release(
 # -- progress ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Progress:
-    """The latest figures of a judging; without `store` they are only collected.
+def record_calls(progress: Progress, cost: StageCost, tally: CallStats) -> None:
+    """Record how far a stage of calls is."""
+    progress.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 
-    phase              starting, asking, writing, loading
-    stage, calls       the stage of calls: its name, and how many calls it has; also the COUNTS of its CallStats
-    pairs              while the release is written: pairs written so far
-    estimate           of `--dry-run`: see audit.pipeline.llm.tasks.estimate_figures, and pairs, without_call
-    judged, prescreened, not_asked, unscored    the outcome of the pairs; unscored by reason
-    message            why it stopped, if it failed
-    """
 
-    store: Callable[[Mapping[str, Any]], None] | None = None
-    values: dict[str, Any] = field(default_factory=dict)
-
-    def update(self, **values: Any) -> None:
-        """Add to the figures, and store them."""
-        self.values |= values
-        if self.store is not None:
-            self.store(self.values)
-
-    def update_calls(self, cost: StageCost, tally: CallStats) -> None:
-        """Record how far a stage of calls is."""
-        self.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
-
-    def update_summary(self, summary: JudgingSummary) -> dict[str, Any]:
-        """Record the outcome of the pairs, and return it."""
-        outcome: dict[str, Any] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
-        outcome["unscored"] = dict(summary.unscored)
-        self.update(**outcome)
-        return outcome
+def record_outcome(progress: Progress, summary: JudgingSummary) -> dict[str, Any]:
+    """Record the outcome of the pairs, and return it."""
+    outcome: dict[str, Any] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
+    outcome["unscored"] = dict(summary.unscored)
+    progress.update(**outcome)
+    return outcome
 
 
 @dataclass

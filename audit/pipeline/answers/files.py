@@ -12,9 +12,9 @@ from typing import Any
 
 from audit.atomic_io import atomic_file, write_atomic
 from audit.errors import AuditError, describe_error
-from audit.pipeline.generation.citations import CitationRecord, Quote, citation_records
-from audit.pipeline.generation.evidence import Evidence, GroundedQuestion, question_handbook_pairs
-from audit.pipeline.generation.unreadable import unseen_text
+from audit.pipeline.answers.citations import CitationRecord, Quote, citation_records
+from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, question_handbook_pairs
+from audit.pipeline.answers.unreadable import unseen_text
 from audit.pipeline.retrieval.model import Query
 from audit.release.schema import canonical
 from audit.text.documents import Document, read_documents

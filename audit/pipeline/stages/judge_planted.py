@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, describe_error
+from audit.evaluation.planted_changes import StartPair
 from audit.pipeline.release_tables import records_to_keep, release_layout, write_table
-from audit.pipeline.stress.planted.starts import StartPair
 from audit.queries.planted import start_pairs
 from audit.release.layout import Layout
 from audit.release.validate_planted import planted

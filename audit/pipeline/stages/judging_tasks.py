@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError
+from audit.jobs.progress import Progress
 from audit.pipeline.judging.corpus import Corpus, with_centers
 from audit.pipeline.judging.costs import stage_costs
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask, load_positions_prompts
 from audit.pipeline.judging.positions.verdicts import PositionVerdicts
 from audit.pipeline.judging.protocols import CHECK, JudgingTask
-from audit.pipeline.judging.runs import Progress, judge_by_model, protocol_of, write_release
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import Replies, StageCost
+from audit.pipeline.stages.judging_runs import judge_by_model, protocol_of, write_release
 
 AnyJudgingTask = JudgingTask | PositionsTask
 

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from audit.pipeline.generation.evidence import Relevance, evidence_of, meets, question_handbook_pairs
+from audit.pipeline.answers.evidence import evidence_of, meets, question_handbook_pairs
+from audit.pipeline.rules.answers.relevance import Relevance
 from audit.text.documents import Document, Section
 from tests.pipeline.generation.leaflets import ALDER, FEVER, FOOD, SECTIONS, asked
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from audit.pipeline.generation.evidence import Evidence, NumberedPassage
+from audit.pipeline.answers.evidence import Evidence, NumberedPassage
 from audit.text.documents import Document, Section
 from audit.text.statements import Statement, statements
 from audit.text.tokens import cited_numbers, cited_spans, stems, without_citations

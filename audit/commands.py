@@ -211,6 +211,13 @@ COMMANDS = (
     Command("jobs work", "Carry out one background job in this process.", "audit.cli.dashboard:work", listed=False),
 )  # fmt: skip
 
+# What one side asks the other to do, by name: nothing above the wall imports audit.pipeline, and nothing of audit annotation.
+LABEL_BY_RULES = "audit.pipeline.rules.labels.baseline:judge"
+"""(question, answer, answer) -> the verdict of the baseline judge, for reports of agreement."""
+ADD_ASKED = "audit.pipeline.asking.keeping:add_as_run"
+"""(settings, run, what was asked) -> the new run, for the page Ask."""
+DEMO_THEMES = "audit.pipeline.cli.themes:build_lexical_themes"
+"""(run, settings) -> themes by words, for `audit demo`."""
 STUDY_PAIRS = "annotation.cli.study:study_pairs"
 """(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
 STUDY_TABLES = "annotation.cli.study:study_tables"

@@ -1,0 +1,22 @@
+"""The verdict of a judge, a model or rules, on a pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's verdict on one pair.
+
+    `label` is one of the five labels, or None: unscored, with the `reason` (a label is never guessed). `significance` (low,
+    medium, high) goes with DIVERGENT and CONTRADICTORY only. `parse` tells how the reply was read: strict, lenient, label (only
+    the label was recognised), none (nothing was), or rules (no model was asked).
+    """
+
+    label: str | None
+    significance: str | None = None
+    topic: str | None = None
+    reasoning: str | None = None
+    parse: str = "strict"
+    reason: str | None = None
