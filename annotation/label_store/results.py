@@ -81,7 +81,7 @@ def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
         return [_assignment_row(dict(row)) | {"reference_opened": opened.get(row["seat_id"])} for row in rows]
 
 
-def _assignment_row(row: dict[str, Any]) -> dict[str, Any]:
+def _assignment_row(row: dict[str, Any]) -> dict[str, object]:
     milliseconds = row.pop("milliseconds")
     row["seconds"] = None if milliseconds is None else milliseconds / 1000
     # SQLite returns 0 and 1 for Booleans.
@@ -137,7 +137,7 @@ def _check_decision(tx: Connection, study_id: str, adjudicator: str, decision: N
         )
 
 
-def _decision_entry(adjudicator: str, decision: NewDecision, now: datetime) -> dict[str, Any]:
+def _decision_entry(adjudicator: str, decision: NewDecision, now: datetime) -> dict[str, object]:
     return {
         "item_id": decision.item_id,
         "adjudicator": adjudicator,

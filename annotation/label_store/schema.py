@@ -6,8 +6,6 @@ stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field'
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -201,11 +199,11 @@ def _heads_table(name: str, owner: Column[str]) -> Table:
     return Table(name, metadata, owner, Column("ledger", Text, primary_key=True), entries, last_hash)
 
 
-def _label_columns() -> tuple[Column[Any], ...]:
+def _label_columns() -> tuple[Column[object], ...]:
     return Column("label", Text, nullable=False), Column("significance", Text)
 
 
-def _chain_columns(*, key: bool = True) -> tuple[Column[Any], ...]:
+def _chain_columns(*, key: bool = True) -> tuple[Column[object], ...]:
     """The hash chain of a ledger, and the idempotency key: an entry that is sent twice is stored once."""
     return tuple(Column(name, Text, nullable=False) for name in (*(["key"] if key else []), "previous", "hash"))
 

@@ -53,7 +53,7 @@ FIXED_ASSIGNMENTS = SealedRows(assignments, (*SLOT_COLUMNS, "annotator", "positi
 SEALED_TABLES = (studies, study_members, items, assignments)
 
 
-def record_study_event(tx: Connection, study_id: str, kind: str, body: Mapping[str, Any], now: datetime | str) -> None:
+def record_study_event(tx: Connection, study_id: str, kind: str, body: Mapping[str, object], now: datetime | str) -> None:
     """Append an event to a study's ledger."""
     happened_at = now if isinstance(now, str) else to_timestamp(now)
     head = lock_study_head(tx, study_events, study_id)
@@ -90,7 +90,7 @@ def sealed_later(con: Connection, study_id: str) -> str | None:
     return con.execute(query).scalar()
 
 
-def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, Any]]]:
+def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, object]]]:
     query = select(study_events.c.kind, study_events.c.body).where(study_events.c.study_id == study_id)
     return [(kind, json.loads(body)) for kind, body in con.execute(query.order_by(study_events.c.seq))]
 

@@ -106,7 +106,7 @@ def close_study(store: LabelStore, study_id: str, now: datetime) -> StudyState:
         return advance_study(tx, study_id, StudyState.ADJUDICATION, now)
 
 
-def _rated_items(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+def _rated_items(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, object]]]]:
     rows = assignment_rows(store, study_id)
     rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
     # groupby needs the order by item, in which the rows come.

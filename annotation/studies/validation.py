@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -79,7 +78,7 @@ def results(data: ValidationData) -> str:
     return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow) + _outcome(data)
 
 
-def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:
+def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, object]:
     """Facts about a study for the manifest of an export: its plan, its state, and the ends of its ledgers."""
     return {
         "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,

@@ -106,7 +106,7 @@ PARSE_GLOSSARY = {"unscored": "The judge was asked about the pair and gave no re
 GLOSSARY = {"not measured": "The check was not made, so there is no number; it is not zero."}
 
 
-def chosen_pairs_note(manifest: Mapping[str, Any]) -> str:
+def chosen_pairs_note(manifest: Mapping[str, object]) -> str:
     """A sentence if the judged and checked pairs were a selection; "" if they are all pairs or the release does not "
     "state it.
     """
@@ -149,7 +149,7 @@ def judge_checks(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([row for kind in CHECK_WORDS for row in _check_figures(counts[counts["kind"] == kind], kind)])
 
 
-def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
+def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, object]]:
     scored = counts["first"].isin(LABEL_NAMES) & counts["again"].isin(LABEL_NAMES)
     before, after = (counts[side].isin(DISAGREEING) for side in ("first", "again"))
     changed = counts["first"] != counts["again"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -98,7 +96,7 @@ def judge_length(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([fifth for fifth in fifths if fifth["of"]] + [_rho(counts)])
 
 
-def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
+def _fifth(counts: pd.DataFrame, number: int) -> dict[str, object]:
     split = pd.concat(
         [
             counts[["question"]].assign(pairs=counts["disagreeing"], disagrees=True),
@@ -110,7 +108,7 @@ def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
     return {"fifth": str(number), **ends, "consistent": int(counts["consistent"].sum()), **share}
 
 
-def _rho(counts: pd.DataFrame) -> dict[str, Any]:
+def _rho(counts: pd.DataFrame) -> dict[str, object]:
     names = ["pairs", "disagreeing", "rank_sum", "rank_squares", "rank_sum_disagreeing"]
     sums = counts.fillna(0).groupby("question")[names].sum().to_numpy(dtype=float)
     products = _products_within(sums.T)

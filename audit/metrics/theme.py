@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -152,7 +150,7 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
     return pd.concat([_category_rows("label", pairs), _category_rows("significance", disagreeing)], ignore_index=True)
 
 
-def _of_theme(taxonomy: Taxonomy, theme_id: str) -> dict[str, Any]:
+def _of_theme(taxonomy: Taxonomy, theme_id: str) -> dict[str, object]:
     """The parameters of a statement on the pairs of one theme and those below it. Raises NotInRunError for an unknown theme."""
     require_theme(taxonomy, theme_id)
     return {**grouping_of(taxonomy, theme_id), "theme_id": theme_id}

@@ -130,7 +130,7 @@ def write_document(document: Document, path: Path) -> Path:
     return path
 
 
-def _document_record(document: Document) -> dict[str, Any]:
+def _document_record(document: Document) -> dict[str, object]:
     order = ("section_id", "heading", "above", "text", "pages", "url")
     sections = [
         {name: asdict(section)[name] for name in order} | ({"page_starts": section.page_starts} if section.page_starts else {})
@@ -169,7 +169,7 @@ def _document_of(record: Mapping[str, Any]) -> Document:
     )
 
 
-def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+def _other_fields(record: Mapping[str, Any]) -> dict[str, object]:
     lists = {name: tuple(record.get(name) or ()) for name in (*PAGE_LISTS, "aliases")}
     return {name: record.get(name) for name in SOURCE_FIELDS} | lists
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.generation.files import with_absence_prefix
+from audit.pipeline.answers.files import with_absence_prefix
 from audit.pipeline.judging.corpus import AnswerToJudge
 from audit.pipeline.judging.protocols import NO_ANSWER, AbsenceFinding, _checked_finding
 from audit.pipeline.rules.labels.baseline import judge

@@ -71,5 +71,5 @@ def test_the_words_of_the_store_are_those_of_the_vocabulary(tmp_path: Path) -> N
         assert [word for (word,) in rows(con, "select unnest(enum_range(null::significance))")] == list(SIGNIFICANCES)
         for label in (*LABELS, None):
             con.execute(f"insert into pairs by name {pair}, $label as label", {"label": label})
-        words = dict((label, words) for label, *words in rows(con, "select label, present, disagrees from judged_pairs"))
+        words = {label: words for label, *words in rows(con, "select label, present, disagrees from judged_pairs")}
     assert words == {None: [None, None]} | {label: [label in PRESENT_LABELS, label in DISAGREEING] for label in LABELS}

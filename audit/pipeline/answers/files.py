@@ -104,7 +104,7 @@ def _retrieval_file(folder: Path, handbook_id: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     """(number from 1, record) of a file of JSON lines, plain or gzipped."""
     number = 0
     try:
@@ -124,7 +124,7 @@ def check_output_folder(folder: Path) -> None:
 
 
 def write_answers(
-    folder: Path, records: Iterable[Record], summary: GenerationSummary, about: Mapping[str, Any], missing: Counter[str]
+    folder: Path, records: Iterable[Record], summary: GenerationSummary, about: Mapping[str, object], missing: Counter[str]
 ) -> None:
     """Write answers.jsonl, and summary.json with `about` and the counts; each appears complete or stays unchanged.
 
@@ -150,7 +150,7 @@ def answer_record(
     *,
     method: str | None = None,
     unread_reason: str | None = None,
-    usage: Mapping[str, Any] | None = None,
+    usage: Mapping[str, object] | None = None,
     quotes: Sequence[Quote] | None = None,
 ) -> Record:
     """One record of answers.jsonl.

@@ -119,7 +119,7 @@ class RunLibrary:
         indexes = {name: index for name, index in self.library.indexes.items() if name in asked}
         return replace(self.library, sources=tuple(sources), indexes=indexes)
 
-    def _answers(self, library: Library, query: Query, step: Step) -> Iterable[dict[str, Any]]:
+    def _answers(self, library: Library, query: Query, step: Step) -> Iterable[dict[str, object]]:
         """The record of each handbook's answer, in the order of the run."""
         language = asked_in([query.text])
         for number, (handbook_id, index) in enumerate(library.indexes.items()):
@@ -145,7 +145,7 @@ def _state(answer: dict[str, Any]) -> str:
     return NOT_ADDRESSED if answer["absent"] else ANSWERS
 
 
-def _verdicts(question: str, answers: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+def _verdicts(question: str, answers: list[dict[str, Any]]) -> tuple[dict[str, object], ...]:
     """One record per pair of answering handbooks."""
     answering = [answer for answer in answers if _state(answer) == ANSWERS]
     return tuple(

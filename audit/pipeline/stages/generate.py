@@ -25,7 +25,7 @@ CODE = (
     "pipeline/retrieval/bm25.py",
     "text",
 )
-Records = Iterable[dict[str, Any]]
+Records = Iterable[dict[str, object]]
 Generator = Callable[[RunContext, Sequence[GroundedQuestion]], Records]
 """Writes what a model answers to all questions, in their order."""
 
@@ -48,7 +48,7 @@ class GenerateStage(TaskByTask):
         }  # fmt: skip
         return [self._task(source, inputs) for source in self.context.present]
 
-    def _task(self, source: SourceDocument, inputs: dict[str, Any]) -> Task:
+    def _task(self, source: SourceDocument, inputs: dict[str, object]) -> Task:
         digest, workspace = self.context.cache.digest, self.context.workspace
         texts = {"retrieval": digest(workspace.retrieval(source.handbook_id)), "document": digest(source.document)}
         outputs = (workspace.answers(source.handbook_id),)
@@ -88,7 +88,7 @@ class GenerateStage(TaskByTask):
         return {"answers": len(records), "absent": absent, "findings": unparseable}
 
 
-def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
+def _without_seconds(record: dict[str, Any]) -> dict[str, object]:
     # Seconds differ between runs: without them the same passages give the same bytes, and so the same release.
     usage = record.get("usage")
     return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}

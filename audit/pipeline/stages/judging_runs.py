@@ -95,7 +95,7 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = Non
     return Corpus(facts, handbooks, partial(_items, con, selected), selection, sections, trials)
 
 
-def _reader(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], Iterator[dict[str, Any]]] | None:
+def _reader(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], Iterator[dict[str, object]]] | None:
     """A function that yields the rows of `sql` as records; None where the run has no such rows."""
     if not rows(con, f"{sql} limit 1"):
         return None
@@ -223,9 +223,9 @@ def record_calls(progress: Progress, cost: StageCost, tally: CallStats) -> None:
     progress.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 
 
-def record_outcome(progress: Progress, summary: JudgingSummary) -> dict[str, Any]:
+def record_outcome(progress: Progress, summary: JudgingSummary) -> dict[str, object]:
     """Record the outcome of the pairs, and return it."""
-    outcome: dict[str, Any] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
+    outcome: dict[str, object] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
     outcome["unscored"] = dict(summary.unscored)
     progress.update(**outcome)
     return outcome

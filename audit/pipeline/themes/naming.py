@@ -10,7 +10,6 @@ from importlib import resources
 from itertools import pairwise
 from math import log
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -156,7 +155,7 @@ def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
 def parse_name(reply: Reply | None) -> str | None:
     """The name in a reply, on one line; None where the reply has no name, or one that is too long."""
     try:
-        record: Any = json.loads(reply.text or "", strict=False) if reply else None
+        record: object = json.loads(reply.text or "", strict=False) if reply else None
     except ValueError:
         return None
     name = record.get("name") if isinstance(record, dict) else None

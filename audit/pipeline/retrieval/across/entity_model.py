@@ -26,7 +26,7 @@ from audit.release.journal_files import Reply
 KINDS = ("condition", "drug", "symptom", "procedure", "test", "organ", "daily_life")
 MAX_NAME, MAX_ENTITIES = 80, 20
 NO_ENTITIES = "no list of entities"
-SCHEMA: dict[str, Any] = {
+SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
         "entities": {
