@@ -12,6 +12,7 @@ from audit.stats.intervals import Interval, with_interval
 from audit.stats.pair_table import RATES, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import Label
 
 NOT_STATED = "not stated"
 MODE_WORDS = {
@@ -32,7 +33,7 @@ with {BY_MODES}
 select one, other, count(distinct question) as questions, count(*) as present,
        count(*) filter (disagrees)                                    as disagreeing,
        disagreeing / present                                          as r_div,
-       count(*) filter (label = 'CONSISTENT') / present               as r_con
+       count(*) filter (label = '{Label.CONSISTENT}') / present               as r_con
 from by_modes
 group by one, other
 order by one = '{NOT_STATED}' or other = '{NOT_STATED}', present desc, one, other

@@ -11,19 +11,20 @@ from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, percentiles
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import Label
 
 FIFTHS = 5
 # With fewer questions, resampling does not show the spread of rho.
 MIN_QUESTIONS = 5
 # Ties share the mean of their ranks. Rho needs only sums of ranks by question, so a draw of questions weights
 # these sums instead of ranking all pairs again.
-SQL = """
+SQL = f"""
 with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
 ),
 compared as (
     select p.question, p.handbook_a, p.handbook_b, p.disagrees,
-           p.label = 'CONSISTENT' as agrees,
+           p.label = '{Label.CONSISTENT}' as agrees,
            1 - least(a.letters, b.letters) / greatest(a.letters, b.letters) as difference
     from judged_pairs p
     join lengths a on a.question = p.question and a.handbook = p.handbook_a

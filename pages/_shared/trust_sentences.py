@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.measures import PRECISION
-from annotation.agreement.sentences import Row, capitalised, figure, share_words, undefined
+from annotation.agreement.sentences import capitalised, figure, share_words, undefined
 from annotation.agreement.tables import rater_name
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
@@ -19,6 +19,7 @@ from audit.charts.style import coefficient, coefficient_interval, interval, perc
 from audit.metrics.judge import CHECK_WORDS
 from audit.metrics.planted import MOVES
 from audit.store.runs import Run
+from audit.tables import Row
 from audit.terms import fill
 from audit.vocabulary import LABELS, Label
 from pages._shared.rating_sources import RatingSource
