@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.schema import assignments, decisions, heads, ratings, study_events, theme_edits, theme_heads
 
-Entry = dict[str, object]
+Entry = dict[str, Any]
 Heads = Mapping[str, tuple[int, str]]
 """Ledger -> (entries, hash of the last one)."""
 

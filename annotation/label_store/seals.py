@@ -90,7 +90,7 @@ def sealed_later(con: Connection, study_id: str) -> str | None:
     return con.execute(query).scalar()
 
 
-def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, object]]]:
+def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, Any]]]:
     query = select(study_events.c.kind, study_events.c.body).where(study_events.c.study_id == study_id)
     return [(kind, json.loads(body)) for kind, body in con.execute(query.order_by(study_events.c.seq))]
 

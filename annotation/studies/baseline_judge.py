@@ -72,7 +72,7 @@ def _answer_text(answer: dict[str, Any]) -> str:
     return "" if answer["absent"] else answer["answer"] or ""
 
 
-def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, object]]:
+def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, Any]]:
     """The valid records of one kind. Invalid ones are skipped here, because the load report lists them."""
     for path in layout.parts[kind]:
         for _, record in RecordFile(path, max_bytes).rows():

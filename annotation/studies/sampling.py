@@ -230,7 +230,7 @@ def _texts(
     values: Mapping[str, Any],
     strata: Sequence[StratumPlan],
     positions: Sequence[Sequence[int]],
-) -> dict[PairKey, tuple[object, ...]]:
+) -> dict[PairKey, tuple[Any, ...]]:
     keys = [(stratum.label, stratum.second, position) for stratum, own in zip(strata, positions, strict=True) for position in own]
     labels, seconds, numbers = ([key[i] for key in keys] for i in range(3))
     wanted = {"labels": labels, "seconds": seconds, "positions": numbers}

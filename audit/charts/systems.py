@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -91,7 +91,7 @@ def _rows_of_panels(frame: pd.DataFrame, by: str, names: Sequence[str], measures
     Rows are dictionaries: as frames, those of a page's panels took a tenth of its time.
     """
     known = {(row["measure"], row[by]): row for row in frame.to_dict("records")}
-    unknown: Row = dict.fromkeys(frame.columns, math.nan)
+    unknown: dict[Hashable, object] = dict.fromkeys(frame.columns, math.nan)
     return {measure: [known.get((measure, name)) or {**unknown, by: name} for name in names] for measure in measures}
 
 

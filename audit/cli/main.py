@@ -85,7 +85,7 @@ def parser(named: Command | None = None, *, complete: bool = False) -> argparse.
     return top
 
 
-def _subparsers(parent: argparse.ArgumentParser) -> object:
+def _subparsers(parent: argparse.ArgumentParser) -> Any:
     return parent.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
 

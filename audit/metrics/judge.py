@@ -149,7 +149,7 @@ def judge_checks(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([row for kind in CHECK_WORDS for row in _check_figures(counts[counts["kind"] == kind], kind)])
 
 
-def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, object]]:
+def _check_figures(counts: pd.DataFrame, kind: str) -> Iterator[dict[str, Any]]:
     scored = counts["first"].isin(LABEL_NAMES) & counts["again"].isin(LABEL_NAMES)
     before, after = (counts[side].isin(DISAGREEING) for side in ("first", "again"))
     changed = counts["first"] != counts["again"]

@@ -82,7 +82,7 @@ def source_shares(con: Connection, by: str = "all", organ: str | None = None) ->
     return pd.DataFrame(list(_rows(con, cells, sources)), columns=list(COLUMNS))
 
 
-def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, object]]:
+def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """One entry per routed question and source; NaN where a share does not apply."""
     for ids, one in routed_questions(con, organ):
         cited_sources = [source for source, _ in one.evidence[:CUT]]
@@ -107,7 +107,7 @@ def _rows(con: Connection, cells: pd.DataFrame, sources: Sequence[Mapping[str, A
                 yield {**identity(system), **source, "kind": kind, **{name: column[number] for name, column in of_kind.items()}}
 
 
-def _by_source(own: pd.DataFrame, sources: list[str]) -> dict[str, object]:
+def _by_source(own: pd.DataFrame, sources: list[str]) -> dict[str, Any]:
     """The columns of one system and kind, each with a value for every source."""
     columns: dict[str, object] = {"routed": [own["question"].nunique()] * len(sources)}
     for name in SHARES:

@@ -6,7 +6,7 @@ A question has one or several values; questions are drawn with replacement, each
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def mean_interval(values: Floats, question: Ints | None = None) -> Mean:
     return Mean(mean, float(low[0]), float(high[0]))
 
 
-def mean_change(differences: Floats, question: Ints | None = None) -> dict[str, object]:
+def mean_change(differences: Floats, question: Ints | None = None) -> dict[str, Any]:
     """The mean of paired differences, such as one system's value minus another's on the same question.
 
     change, change_low, change_high (95 % interval, questions resampled with all their differences; NaN where fewer than

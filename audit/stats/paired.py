@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def change_interval(replicates: Floats, carrying: Ints) -> Interval:
     return np.where(carrying >= MIN_QUESTIONS, low, np.nan), np.where(carrying >= MIN_QUESTIONS, high, np.nan)
 
 
-def change_columns(name: str, first: PairedShare, second: PairedShare, weights: Floats) -> dict[str, object]:
+def change_columns(name: str, first: PairedShare, second: PairedShare, weights: Floats) -> dict[str, Any]:
     """The second share minus the first, per group: columns `name`, its 95 % interval, `questions` that carry it, and `moves`.
 
     A question carries a change when its counts differ; there are no more of these than questions in either denominator.
@@ -65,7 +66,7 @@ def change_columns(name: str, first: PairedShare, second: PairedShare, weights: 
     return _change_table(name, second.value - first.value, ends, differing) | {"questions": carrying}
 
 
-def marked_change_columns(name: str, first: PairedShare, second: PairedShare) -> dict[str, object]:
+def marked_change_columns(name: str, first: PairedShare, second: PairedShare) -> dict[str, Any]:
     """As `change_columns`, for a share of questions that are marked or not in each run: Newcombe's paired interval, valid for few
     changes.
     """
@@ -75,7 +76,7 @@ def marked_change_columns(name: str, first: PairedShare, second: PairedShare) ->
     return _change_table(name, second.value - first.value, wilson_paired(*table), table[1] + table[2])
 
 
-def _change_table(name: str, change: Floats, ends: Interval, differing: Ints) -> dict[str, object]:
+def _change_table(name: str, change: Floats, ends: Interval, differing: Ints) -> dict[str, Any]:
     # A share without a denominator has an unknown change, not a change of zero.
     same = (differing == 0) & ~np.isnan(change)
     moves = [direction(*row) for row in zip(*ends, same, strict=True)]

@@ -169,7 +169,7 @@ def _document_of(record: Mapping[str, Any]) -> Document:
     )
 
 
-def _other_fields(record: Mapping[str, Any]) -> dict[str, object]:
+def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     lists = {name: tuple(record.get(name) or ()) for name in (*PAGE_LISTS, "aliases")}
     return {name: record.get(name) for name in SOURCE_FIELDS} | lists
 

@@ -119,7 +119,7 @@ class RunLibrary:
         indexes = {name: index for name, index in self.library.indexes.items() if name in asked}
         return replace(self.library, sources=tuple(sources), indexes=indexes)
 
-    def _answers(self, library: Library, query: Query, step: Step) -> Iterable[dict[str, object]]:
+    def _answers(self, library: Library, query: Query, step: Step) -> Iterable[dict[str, Any]]:
         """The record of each handbook's answer, in the order of the run."""
         language = asked_in([query.text])
         for number, (handbook_id, index) in enumerate(library.indexes.items()):

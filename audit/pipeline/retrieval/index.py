@@ -199,7 +199,7 @@ def _index_from_arrays(
     encoder: Encoder | None,
     arrays: Mapping[str, Any],
 ) -> HandbookIndex:
-    def arrays_of(part: str) -> dict[str, object]:
+    def arrays_of(part: str) -> dict[str, Any]:
         return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}
 
     bm25 = {part: Bm25.from_arrays(arrays_of(part)) for part in INDEXED_TEXTS}

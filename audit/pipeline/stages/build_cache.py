@@ -96,7 +96,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
     return len(lines)
 
 
-def read_lines(path: Path) -> Iterator[dict[str, object]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a file that `write_lines` wrote, one at a time."""
     with path.open(encoding="utf-8") as file:
         yield from map(json.loads, file)

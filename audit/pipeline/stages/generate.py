@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ CODE = (
     "pipeline/retrieval/bm25.py",
     "text",
 )
-Records = Iterable[dict[str, object]]
+Records = Iterable[dict[str, Any]]
 Generator = Callable[[RunContext, Sequence[GroundedQuestion]], Records]
 """Writes what a model answers to all questions, in their order."""
 
@@ -48,11 +48,11 @@ class GenerateStage(TaskByTask):
         }  # fmt: skip
         return [self._task(source, inputs) for source in self.context.present]
 
-    def _task(self, source: SourceDocument, inputs: dict[str, object]) -> Task:
+    def _task(self, source: SourceDocument, inputs: Mapping[str, object]) -> Task:
         digest, workspace = self.context.cache.digest, self.context.workspace
         texts = {"retrieval": digest(workspace.retrieval(source.handbook_id)), "document": digest(source.document)}
         outputs = (workspace.answers(source.handbook_id),)
-        return Task(self.name, source.handbook_id, texts | inputs, outputs, source.handbook_id)
+        return Task(self.name, source.handbook_id, {**texts, **inputs}, outputs, source.handbook_id)
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """Without a model one after the other; a model is asked once for all of them, so it is always busy."""

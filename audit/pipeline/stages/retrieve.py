@@ -57,7 +57,7 @@ class HandbookSearch:
 MODEL_NOT_NEEDED = "Short handbooks are used in full; the sentence model was not needed to search them."
 
 
-def search_handbook(task: HandbookSearch) -> dict[str, object]:
+def search_handbook(task: HandbookSearch) -> Mapping[str, object]:
     """Search one handbook and write what was retrieved; returns how many questions and chunks there were.
 
     A `message` says so where the sentence model was not loaded.

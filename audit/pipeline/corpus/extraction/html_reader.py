@@ -150,7 +150,7 @@ def _promote_bold_paragraphs(body: Any) -> None:
 class _Walk:
     """Puts text together while the elements go by: without recursion, because pages may be nested deeply."""
 
-    def __init__(self, library: object) -> None:
+    def __init__(self, library: Any) -> None:
         self.library = library
         self.words: list[str] = []
         # The list that is open: its lines, the number of the last item of each list around (None: bullets), and whether the last

@@ -83,7 +83,7 @@ def _pdfium_pages(document: Any) -> Iterator[PdfPage]:
             page.close()
 
 
-def _load_page(document: Any, index: int) -> tuple[object, object]:
+def _load_page(document: Any, index: int) -> tuple[Any, Any]:
     try:
         page = document[index]
         return page, page.get_textpage()
