@@ -29,7 +29,12 @@ if __name__ == "__main__":  # a run of the script, for one visitor
     tabs(script)
     page.run()
 else:  # the server, which imports this file once
+    from streamlit.runtime.pages_manager import PagesManager
+
     from pages._shared import readiness
+
+    # `pages/` is also the folder name of Streamlit's older kind of multi-page app, for which it would look first.
+    PagesManager.uses_pages_directory = False
 
     @asynccontextmanager
     async def serving(server: st.App) -> AsyncIterator[None]:

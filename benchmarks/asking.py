@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit.demo.build import write_demo
 from audit.jobs.asked import AskScope
 from audit.jobs.asking import ask_run, close_workers
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, list_runs
+from tests.simulator.build import write_demo
 
 QUESTIONS = (
     "When may I drive again after the transplant?",

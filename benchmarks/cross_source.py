@@ -30,7 +30,7 @@ from audit.evaluation.routing_measures import MEASURES, RoutedQuestion, routing_
 from audit.pipeline.embedding.encoders import HALF_PRECISION, MINILM, Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.embedding.vectors import Progress, Vectors
 from audit.pipeline.retrieval.across.baselines import merged_document
-from audit.pipeline.retrieval.across.entity_packages import full_recogniser
+from audit.pipeline.retrieval.across.entities import medical_recogniser
 from audit.pipeline.retrieval.across.graph import graph_of
 from audit.pipeline.retrieval.across.library import BM25, DENSE, Library, build_library
 from audit.pipeline.retrieval.across.sources import declared_sources
@@ -144,8 +144,8 @@ def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, Handbo
     chunks = sum(len(index.chunks) for index in library.indexes.values())
     print(f"library: {len(documents)} handbooks, {chunks:,} chunks, {took:.1f} CPU s; with the merged index {peak_gb():.2f} GB")
     began = time.process_time()
-    graph = graph_of(library, full_recogniser())
-    print(f"graph: {len(graph.entities):,} entities by {full_recogniser().name}, {graph.incidence.nnz:,} edges, "
+    graph = graph_of(library, medical_recogniser())
+    print(f"graph: {len(graph.entities):,} entities by {medical_recogniser().name}, {graph.incidence.nnz:,} edges, "
           f"{time.process_time() - began:.1f} CPU s; {peak_gb():.2f} GB")  # fmt: skip
     return library, merged, read_questions(data / "cross_source" / "questions.jsonl.gz")
 
@@ -179,7 +179,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         library, merged, questions = build(arguments.data, arguments.cache or Path(temporary), arguments.retriever == DENSE)
     chosen_on, reported = halves(questions, arguments.seed)
-    recogniser = full_recogniser()
+    recogniser = medical_recogniser()
     labelled = [(question.text, question.primary, question.required, question.gold) for question in chosen_on]
     chosen = choose(library, labelled, recogniser, arguments.retriever, DENSEST)
     print(json.dumps(chosen.settings.record()))

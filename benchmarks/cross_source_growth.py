@@ -21,9 +21,6 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from audit.demo.config import paper_config
-from audit.demo.retrieval import HandbookTexts
-from audit.demo.world import draw_world
 from audit.pipeline.retrieval.across.entities import medical_recogniser
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.graph import build_graph
@@ -32,6 +29,9 @@ from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from benchmarks.retrieval_corpora import DEMO_SEED, simulated_documents
+from tests.simulator.config import paper_config
+from tests.simulator.retrieval import HandbookTexts
+from tests.simulator.world import draw_world
 
 T = TypeVar("T")
 COLUMNS = (

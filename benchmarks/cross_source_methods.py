@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_pool, single_source_pool, sources_by_evidence
 from audit.pipeline.retrieval.across.consolidation import EvidenceChunk, consolidate
-from audit.pipeline.retrieval.across.entities import EntityRecogniser, medical_recogniser
+from audit.pipeline.retrieval.across.entities import EntityRecogniser
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import BM25, ChunkHit, Library
 from audit.pipeline.retrieval.across.settings import (
@@ -129,5 +129,4 @@ def evidence_rows(library: Library, chosen: Chosen, recogniser: EntityRecogniser
         "with the program's defaults": replace(CrossSourceSettings(), retriever=best.retriever),
     }
     rows = {name: gathered(library, settings, recogniser) for name, settings in configurations.items()}
-    rows["with the vocabulary alone"] = gathered(library, best, medical_recogniser())
     return rows | {"required sources given": gathered(library, best, recogniser, required=True)}

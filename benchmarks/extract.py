@@ -6,8 +6,6 @@ The PDFs are generated from the NIH handbooks (../shared/data/retrieval), in sev
 `benchmarks.extract_layouts`. Readers:
 
     pdfium       `audit extract` as it is
-    pdfplumber   `audit extract --engine pdfplumber`
-    docling      `audit extract --engine docling`, if docling and its models are there
     oxide, opendataloader, pymupdf4llm, kreuzberg    the Markdown that these libraries write with their defaults, if they
                  are installed (pip install pdf_oxide opendataloader-pdf pymupdf4llm kreuzberg)
 
@@ -31,12 +29,6 @@ Measured on 21 November 2026, 28 PDFs (14 by each writer), two cores shared with
     pdfium         tables        1.000      1.000  1.000  1.000  1.000  1.000       32       34
     pdfium         mixed         0.989      0.979  0.984  0.990  1.000  0.757       23       36
     pdfium         all           0.998      0.997  0.998  0.999  1.000  0.879       29       36
-    pdfplumber     columns       1.000      1.000  1.000  1.000  0.998      -        6       54
-    pdfplumber     running       1.000      1.000  1.000  1.000  1.000      -        7       54
-    pdfplumber     numbered      1.000      1.000  1.000  1.000  1.000      -        7       54
-    pdfplumber     tables        1.000      1.000  1.000  1.000  1.000  1.000        7       54
-    pdfplumber     mixed         0.989      0.979  0.984  0.990  0.998  0.750        6       58
-    pdfplumber     all           0.998      0.997  0.998  0.999  0.999  0.875        7       58
     oxide          columns       0.960      0.960  0.960  0.944  0.981      -      126       60
     oxide          running       0.971      0.994  0.982  0.949  0.998      -      116       60
     oxide          numbered      0.500      0.500  0.500  0.500  1.000      -      119       62
@@ -56,12 +48,13 @@ Measured on 21 November 2026, 28 PDFs (14 by each writer), two cores shared with
     opendataloader mixed         0.817      0.783  0.799  0.818  0.998  1.000        6     1157
     opendataloader all           0.899      0.938  0.917  0.874  0.999  1.000        6     2265
 
-Licences: pdfium BSD-3-Clause and Apache-2.0; pdfplumber MIT; pdf_oxide MIT or Apache-2.0; opendataloader Apache-2.0 (needs Java);
+Licences: pdfium BSD-3-Clause and Apache-2.0; pdf_oxide MIT or Apache-2.0; opendataloader Apache-2.0 (needs Java);
 kreuzberg MIT; PyMuPDF and pymupdf4llm AGPL-3.0, so never a default of this project.
-The default is pdfium: it recovers most, and its licence and size (one wheel, no Java, no model) fit; pdfplumber recovers the same
-at a quarter of the speed. The steps were developed on these PDFs; on two other handbooks (nih-niddk, nih-ninds; 30 sections,
-`mixed`, both writers): recall and precision 1.000, body 0.992 to 0.998, order 1.000, rows 0.592 to 0.898. The rows lost have
-cells wrapped in narrow columns: opendataloader does better there, and pdf_oxide is faster.
+`audit extract` reads with pdfium: it recovers most, and its licence and size (one wheel, no Java, no model) fit.
+pdfplumber's pages gave the same at a quarter of the speed. The steps were developed on these PDFs; on two other
+handbooks (nih-niddk, nih-ninds; 30 sections, `mixed`, both writers): recall and precision 1.000, body 0.992 to 0.998,
+order 1.000, rows 0.592 to 0.898. The rows lost have cells wrapped in narrow columns: opendataloader does better
+there, and pdf_oxide is faster.
 """
 
 from __future__ import annotations
@@ -94,30 +87,14 @@ EDGE_WORDS = 6
 """Words at each end of a paragraph by which its position is found."""
 
 
-def _audit_extract(engine: str) -> Reader:
+def pdfium() -> Reader:
+    import pypdfium2  # noqa: F401 - imported here, because imports are not measured
+
     from audit.pipeline.corpus.extraction.identity import Identity
     from audit.pipeline.corpus.extraction.run import extract
 
     identity = Identity("book", "general", "nih", "combined")
-    return lambda pdf: [(section.heading, section.text) for section in extract(pdf, identity, engine).sections]
-
-
-def pdfium() -> Reader:
-    import pypdfium2  # noqa: F401 - imported here, because imports are not measured
-
-    return _audit_extract("pdfium")
-
-
-def pdfplumber() -> Reader:
-    import pdfplumber  # noqa: F401
-
-    return _audit_extract("pdfplumber")
-
-
-def docling() -> Reader:
-    import docling.document_converter  # noqa: F401
-
-    return _audit_extract("docling")
+    return lambda pdf: [(section.heading, section.text) for section in extract(pdf, identity, "pdfium").sections]
 
 
 def oxide() -> Reader:
@@ -150,12 +127,10 @@ def kreuzberg() -> Reader:
     return lambda pdf: sections_of_markdown(extract_file_sync(str(pdf), config=config).content)
 
 
-READERS = {reader.__name__: reader for reader in (pdfium, pdfplumber, docling, oxide, opendataloader, pymupdf4llm, kreuzberg)}
+READERS = {reader.__name__: reader for reader in (pdfium, oxide, opendataloader, pymupdf4llm, kreuzberg)}
 MODULES = {"pdfium": "pypdfium2", "oxide": "pdf_oxide", "opendataloader": "opendataloader_pdf"}
 LICENCES = {
     "pdfium": "BSD-3/Apache-2.0",
-    "pdfplumber": "MIT",
-    "docling": "MIT, needs models",
     "oxide": "MIT/Apache-2.0",
     "opendataloader": "Apache-2.0, needs Java",
     "pymupdf4llm": "AGPL-3.0",

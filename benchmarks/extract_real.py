@@ -2,9 +2,9 @@
 
     python -m benchmarks.extract_real --real DIR [--readers pdfium,...] [--documents NAME,...] [--details]
 
-`benchmarks/real_documents.toml` says where each document is from, and which lines of it are headings; README.md how to get them.
-DIR holds the PDFs under the names of that file; documents that are not there are skipped. Two works of the US government are in
-`benchmarks/public_domain` and always read.
+`benchmarks/real_documents.toml` says where each document is from, and which lines of it are headings; extract_real.md how to get
+them. DIR holds the PDFs under the names of that file; documents that are not there are skipped. Two works of the US government
+are in `benchmarks/public_domain` and always read.
 Readers: those of `benchmarks.extract`. Each reads each document in a process of its own.
 
 Measured, each from 0 to 1, pooled over documents on the last lines, those held out apart:

@@ -31,7 +31,7 @@ import numpy as np
 
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.embedding.encoders import Encoder, sentence_encoder
-from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt
+from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.retrieval.index import build_index
 from audit.pipeline.retrieval.model import Query
@@ -190,7 +190,7 @@ def _calls(handbooks: int, questions: int, words: int, whole: bool) -> list[Call
             asked.append(
                 GroundedQuestion(query, document, {"mode": "full_document" if whole else "passages", "passages": passages})
             )
-    return [call for _, _, call in AnswerTask(load_answer_prompt(), "m", lambda: asked).calls()]
+    return [call for _, call in answer_task(load_answer_prompt(), "m", lambda: asked).calls()]
 
 
 def _part(call: Call, tag: str) -> str:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.leaflets DIR [--encoder MODEL] [--list]
 
-DIR holds the twelve documents of `leaflet_questions.csv` (README.md says where they are from); what is missing is skipped and
+DIR holds the twelve documents of `leaflet_questions.csv` (leaflets.md says where they are from); what is missing is skipped and
 named. The questions, what the document answers, and that it does not answer, were noted before the generator was run; three of
 four are answered. Counted are answers given where there is one, given though there is none, and silence though there is one.
 Whether a given answer is right must be read: --list prints each beside what is expected.

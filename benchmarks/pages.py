@@ -20,6 +20,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from pages._blinded.scripts import script_path
+from pages._shared.doors import BROWSING
+
 ROOT = Path(__file__).resolve().parents[1]
 EMPTY = "import streamlit as st\nst.title('Nothing')\n"
 FIRST_MS, MEDIAN_MS, P95_MS = 500, 250, 600
@@ -31,7 +34,7 @@ def opened(page: str) -> tuple[AppTest, float]:
     """A page after its first run, and what that run cost."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     before = time.process_time()
-    app = app.switch_page(f"pages/{page}.py").run()
+    app = app.switch_page(script_path(page)).run()
     cold = (time.process_time() - before) * 1_000
     _require_sound(app, page)
     return app, cold
@@ -90,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=Path, help="an AUDIT_DATA_DIR with a loaded run")
     parser.add_argument("--runs", type=int, default=20)
-    every = sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__")
+    every = sorted(BROWSING)
     parser.add_argument("pages", nargs="*", default=every, metavar="PAGE")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

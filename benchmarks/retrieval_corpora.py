@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from audit.demo.config import small_config
-from audit.demo.retrieval import HandbookTexts, section_id, sections
-from audit.demo.world import World, draw_world
 from audit.evaluation.gold import read_gold
 from audit.pipeline.retrieval.model import Query
 from audit.text.documents import Document, Section, read_documents
+from tests.simulator.config import small_config
+from tests.simulator.retrieval import HandbookTexts, section_id, sections
+from tests.simulator.world import World, draw_world
 
 TENANCY = Path(__file__).resolve().parents[1] / "examples" / "tenancy"
 DEMO_SEED = 7

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from tests.support.label_stores import migrate_or_copy
+from tests.support.label_stores import create_or_copy
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.loading import BASE
 from tests.support.once import made_once
+from tests.support.sides import DASHBOARD, SIDES, hide_pipeline, other_side
 from tests.support.tiny import release_from
 
 # What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
@@ -24,18 +25,18 @@ SLOW = (
     "annotation/agreement/test_interval_coverage.py",
     "annotation/cli/",
     "annotation/test_backup.py",
+    "annotation/test_demo_studies.py",
     "annotation/test_item_groups.py",
     "annotation/test_races_and_kills.py",
     "annotation/test_sampling.py",
-    "annotation/test_simulated_annotators.py",
     "annotation/test_validation.py",
     "browser/",
     "pipeline/cli/test_judge.py",
+    "cli/test_demo.py",
     "cli/test_metrics.py",
     "pipeline/cli/test_stress_judge.py",
     "pipeline/cli/test_stress_run.py",
     "pipeline/corpus/extraction/test_real_documents.py",
-    "demo/",
     "evaluation/test_selective_answering.py",
     "examples/test_deploy.py",
     "exports/test_on_paper.py",
@@ -71,6 +72,7 @@ SLOW = (
     "published/test_agreement_libraries.py",
     "release/test_formats.py",
     "pipeline/retrieval/across/test_entities.py",
+    "simulator/",
     "stats/test_coverage.py",
     "store/test_load.py",
     "store/test_load_pairs.py",
@@ -83,6 +85,23 @@ SLOW = (
     "pipeline/themes/test_truth_of_the_demo.py",
 )
 """What the fast tier leaves out, below tests/: the files that `--durations=0` shows to take most of the time."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--side`: one side of the wall alone."""
+    parser.addoption("--side", choices=SIDES, help="test one side of the wall alone; the dashboard without audit.pipeline")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without the pipeline, what imports it shows."""
+    if config.getoption("--side") == DASHBOARD:
+        hide_pipeline()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests of the other side."""
+    is_test = collection_path.name.startswith("test_")
+    return True if is_test and other_side(collection_path, Path(__file__).parent, config.getoption("--side")) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -107,9 +126,9 @@ NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 
 @pytest.fixture(scope="session", autouse=True)
 def label_stores_begin_as_copies() -> Iterator[None]:
-    """What commands and pages open in this process; other processes migrate."""
+    """What commands and pages open in this process; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.label_store.engine._migrate", migrate_or_copy)
+        patch.setattr("annotation.label_store.engine._create", create_or_copy)
         yield
 
 

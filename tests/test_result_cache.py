@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -206,13 +207,39 @@ def test_the_themes_that_are_built_for_a_large_run_are_counted_at_once(run: Run)
     assert set(files_of(run)) == set(kept)
 
 
-def test_themes_that_a_run_has_when_it_is_loaded_again_are_counted_at_once(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(result_cache.precompute_themes, "__defaults__", (0,))  # however few pairs
-    assert result_cache.precompute_loaded_themes(run, tmp_path) == []
+def test_themes_that_a_run_has_when_it_is_loaded_again_are_counted_at_once(run: Run, tmp_path: Path):
+    assert result_cache.precompute_loaded_themes(run, tmp_path, min_pairs=0) == []
     points = pd.DataFrame([{"phrase": "food", "theme_id": "t1", "count": 1, "x": 0.0, "y": 0.0}])
     write_taxonomy(Taxonomy((Theme("t1", "diet", None, ("food",)),)), points, taxonomy_path(run, tmp_path))
-    assert len(result_cache.precompute_loaded_themes(run, tmp_path)) == 2 + len(ON_A_THEME)
+    assert len(result_cache.precompute_loaded_themes(run, tmp_path, min_pairs=0)) == 2 + len(ON_A_THEME)
     taxonomy_path(run, tmp_path).write_text("damaged")
-    assert result_cache.precompute_loaded_themes(run, tmp_path) == []
+    assert result_cache.precompute_loaded_themes(run, tmp_path, min_pairs=0) == []
+
+
+def test_a_load_does_not_wait_for_what_pages_show_first(run: Run, tmp_path: Path):
+    outdated = run.path.with_suffix(".results") / "earlier" / "labels-x.parquet"
+    outdated.parent.mkdir(parents=True)
+    outdated.touch()
+    process = result_cache.prepare_in_background(run, tmp_path, min_pairs=0)
+    assert process is not None
+    assert process.wait(120) == 0
+    kept = {file.name.rpartition("-")[0] for file in files_of(run)}
+    assert kept >= {"labels", "organs", "topics", "centers"}
+    assert not outdated.exists()
+
+
+def test_a_small_run_starts_no_process(run: Run, tmp_path: Path):
+    assert result_cache.prepare_in_background(run, tmp_path) is None
+
+
+def test_results_of_a_store_that_was_loaded_again_meanwhile_are_not_kept(run: Run, monkeypatch: pytest.MonkeyPatch):
+    computed = []
+
+    def replaced_meanwhile(*_: object) -> None:
+        computed.append(run)
+        os.utime(run.path, ns=(1, 1))
+
+    monkeypatch.setattr(result_cache, "_compute_and_store", replaced_meanwhile)
+    monkeypatch.setattr(result_cache, "_store_question_results", lambda *_: [])
+    assert precompute_results(run, min_pairs=0) == []
+    assert len(computed) == 1

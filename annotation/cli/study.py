@@ -17,9 +17,9 @@ from annotation.label_store.studies import StudyState, advance_study, find_annot
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import find_account
 from annotation.studies.adjudication import close_study
+from annotation.studies.demo_studies import DEMO_ACCOUNTS, RecordedReaders, create_demo_studies
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.preference_results import preferences_jsonl
-from annotation.studies.simulated_annotators import DEMO_ACCOUNTS, create_demo_studies
 from annotation.studies.study_part import study_part
 from annotation.studies.study_tables import codebook, ratings_table
 from annotation.studies.verification import heads_record
@@ -179,13 +179,16 @@ def study_tables(study_id: str, settings: Settings) -> StudyPart:
     return part
 
 
-def make_demo_studies(run: Run, settings: Settings) -> tuple[str, dict[str, object]]:
-    """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record."""
+def make_demo_studies(run: Run, readings: Path, settings: Settings) -> tuple[str, dict[str, object]]:
+    """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record.
+
+    `readings` is a file of what the annotators and the adjudicator found.
+    """
     store = _store(settings)
     # A second run keeps the passwords, which somebody may have written down.
     new = [username for username in DEMO_ACCOUNTS if find_account(store, username) is None]
     passwords = {username: secrets.token_urlsafe(12) for username in new}
-    studies = create_demo_studies(store, run, settings, datetime.now(UTC), passwords)
+    studies = create_demo_studies(store, run, RecordedReaders(readings), datetime.now(UTC), passwords)
     lines = [f"Studies created: {', '.join(studies)}." if studies else "The demo studies exist already."]
     for username, (name, role) in DEMO_ACCOUNTS.items():
         password = passwords.get(username, "unchanged since the account was created")

@@ -1,4 +1,4 @@
-"""`audit study create | sample`: draw a sample from a run and make a study of it."""
+"""`audit study create`: draw a sample from a run and make a study of it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,6 @@ from audit.cli.conventions import OK, add_json, add_run, print_result
 from audit.settings import Settings
 from audit.store.runs import find_run
 from audit.vocabulary import LABELS
-
-
-def sample_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `audit study sample`, a study of pairs."""
-    _common_options(parser)
-    _pair_options(parser)
 
 
 def create_options(parser: argparse.ArgumentParser) -> None:
@@ -98,8 +92,7 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
 
 
-def sample(arguments: argparse.Namespace, settings: Settings) -> int:
-    """`audit study sample STUDY --annotators A,B`"""
+def _create_of_pairs(arguments: argparse.Namespace, settings: Settings) -> int:
     plan = _plan(arguments)
     # A study's store is opened for a dry run only where earlier studies are named: opening it creates it
     draw = partial(preview_study, open_label_store(settings.studies_url)) if plan.after else draw_sample
@@ -111,7 +104,7 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.scheme == PAIRS.name:
         if arguments.systems:
             raise StudyError(f"--systems requires --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
-        return sample(arguments, settings)
+        return _create_of_pairs(arguments, settings)
     if arguments.items or arguments.by or arguments.after or arguments.primary or arguments.show_names:
         raise StudyError(f"--items, --by, --after, --primary and --show-names require --scheme {PAIRS.name}. Nothing was drawn.")
     plan = HeadToHeadPlan(

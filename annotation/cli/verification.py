@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from annotation.label_store.engine import open_label_store
-from annotation.studies.verification import heads_record, read_sealed_heads, unsealed_until, verify_study
+from annotation.studies.verification import heads_record, read_sealed_heads, verify_study
 from audit.cli.conventions import FINDINGS, OK, add_json, print_result
 from audit.settings import Settings
 
@@ -30,13 +30,11 @@ def verify(arguments: argparse.Namespace, settings: Settings) -> int:
     sealed = read_sealed_heads(arguments.against) if arguments.against else None
     store = open_label_store(settings.studies_url)
     faults = verify_study(store, arguments.study, sealed)
-    heads, since = heads_record(store, arguments.study), unsealed_until(store, arguments.study)
+    heads = heads_record(store, arguments.study)
     lines = [*faults, *(f"{name}: {head['entries']:,} entries, the last one {head['last']}" for name, head in heads.items())]
-    if since:
-        lines.append(f"Items, assignments, strata and verdicts are sealed since {since}: an earlier change is not detected.")
     if sealed and not faults:
         lines.append(f"Everything that {arguments.against} sealed is there and unchanged.")
     lines.append("The study was altered after it was written." if faults else "Nothing in this study was altered.")
-    record = {"study": arguments.study, "faults": faults, "ledgers": heads, "sealed_since": since}
+    record = {"study": arguments.study, "faults": faults, "ledgers": heads}
     print_result(arguments, "\n".join(lines), record)
     return FINDINGS if faults else OK

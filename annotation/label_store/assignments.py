@@ -8,7 +8,7 @@ Nothing here reads other annotators' ratings, and these tables contain no verdic
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Select, and_, delete, func, select, update
@@ -39,8 +39,7 @@ class Choice:
     significance: str | None = None
     flagged: bool = False
     comment: str = ""
-    # Not compared: a packet without columns for it that repeats a rating is no revision that takes its rationale away.
-    rationale: tuple[MarkedSentence, ...] = field(default=(), compare=False)
+    rationale: tuple[MarkedSentence, ...] = ()
 
 
 @dataclass(frozen=True)

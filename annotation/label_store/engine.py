@@ -6,26 +6,20 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
-from annotation.label_store.backup import copy_database
+from annotation.label_store.creation import BEFORE_RELEASE, create_tables, earlier_message, is_created
 from audit.errors import AuditError
 from audit.optional_imports import install_hint
 
-MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0012"
-"""The schema version that this code reads and writes."""
-
 BUSY_MS = 30_000
-MIGRATION_LOCK = 2_605_290_84
 INVALID_ADDRESS = (
     "AUDIT_STUDIES_URL is not a supported database address. Nothing was opened. "
     "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
@@ -91,19 +85,21 @@ class LabelStore:
 
 
 def open_label_store(url: str) -> LabelStore:
-    """The store at `url`, created or migrated first if needed.
+    """The store at `url`, created first if needed.
 
     url  `sqlite:///path/to/studies.db`, or `postgresql://user:password@host/database` (needs the extra `postgres`)
 
-    Raises AuditError when the database cannot be reached, or was written by a newer version of this software.
+    Raises AuditError when the database cannot be reached, or was written by another version of this software.
     """
     address = _parse_address(url)
     try:
+        if address.get_backend_name() == "sqlite":
+            refuse_earlier_file(Path(address.database or ""), _without_password(address))
         store = LabelStore(_sqlalchemy_engine(address))
         with store.read() as con:
-            version = _schema_version(con)
-        if version != HEAD:
-            _migrate(store)
+            created = is_created(con, _without_password(address))
+        if not created:
+            _create(store)
     except NoSuchModuleError:
         raise AuditError(INVALID_ADDRESS) from None
     # The driver of PostgreSQL comes with an extra; SQLite needs none.
@@ -147,6 +143,18 @@ def sqlite_path(url: str) -> Path | None:
     """The file of an SQLite store; None for PostgreSQL. Raises AuditError for any other address."""
     address = _parse_address(url)
     return Path(address.database or "") if address.get_backend_name() == "sqlite" else None
+
+
+def refuse_earlier_file(path: Path, name: object) -> None:
+    """Raise AuditError, with `name` for the file, where it is an SQLite store from before the first release.
+
+    Asked before the file is opened as a store, because that writes the journal mode into it.
+    """
+    # SQLite takes no lock on an immutable file and writes nothing beside it. What it cannot read in this way is read when opened.
+    file = f"{path.resolve().as_uri()}?immutable=1"
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(file, uri=True)) as con:
+        row = con.execute(f"select version_num from {BEFORE_RELEASE}").fetchone()
+        raise AuditError(earlier_message(name, row and row[0]))
 
 
 def _parse_address(url: str) -> URL:
@@ -201,37 +209,6 @@ def _begin_sqlite(con: Connection) -> None:
     con.exec_driver_sql("begin" if reads else "begin immediate")
 
 
-def _schema_version(con: Connection) -> str | None:
-    if not inspect(con).has_table("alembic_version"):
-        return None
-    version: str | None = con.execute(text("select version_num from alembic_version")).scalar()
-    return version
-
-
-def _migrate(store: LabelStore) -> None:
-    from alembic import command  # slow to import, and only a new or an outdated store needs it
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    # Alembic's configuration interpolates % in its values.
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+def _create(store: LabelStore) -> None:
     with store.begin() as tx:
-        if not store.sqlite:  # of several processes that start on an empty database, only one creates the tables
-            tx.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
-        _copy_before_migration(store, _schema_version(tx))
-        config.attributes["connection"] = tx
-        try:
-            command.upgrade(config, "head")
-        except CommandError:
-            raise AuditError(
-                f"The studies at {_without_password(store.engine.url)} were written by a newer version of this software. "
-                "Nothing was changed. Install that version, or name another database in AUDIT_STUDIES_URL."
-            ) from None
-
-
-def _copy_before_migration(store: LabelStore, version: str | None) -> None:
-    """Copy an older SQLite store beside itself. The caller has its write lock, so nothing is written in between."""
-    if store.sqlite and version is not None and version < HEAD:
-        path = Path(store.engine.url.database or "")
-        copy_database(path, path.with_name(f"{path.name}.before-{HEAD}-{datetime.now(UTC):%Y%m%d-%H%M%S}"))
+        create_tables(tx, _without_password(store.engine.url))

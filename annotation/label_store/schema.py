@@ -1,7 +1,7 @@
 """The tables of human work; how times and texts are stored in them is in `stored_values`.
 
-Alembic (migrations/) creates the tables; a test checks that the two agree. Table and column names are stored data, so they
-stay as they are (`seats`, `visit`, `theme_acts`) while the code uses the field's words.
+`creation` creates them, with the triggers of the append-only ones. Table and column names are stored data, so they stay as they
+are (`seats`, `visit`, `theme_acts`) while the code uses the field's words.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ ratings = Table(  # append-only (triggers); a revision is another row
     Column("source", Text, nullable=False),
     Column("submitted_at", Text, nullable=False),
     *_chain_columns(),
-    Column("rationale", Text),  # JSON: the marked sentences of answers a and b; null: none marked, or rated before there were any
+    Column("rationale", Text),  # JSON: the marked sentences of answers a and b; null: none marked
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("seat_id", "revision"),
     CheckConstraint(LABEL_CHECK, name="label"),

@@ -20,9 +20,8 @@ from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.schema import assignments, items, studies, study_events, study_members
 from annotation.label_store.stored_values import to_timestamp
 
-CREATED, SAMPLED, SEALED, STATE, REFERENCE = "created", "sampled", "sealed", "state", "reference"
-"""Kinds of events. SEALED: the study existed before there were seals, so an earlier change is not detected. REFERENCE: an
-annotator opened the reference answer of an item."""
+CREATED, SAMPLED, STATE, REFERENCE = "created", "sampled", "state", "reference"
+"""Kinds of events. REFERENCE: an annotator opened the reference answer of an item."""
 NAMED_ROWS = 3
 
 
@@ -82,12 +81,6 @@ def seal_faults(con: Connection, study_id: str, tables: Sequence[Table]) -> list
     recorded = [body["state"] for _, body in events if "state" in body][-1]
     state = con.execute(select(studies.c.state).where(studies.c.study_id == study_id)).scalar_one()
     return faults + ([] if state == recorded else [f"studies: the state is {state}, but the last one recorded is {recorded}"])
-
-
-def sealed_later(con: Connection, study_id: str) -> str | None:
-    """From when on the rows of a study are sealed, where that is not its creation."""
-    query = select(study_events.c.happened_at).where(study_events.c.study_id == study_id, study_events.c.kind == SEALED)
-    return con.execute(query).scalar()
 
 
 def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, Any]]]:

@@ -15,7 +15,7 @@ from filelock import Timeout
 from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
 from annotation.label_store.account_rows import end_all_sessions
 from annotation.label_store.backup import copy_database, explained_failures, in_use
-from annotation.label_store.engine import StudyError, open_label_store, serving_lock, sqlite_path
+from annotation.label_store.engine import StudyError, open_label_store, refuse_earlier_file, serving_lock, sqlite_path
 from annotation.label_store.studies import list_studies
 from annotation.studies.verification import heads_record, verify_study
 from audit.atomic_io import atomic_file
@@ -51,9 +51,9 @@ def back_up(url: str, file: Path) -> CheckedCopy:
 
 
 def check_copy(file: Path) -> CheckedCopy:
-    """Verify every study in a copy of the copy, which is migrated where it is from an older version.
+    """Verify every study in a copy of the copy.
 
-    Raises AuditError when `file` is not a label store, or is from a newer version of this software.
+    Raises AuditError when `file` is not a label store, or is from another version of this software.
     """
     with TemporaryDirectory() as folder:
         scratch = Path(folder) / "studies.db"
@@ -101,7 +101,7 @@ def restore(
 
 
 def _signed_out_copy(file: Path, folder: Path, now: datetime, actor: Actor) -> Path:
-    """A copy of a backup in which nobody is signed in, migrated where it is from an older version."""
+    """A copy of a backup in which nobody is signed in."""
     copy = folder / "restored.db"
     copy_database(file, copy)
     store = open_label_store(f"sqlite:///{copy}")
@@ -151,6 +151,7 @@ def _sqlite_only(url: str) -> Path:
 
 
 def _refuse_other_databases(file: Path, scratch: Path) -> None:
+    refuse_earlier_file(scratch, file)
     with closing(sqlite3.connect(scratch)) as con:
-        if con.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone() is None:
+        if con.execute("select 1 from sqlite_master where name = 'schema_version'").fetchone() is None:
             raise StudyError(f"{file} is a database, but not one of studies. Nothing was replaced.")

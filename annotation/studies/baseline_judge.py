@@ -19,9 +19,9 @@ from annotation.label_store.results import assignment_rows
 from annotation.ratings.design import MISSING
 from audit.commands import LABEL_BY_RULES, load_object
 from audit.errors import AuditError
-from audit.release import validate
 from audit.release.layout import Layout, find_layout, open_release
 from audit.release.records import RecordFile, UnreadableRecord
+from audit.release.schema import KINDS
 from audit.release.values import Reject
 from audit.vocabulary import PAIR_COLUMNS, Label
 from audit.vocabulary import RULES_JUDGE as NAME
@@ -78,7 +78,7 @@ def _records(layout: Layout, kind: str, max_bytes: int) -> Iterator[dict[str, An
         for _, record in RecordFile(path, max_bytes).rows():
             if not isinstance(record, UnreadableRecord):
                 try:
-                    yield getattr(validate, kind)(record, [])
+                    yield KINDS[kind].read(record, [])
                 except Reject:
                     continue
 

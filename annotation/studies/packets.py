@@ -26,7 +26,7 @@ from audit.formatting import plain_cell, safe_cell
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
 MARKED_COLUMNS = {PAIRS.name: ("marked_1", "marked_2"), HEAD_TO_HEAD.name: ("marked_a", "marked_b")}
-"""The sentences of each answer that a label rests on, one a line; a packet of an earlier version lacks these columns."""
+"""The sentences of each answer that a label rests on, one a line."""
 FILLED_COLUMNS = {
     PAIRS.name: ("label", "significance", "unsure", "comment", *MARKED_COLUMNS[PAIRS.name]),
     HEAD_TO_HEAD.name: ("label", "unsure", "comment", *MARKED_COLUMNS[HEAD_TO_HEAD.name]),
@@ -127,17 +127,11 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
         listed = "\n".join(faults[:MAX_FAULTS_LISTED])
         raise StudyError(f"{listed}{more}\nNo rating was stored. Correct the file and import it again.")
     ratings = [rating for rating in filled if rating is not None]
-    marks = any(column in row for _, row in rows for column in MARKED_COLUMNS[scheme.name])
-    changed = [rating for rating in ratings if _differs(rating.choice, tasks[rating.assignment_id].rated, marks=marks)]
+    changed = [rating for rating in ratings if rating.choice != tasks[rating.assignment_id].rated]
     with store.begin() as tx:
         for rating in changed:
             add_rating(tx, annotator, rating, now)
     return PacketImport(len(changed), len(ratings) - len(changed), len(filled) - len(ratings))
-
-
-def _differs(choice: Choice, rated: Choice | None, *, marks: bool) -> bool:
-    """Whether a rating differs from the stored one; its sentences count only where the packet has columns for them."""
-    return choice != rated or (marks and rated is not None and choice.rationale != rated.rationale)
 
 
 def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
@@ -155,7 +149,7 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
 
 def _header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
     """The fault in the column names; empty if there is none."""
-    if missing := [column for column in columns if column not in header and not column.startswith("marked_")]:
+    if missing := [column for column in columns if column not in header]:
         return f"column '{missing[0]}' is missing"
     if len(set(header)) != len(header):
         return "a column name appears twice"

@@ -27,7 +27,7 @@ from annotation.studies.verdict_store import SampleOrigin
 from annotation.studies.verification import heads_record
 from audit.exports.catalogue import Chapter
 from audit.exports.package_request import StudyPart
-from audit.exports.published_comparison import RunFigure
+from audit.exports.published.comparison import RunFigure
 from audit.store.connection import Connection
 from audit.vocabulary import LABELS, Label
 

@@ -11,7 +11,7 @@ from typing import Any
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import Heads, head_faults, ledger_heads, study_ledger_faults
 from annotation.label_store.schema import study_events
-from annotation.label_store.seals import SEALED_TABLES, seal_faults, sealed_later
+from annotation.label_store.seals import SEALED_TABLES, seal_faults
 from annotation.label_store.studies import find_study
 from annotation.studies.verdict_store import VERDICT_TABLES
 
@@ -44,12 +44,6 @@ def verify_study(store: LabelStore, study_id: str, sealed: SealedHeads | None = 
         if not any(fault.startswith(f"{study_events.name}:") for fault in faults):
             faults += seal_faults(con, study_id, (*SEALED_TABLES, *VERDICT_TABLES))
         return faults + (head_faults(con, study_id, sealed.heads) if sealed else [])
-
-
-def unsealed_until(store: LabelStore, study_id: str) -> str | None:
-    """Until when a change of items or verdicts was not detected: set for a study that is older than the seals."""
-    with store.read() as con:
-        return sealed_later(con, study_id)
 
 
 # -- heads in files ----------------------------------------------------------------------------------------------------

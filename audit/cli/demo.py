@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import audit
-from audit.atomic_io import atomic_folder
+from audit.atomic_io import atomic_folder, write_atomic
 from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
 from audit.commands import DEMO_STUDIES, DEMO_THEMES, load_object
-from audit.demo.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo, write_earlier
-from audit.errors import AuditError
-from audit.result_cache import precompute_results
+from audit.errors import AuditError, ReleaseError
+from audit.queries.themes import taxonomy_path
+from audit.release.layout import open_release
+from audit.result_cache import precompute_loaded_themes, precompute_results
 from audit.settings import Settings
-from audit.store.load import Loaded, load_release
+from audit.store.load import load_release
+from audit.store.runs import Run
+
+SHIPPED_SCALE, SHIPPED_SEED = "small", 2057
+"""Of the demo that ships in data/demo: two release files, their themes, and what simulated annotators found in its studies."""
+SHIPPED_BYTES = 2**30
+"""More than the release files unpack to."""
+SIMULATOR = "tests.simulator"
+"""What writes demos of any scale and seed, and wrote those that are shipped. It is started by its name: a wheel is without it."""
+TRUTH = "truth.jsonl"
 
 
 def demo_options(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +40,7 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--earlier", action="store_true", help="at scale paper: also an earlier run to compare with, which takes as long again"
     )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="seed of the handbooks and answers")
+    parser.add_argument("--seed", type=int, default=SHIPPED_SEED, help="seed of the handbooks and answers")
     parser.add_argument(
         "--studies", action="store_true",
         help="also make three studies with simulated annotators, and accounts for the four roles; prints how to sign in",
@@ -39,45 +52,102 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
 
 def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit demo`"""
-    earlier = _earlier_demo(arguments, settings) if arguments.earlier or arguments.scale == "small" else None
-    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}"
-    # The manifest is written last; a demo without the true values of systems is from an earlier version
-    if not all((path / name).is_file() for name in ("manifest.json", TRUTH_OF_SYSTEMS)):
-        note(f"Writing the demo release to {path} ...")
-        write_demo(path, arguments.scale, arguments.seed, _note_tenths)
+    earlier = None
+    if arguments.earlier or arguments.scale == "small":
+        earlier = load_release(_release(arguments, settings, earlier=True), settings)
     # loaded after the earlier run, so it is the newest and pages open with it
+    path = _release(arguments, settings)
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
         precompute_results(loaded.run, progress=_step)
-    build_lexical_themes = load_object(DEMO_THEMES)
-    build_lexical_themes(loaded.run, settings)
+    _add_themes(loaded.run, settings)
     if earlier is not None:
-        build_lexical_themes(earlier.run, settings, like=loaded.run)
+        _add_themes(earlier.run, settings, like=loaded.run)
     result = {"run": loaded.run.key, "verdict": loaded.run.report["verdict"]}
     text = f"Run {loaded.run.key}: {loaded.run.report['verdict']}"
     if arguments.studies:
-        studies_text, studies = load_object(DEMO_STUDIES)(loaded.run, settings)
+        studies_text, studies = load_object(DEMO_STUDIES)(loaded.run, _readings(loaded.run, settings), settings)
         text, result = f"{text}\n{studies_text}", result | studies
     print_result(arguments, text, result)
     return OK if arguments.no_serve else serve(arguments, settings)
 
 
-def _earlier_demo(arguments: argparse.Namespace, settings: Settings) -> Loaded:
-    """The run that the demo is compared with, written and loaded before it."""
-    path = settings.releases_dir / f"demo-{arguments.scale}-{arguments.seed}-earlier"
-    if not (path / "manifest.json").is_file():
-        note(f"Writing the earlier run to {path} ...")
-        write_earlier(path, arguments.seed, arguments.scale, _note_tenths)
-    return load_release(path, settings)
+def _release(arguments: argparse.Namespace, settings: Settings, *, earlier: bool = False) -> Path:
+    """The folder of the demo's release, or of the earlier run that it is compared with; written where it is missing."""
+    what, suffix, options = ("the earlier run", "-earlier", ["--earlier"]) if earlier else ("the demo release", "", [])
+    name = f"demo-{arguments.scale}-{arguments.seed}{suffix}"
+    path = settings.releases_dir / name
+    # The manifest is written last: a folder without one was interrupted
+    if (path / "manifest.json").is_file():
+        return path
+    if (arguments.scale, arguments.seed) == (SHIPPED_SCALE, SHIPPED_SEED):
+        _unpack(what, package_data("data", "demo") / f"{name}.tar.xz", path)
+    else:
+        _simulate(what, ["--scale", arguments.scale, "--seed", str(arguments.seed), *options], path, settings)
+    return path
+
+
+def _add_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
+    """Give a run themes where it has none: those that ship, or themes by words that are built here.
+
+    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
+    """
+    path = taxonomy_path(run, settings.themes_dir)
+    shipped = package_data("data", "demo") / path.name
+    if not shipped.is_file():
+        load_object(DEMO_THEMES)(run, settings, like=like)
+    elif not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The map first: a taxonomy that is there is complete
+        for ending in (".parquet", ".json"):
+            write_atomic(path.with_suffix(ending), shipped.with_suffix(ending).read_bytes())
+        precompute_loaded_themes(run, settings.themes_dir)
+
+
+def _readings(run: Run, settings: Settings) -> Path:
+    """The file of what simulated annotators found on a run of the demo; written where it neither ships nor is there already."""
+    shipped, path = (folder / readings_name(run) for folder in (package_data("data", "demo"), settings.releases_dir))
+    if shipped.is_file():
+        return shipped
+    if not path.is_file():
+        _simulate("what simulated annotators find", ["--readings", run.key], path, settings)
+    return path
+
+
+def readings_name(run: Run) -> str:
+    """Name of the file of what simulated annotators found on a run: other records have other studies, and other readings."""
+    return f"{run.key.replace('@', '-')}.readings.jsonl"
+
+
+def _unpack(what: str, shipped: Path, path: Path) -> None:
+    note(f"Writing {what} to {path} ...")
+    if (path / TRUTH).exists():  # only a demo has it: one whose writing was interrupted
+        shutil.rmtree(path)
+    if path.exists() and any(path.iterdir()):
+        raise ReleaseError(f"{path} is not empty and is not an earlier demo. Nothing was written. Name an empty folder.")
+    with open_release(shipped, SHIPPED_BYTES) as (content, _), atomic_folder(path) as draft:
+        shutil.copytree(content, draft, dirs_exist_ok=True)
+
+
+def _simulate(what: str, options: list[str], path: Path, settings: Settings) -> None:
+    """Let the simulator, which comes with a checkout, write what does not ship."""
+    checkout = Path(audit.__file__).parents[1]
+    if not checkout.joinpath(*SIMULATOR.split(".")).is_dir():
+        raise AuditError(
+            f"The installed package has the demo of scale {SHIPPED_SCALE} with seed {SHIPPED_SEED} only: the simulator that "
+            "makes others comes with a checkout of the project. Nothing was written. Run this command in a checkout, or open "
+            "the demo that ships with: audit demo"
+        )
+    note(f"Writing {what} to {path} ...")
+    command = [sys.executable, "-m", SIMULATOR, *options, "--out", str(path.absolute())]
+    environment = {**os.environ, "AUDIT_DATA_DIR": str(settings.data_dir.absolute())}
+    done = subprocess.run(command, cwd=checkout, env=environment, check=False)  # noqa: S603 - this Python, options parsed above
+    if done.returncode:
+        raise AuditError(f"The simulator stopped with status {done.returncode}; what it said is above. Nothing was loaded.")
 
 
 def _step(step: str) -> None:
     note(f"{step} ...")
-
-
-def _note_tenths(done: int, total: int) -> None:
-    if total >= 1_000 and done % (total // 10) == 0:
-        note(f"  {done:,} of {total:,} questions ...")
 
 
 def example_tenancy_options(parser: argparse.ArgumentParser) -> None:
@@ -93,14 +163,14 @@ def example_tenancy(arguments: argparse.Namespace, _: Settings) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise AuditError(f"{folder} already exists and is not an empty folder. Nothing was written. Name a new folder.")
     with atomic_folder(folder) as draft:
-        shutil.copytree(_examples() / "tenancy", draft, dirs_exist_ok=True)
+        shutil.copytree(package_data("examples", "tenancy"), draft, dirs_exist_ok=True)
     config = folder / "config.toml"
     text = f"Wrote the example to {folder}. Run it with:\n  audit run {shlex.quote(str(config))}"
     print_result(arguments, text, {"folder": str(folder), "config": str(config)})
     return OK
 
 
-def _examples() -> Path:
-    """The examples: next to the package in a checkout, inside it in an installed wheel."""
+def package_data(*names: str) -> Path:
+    """A folder of data: next to the package in a checkout, inside it in an installed wheel."""
     package = Path(audit.__file__).parent
-    return next(folder for folder in (package / "examples", package.parent / "examples") if (folder / "tenancy").is_dir())
+    return next(path for path in (package.joinpath(*names), package.parent.joinpath(*names)) if path.is_dir())

@@ -11,8 +11,8 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
 from audit.release.report import report_as_text
-from audit.release.schema import json_schema
-from audit.result_cache import precompute_loaded_themes, precompute_results
+from audit.release.schema import json_schema, markdown
+from audit.result_cache import prepare_in_background
 from audit.settings import Settings
 from audit.store.load import Loaded, check_release, load_release
 from audit.store.runs import read_stores
@@ -42,8 +42,7 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit load PATH`"""
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
     if loaded.fresh:
-        precompute_results(loaded.run, progress=_progress(arguments))
-        precompute_loaded_themes(loaded.run, settings.themes_dir)
+        prepare_in_background(loaded.run, settings.themes_dir)
     code = _print_report(arguments, loaded)
     if not arguments.json:
         print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. View it with: audit serve")
@@ -81,11 +80,12 @@ def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def schema_options(_: argparse.ArgumentParser) -> None:
-    """`audit schema` has no options: it always prints JSON."""
+def schema_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit schema`."""
+    parser.add_argument("--markdown", action="store_true", help="the tables of the data card instead of a JSON Schema")
 
 
-def schema(_: argparse.Namespace, __: Settings) -> int:
+def schema(arguments: argparse.Namespace, _: Settings) -> int:
     """`audit schema`"""
-    print(json.dumps(json_schema(), indent=1))
+    print(markdown() if arguments.markdown else json.dumps(json_schema(), indent=1))
     return OK

@@ -1,41 +1,40 @@
-"""Every table and figure of an export, in order. To add a metric's table, name the metric here."""
+"""The chapters of an export, in order. To add a metric's table, name the metric in its module of `audit.exports.sections`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from functools import wraps
+from typing import Literal, TypeVar
 
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, routing_tables, run_tables, stress_figures, system_figures, two_run_tables
 from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
-from audit.exports.planted_tables import PLANTED_TABLES
-from audit.exports.routing_tables import ROUTING_TABLES
-from audit.exports.run_tables import pairs_behind
-from audit.exports.stress_tables import STRESS_TABLES
-from audit.exports.system_tables import SYSTEM_TABLES
+from audit.exports.sections.judge import JUDGE_TABLES, checks
+from audit.exports.sections.model import PictureMaker, TableMaker
+from audit.exports.sections.pairs import (
+    COVERAGE_PICTURES,
+    COVERAGE_TABLES,
+    DATA_TABLES,
+    LABEL_PICTURES,
+    LABEL_TABLES,
+    UNIT_TABLES,
+    WITHIN_TABLES,
+)
+from audit.exports.sections.retrieval import RETRIEVAL_PICTURES, RETRIEVAL_TABLES
+from audit.exports.sections.routing import ROUTING_PICTURES, ROUTING_TABLES
+from audit.exports.sections.stress import STRESS_PICTURES, STRESS_TABLES
+from audit.exports.sections.systems import SYSTEM_PICTURES, SYSTEM_TABLES
+from audit.exports.sections.themes import curated_theme_areas, curated_themes, theme_areas, theme_edits, themes
+from audit.exports.sections.two_runs import TWO_RUN_PICTURES, TWO_RUN_TABLES
 from audit.exports.table_model import Picture, Table
 
 Made = TypeVar("Made")
-TableMaker = Callable[[ExportContext], Table]
-PictureMaker = Callable[[ExportContext], list[Picture]]
-
-
-def metric(name: str, **options: Any) -> TableMaker:
-    """A metric's own table, with the number of pairs of the run."""
-
-    def maker(context: ExportContext) -> Table:
-        return context.table(name, pairs_behind(context), **options)
-
-    # The name under which a table is listed as left out if the run cannot have it
-    maker.__name__ = name
-    return maker
 
 
 @dataclass(frozen=True)
-class ExportSection:
-    """A part of an export: its heading, and what makes its tables and figures.
+class ChapterPlan:
+    """A chapter of an export: its heading, and what makes its tables and figures.
 
     about     what a run must have: pairs, answering systems, routes to sources, stress tests, or nothing specific
     compares  only if a second run is compared
@@ -52,19 +51,22 @@ class ExportSection:
     depends_on_labels: bool = True
 
     def applies_to(self, context: ExportContext) -> bool:
-        """Whether the context has what the section is about."""
+        """Whether the context has what the chapter is about."""
         run = context.run
         has_it = {
-            "pairs": run.has_pairs, "systems": run.has_systems, "routes": run.has_routes, "stress": run.has_stress,
+            "pairs": run.has_pairs,
+            "systems": run.has_systems,
+            "routes": run.has_routes,
+            "stress": run.has_stress,
             "any run": True,
-        }[self.about]  # fmt: skip
+        }[self.about]
         compared = context.other is not None or not self.compares
         return has_it and compared and (context.curation is not None or not self.curated)
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section with its tables and figures; `left_out` gives the reasons why others are missing.
+    """A chapter with its tables and figures; `left_out` gives the reasons why others are missing.
 
     paragraphs  heading -> text for a paper
     """
@@ -77,107 +79,43 @@ class Chapter:
     paragraphs: Mapping[str, str] = field(default_factory=dict)
 
 
-SECTIONS = (
-    ExportSection(
-        "Data", (run_tables.load_report, run_tables.model_cost), about="any run", depends_on_labels=False
-    ),
-    ExportSection(
-        "Units compared", (run_tables.corpus, run_tables.questions, run_tables.question_sources), depends_on_labels=False
-    ),
-    ExportSection(
-        "How pairs were labelled",
-        (
-            metric("labels"), run_tables.significance, metric("organs"), metric("topics", level="topic"), run_tables.subtopics,
-            metric("disputed_shares"), metric("centers"), metric("center_case_mix"), metric("disagreement_bounds"),
-            metric("label_entropy"),
-            run_tables.severity, metric("severity_rho"), metric("evidence_modes"),
-        ),
-        (figures.labels, figures.organs, figures.organ_labels, figures.topics),
-    ),
-    ExportSection(
-        "Coverage",
-        (run_tables.coverage, run_tables.coverage_cells, run_tables.handbooks, metric("handbook_case_mix")),
-        (figures.coverage, figures.disagreement, figures.case_mix),
-    ),
-    ExportSection("Topics of disagreement", (run_tables.themes,), (figures.theme_areas,)),
-    ExportSection("Self-disagreement", (run_tables.within_handbook_counts, run_tables.within_handbook)),
-    ExportSection(
-        "Topics of disagreement, in curated themes",
-        (run_tables.curated_themes, run_tables.theme_edits),
-        (figures.curated_theme_areas,),
-        curated=True,
-    ),
-    ExportSection(
-        "How far the judge can be trusted",
-        (run_tables.judge_checks, run_tables.judge_reading, run_tables.judge_length, *PLANTED_TABLES),
-        (figures.judge_checks,),
-    ),
-    ExportSection(
-        "How well retrieval finds the answers",
-        (
-            retrieval_tables.retrieval, retrieval_tables.retrieval_paired, retrieval_tables.retrieval_cost,
-            retrieval_tables.retrieval_answers, retrieval_tables.retrieval_organs, retrieval_tables.retrieval_handbooks,
-            retrieval_tables.retrieval_missed,
-        ),
-        (figures.strategies,),
-        depends_on_labels=False,
-    ),
-    ExportSection(
-        "Answering systems compared",
-        SYSTEM_TABLES,
-        (
-            system_figures.composites, system_figures.criteria, system_figures.differences, system_figures.measures,
-            system_figures.preferences, system_figures.retrieval_and_quality,
-        ),
-        about="systems",
-        depends_on_labels=False,
-    ),
-    ExportSection(
-        "How systems choose between sources",
-        ROUTING_TABLES,
-        (routing_tables.measures, routing_tables.dominance, routing_tables.budgets),
-        about="routes",
-        depends_on_labels=False,
-    ),
-    ExportSection(
-        "Stress tests",
-        STRESS_TABLES,
-        (stress_figures.curves, stress_figures.selective),
-        about="stress",
-        depends_on_labels=False,
-    ),
-    ExportSection(
-        "Compared with another run",
-        (
-            two_run_tables.shared, two_run_tables.left_out, two_run_tables.editions,
-            two_run_tables.rates_of_two, two_run_tables.mean_over_organs,
-            two_run_tables.change_of_run,
-            two_run_tables.change_of_organs, two_run_tables.questions_moved, two_run_tables.questions_moved_in_absence,
-            two_run_tables.questions_relabelled, two_run_tables.handbooks_moved, two_run_tables.handbooks_moved_in_absence,
-            two_run_tables.handbooks_relabelled, two_run_tables.transitions, two_run_tables.run_agreement,
-            two_run_tables.topic_likeness, two_run_tables.topics_in_one_theme, two_run_tables.runs_cost,
-            two_run_tables.themes_moved,
-        ),
-        (figures.steps, figures.changes, figures.transitions),
-        compares=True,
-    ),
-    ExportSection("Methods", (analysis_plan,), about="any run", depends_on_labels=False),
-)  # fmt: skip
+CHAPTERS = (
+    ChapterPlan("Data", DATA_TABLES, about="any run", depends_on_labels=False),
+    ChapterPlan("Units compared", UNIT_TABLES, depends_on_labels=False),
+    ChapterPlan("How pairs were labelled", LABEL_TABLES, LABEL_PICTURES),
+    ChapterPlan("Coverage", COVERAGE_TABLES, COVERAGE_PICTURES),
+    ChapterPlan("Topics of disagreement", (themes,), (theme_areas,)),
+    ChapterPlan("Self-disagreement", WITHIN_TABLES),
+    ChapterPlan("Topics of disagreement, in curated themes", (curated_themes, theme_edits), (curated_theme_areas,), curated=True),
+    ChapterPlan("How far the judge can be trusted", JUDGE_TABLES, (checks,)),
+    ChapterPlan("How well retrieval finds the answers", RETRIEVAL_TABLES, RETRIEVAL_PICTURES, depends_on_labels=False),
+    ChapterPlan("Answering systems compared", SYSTEM_TABLES, SYSTEM_PICTURES, about="systems", depends_on_labels=False),
+    ChapterPlan("How systems choose between sources", ROUTING_TABLES, ROUTING_PICTURES, about="routes", depends_on_labels=False),
+    ChapterPlan("Stress tests", STRESS_TABLES, STRESS_PICTURES, about="stress", depends_on_labels=False),
+    ChapterPlan("Compared with another run", TWO_RUN_TABLES, TWO_RUN_PICTURES, compares=True),
+    ChapterPlan("Methods", (analysis_plan,), about="any run", depends_on_labels=False),
+)
 
 
 def chapters(context: ExportContext, progress: Callable[[str], None]) -> Iterator[Chapter]:
-    """Every section that applies to the context."""
-    for section in SECTIONS:
-        if section.applies_to(context):
-            progress(section.title)
-            yield _chapter(section, context)
+    """Every chapter that applies to the context."""
+    for plan in CHAPTERS:
+        if plan.applies_to(context):
+            progress(plan.title)
+            yield _chapter(plan, context)
 
 
-def _chapter(section: ExportSection, context: ExportContext) -> Chapter:
+def _chapter(plan: ChapterPlan, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
-    tables = list(_built_items(section.tables, context, "table", left_out))
-    pictures = [picture for group in _built_items(section.pictures, context, "figure", left_out) for picture in group]
-    return Chapter(section.title, tables, pictures, left_out, section.depends_on_labels)
+    tables = list(_built_items(plan.tables, context, "table", left_out))
+    drawn = [_all_pictures(maker) for maker in plan.pictures]
+    pictures = [picture for group in _built_items(drawn, context, "figure", left_out) for picture in group]
+    return Chapter(plan.title, tables, pictures, left_out, plan.depends_on_labels)
+
+
+def _all_pictures(maker: PictureMaker) -> Callable[[ExportContext], list[Picture]]:
+    """A maker that has drawn all its figures when it returns, so that one which cannot be drawn is left out."""
+    return wraps(maker)(lambda context: list(maker(context)))
 
 
 def _built_items(

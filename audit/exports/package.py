@@ -18,7 +18,7 @@ from audit.exports.context import ExportContext, open_context
 from audit.exports.html_pages import html_report
 from audit.exports.package_files import LATEX, digest, readme
 from audit.exports.package_request import REPORT, STEM, VALIDATION, ExportRequest
-from audit.exports.published_systems import published_tables
+from audit.exports.published.tables import published_tables
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
 from audit.exports.xlsx import xlsx_bytes

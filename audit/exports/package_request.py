@@ -12,7 +12,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.exports.catalogue import Chapter
 from audit.exports.context import CurationPart
-from audit.exports.published_comparison import RunFigure
+from audit.exports.published.comparison import RunFigure
 from audit.release.taxonomy import Taxonomy
 from audit.store.runs import Run
 

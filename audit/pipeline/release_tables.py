@@ -10,15 +10,13 @@ from typing import Any
 from audit.atomic_io import atomic_file, write_atomic
 from audit.errors import ReleaseError
 from audit.release.layout import Layout, find_layout
+from audit.release.record_kind import Record, RecordKind
 from audit.release.records import RecordFile, UnreadableRecord
-from audit.release.schema import spelling
+from audit.release.schema import MANIFEST as MANIFEST_KIND
 from audit.release.values import Reject
 from audit.release.write import write_jsonl
 
 MANIFEST = "manifest.json"
-Record = dict[str, Any]
-Validator = Callable[..., Record]
-"""A function of audit.release.validate or audit.release.validate_systems: (record, repairs) -> record, or Reject."""
 
 
 def release_layout(folder: Path) -> Layout:
@@ -28,43 +26,41 @@ def release_layout(folder: Path) -> Layout:
     return find_layout(folder, folder)
 
 
-def valid_records(layout: Layout, kind: str, validate: Validator, max_bytes: int, reject: Callable[[], None]) -> Iterator[Record]:
+def valid_records(layout: Layout, kind: RecordKind, max_bytes: int, reject: Callable[[], None]) -> Iterator[Record]:
     """The records of a table that can be read; `reject` is called for each of the others, which `audit check` names."""
-    for path in layout.parts[kind]:
+    for path in layout.parts[kind.name]:
         for _, raw in RecordFile(path, max_bytes).rows():
             try:
-                yield _validated(raw, validate)
+                yield _validated(raw, kind)
             except Reject:
                 reject()
 
 
-def records_to_keep(
-    layout: Layout, kind: str, file_name: str, validate: Validator, max_bytes: int
-) -> Iterator[tuple[Any, Record]]:
+def records_to_keep(layout: Layout, kind: RecordKind, file_name: str, max_bytes: int) -> Iterator[tuple[Any, Record]]:
     """Each record of a table that is written again: as it is in the file, and as it is understood.
 
     Raises ReleaseError where the table is in another file than `file_name` or has a record that cannot be read: writing it again
     would lose some.
     """
-    for path in layout.parts[kind]:
+    for path in layout.parts[kind.name]:
         if path.name != file_name:
             raise ReleaseError(
-                f"{path} has {kind} records, but they can only be added to {file_name}. Nothing was written. "
+                f"{path} has {kind.name} records, but they can only be added to {file_name}. Nothing was written. "
                 f"Convert the file to {file_name}, or move it away."
             )
         for position, raw in RecordFile(path, max_bytes).rows():
             try:
-                yield raw, _validated(raw, validate)
+                yield raw, _validated(raw, kind)
             except Reject as reject:
                 raise ReleaseError(
                     f"{path}, {position}: {reject} Nothing was written, as the record would be lost. Correct it or remove it."
                 ) from reject
 
 
-def _validated(raw: Any, validate: Validator) -> Record:
+def _validated(raw: Any, kind: RecordKind) -> Record:
     if isinstance(raw, UnreadableRecord):
         raise Reject(raw.code, raw.message)
-    return validate(raw, [])
+    return kind.read(raw, [])
 
 
 def write_table(folder: Path, file_name: str, declared: str, records: Iterable[Record]) -> int:
@@ -84,6 +80,6 @@ def _declare(path: Path, declared: str, count: int) -> None:
     except (OSError, ValueError):
         # Without a manifest in JSON nothing declares a count that could be wrong
         return
-    name = spelling(manifest, "manifest").get(declared) if isinstance(manifest, dict) else None
+    name = MANIFEST_KIND.spelling(manifest).get(declared) if isinstance(manifest, dict) else None
     if name and manifest[name] != count:
         write_atomic(path, json.dumps(manifest | {name: count}, ensure_ascii=False, indent=1) + "\n")

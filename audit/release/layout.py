@@ -19,43 +19,20 @@ from typing import IO
 from audit.atomic_io import sha256_of
 from audit.errors import ReleaseError
 from audit.release.report import QUARANTINED, WHOLE_FILE, Finding
+from audit.release.schema import MANIFEST, TABLES
 
 CHUNK = 2**20
 FORMATS = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
-PARTS: dict[str, tuple[str, ...]] = {
-    "manifest": ("manifest", "run"),
-    "handbook": ("handbooks", "sources"),
-    "question": ("questions",),
-    "answer": ("answers", "responses"),
-    "pair": ("comparisons", "pairs", "judgements", "judgments"),
-    "theme": ("themes",),
-    "section": ("sections",),
-    "trial": ("trials",),
-    "planted": ("planted",),
-    "position": ("positions",),
-    "human_rating": ("annotations/validation_labels", "human_ratings"),
-    "inconsistency": ("within_handbook",),
-    "self_comparison": ("within_handbook_counts",),
-    "system": ("systems",),
-    "reference": ("references",),
-    "system_answer": ("system_answers",),
-    "criteria": ("criteria",),
-    "preference": ("preferences",),
-    "measure": ("measures",),
-    "source": ("sources",),
-    "route": ("routes",),
-    "stress_instance": ("stress_instances",),
-    "stress_reply": ("stress_replies",),
-}
+PARTS: dict[str, tuple[str, ...]] = {kind.name: kind.files for kind in (MANIFEST, *TABLES)}
 """Kind of record -> the names, without ending, that a file or a folder of such records may have.
 
 Files called `sources` contain handbooks in a release that has neither `handbooks` nor `systems`, and sources in any other.
 """
 RATED = "human_rating"
 REQUIRED_PARTS = ("handbook", "question", "pair")
-SYSTEM_PARTS = ("system", "reference", "system_answer", "criteria", "preference", "measure")
-ROUTE_PARTS = ("source", "route")
-STRESS_PARTS = ("stress_instance", "stress_reply")
+SYSTEM_PARTS, ROUTE_PARTS, STRESS_PARTS = (
+    tuple(kind.name for kind in TABLES if kind.group == group) for group in ("systems", "routes", "stress")
+)
 """The kinds of a release about answering systems; with `system` and `question` it needs no handbooks and no pairs."""
 
 

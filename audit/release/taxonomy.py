@@ -19,7 +19,7 @@ import pandas as pd
 
 from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
-from audit.release.schema import canonical
+from audit.release.pair_kinds import THEME
 from audit.release.values import clean_json
 from audit.text.tokens import content_words
 
@@ -204,7 +204,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 def _theme(record: Any, where: str) -> Theme:
     if not isinstance(record, dict):
         raise ThemesError(f"{where} is a {type(record).__name__}, not an object. {FIX}")
-    known = canonical(record, "theme")
+    known = THEME.canonical(record)
     return Theme(
         theme_id=_text(known, "theme_id", where),
         name=_text(known, "name", where),

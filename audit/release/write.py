@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from audit.release.schema import TABLES
 from audit.vocabulary import LABELS
 
 Record = Mapping[str, Any]
-SYSTEM_TABLES = (
-    "systems", "references", "system_answers", "criteria", "preferences", "measures", "sources", "routes", "stress_instances",
-    "stress_replies",
-)  # fmt: skip
+SYSTEM_TABLES = tuple(kind.files[0] for kind in TABLES if kind.group)
 """The files of answering systems, of the sources that they searched and of their stress tests, by their names without ending."""
 MAX_STEM_CHARS = 200
 

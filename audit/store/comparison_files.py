@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.release import validate_pairs
 from audit.release.layout import stem
+from audit.release.pair_kinds import CHECK, COMPARISON, OF_PAIR, PAIR
+from audit.release.record_kind import Record
 from audit.release.records import open_bytes
 from audit.release.report import FileCount, LoadReport
-from audit.release.schema import canonical
 from audit.release.values import Reject
 from audit.store.connection import Connection, append
 from audit.store.record_reader import LoadState, RecordReader
@@ -25,11 +25,9 @@ from audit.vocabulary import LABELS, Label
 
 # Pairs kept in memory before they are appended
 CHUNK_PAIRS = 50_000
-COLUMNS = (
-    "question", "handbook_a", "handbook_b", "label", "prescreened", "significance", "reasoning", "divergence_topic",
-    "input_tokens", "output_tokens", "latency_s", *READING_TYPES, "file", "position", "suspect",
-)  # fmt: skip
-CHECK_COLUMNS = ("kind", "number", "label", "significance", "parse")
+COLUMNS = (*PAIR.table_columns, *READING_TYPES, "file", "position", "suspect")
+# The others are those of its pair
+CHECK_COLUMNS = tuple(name for name in CHECK.table_columns if name not in OF_PAIR)
 NO_LABEL = -1
 # Handbooks and matrix usually precede the pairs, so the rest of a file need not be read
 HEAD_BYTES = 2**16
@@ -58,7 +56,7 @@ class PairRepair:
     con: Connection
     reader: RecordReader
     state: LoadState
-    _pairs: list[dict[str, Any]] = field(default_factory=list)
+    _pairs: list[Record] = field(default_factory=list)
 
     def read_file(
         self, number: int, path: Path, line: FileCount, wanted: Collection[int] | None
@@ -85,9 +83,9 @@ class PairRepair:
         if len(self._pairs) >= CHUNK_PAIRS:
             self.flush()
 
-    def _validate(self, raw: Any, repairs: list[str], question_id: str) -> dict[str, Any]:
+    def _validate(self, raw: Any, repairs: list[str], question_id: str) -> Record:
         """A validated pair with row numbers for ids, the lower handbook first."""
-        record = validate_pairs.pair(raw, repairs)
+        record = PAIR.read(raw, repairs)
         question = self._number("question", question_id, self.state.questions)
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
         # ABSENT without a trace of the judge means pre-screened, unless both answers are present.
@@ -110,7 +108,7 @@ class PairRepair:
             append_checks(self.con, [(pair["file"], pair["position"], check) for pair in pairs for check in pair["checks"]])
 
 
-def append_checks(con: Connection, checks: list[tuple[int, int, dict[str, Any]]]) -> None:
+def append_checks(con: Connection, checks: list[tuple[int, int, Record]]) -> None:
     """Append (file, position, validated check) to the temporary table `staged_checks`."""
     if checks:
         columns = {"file": [file for file, _, _ in checks], "position": [position for _, position, _ in checks]}
@@ -120,7 +118,7 @@ def append_checks(con: Connection, checks: list[tuple[int, int, dict[str, Any]]]
 def raw_comparisons(reader: RecordReader, path: Path, line: FileCount) -> Iterator[RawComparison]:
     """Every comparison of a file; what cannot be read is quarantined on the way."""
     for where, raw in reader.rows(path, line):
-        outer = canonical(raw, "comparison") if isinstance(raw, dict) else {}
+        outer = COMPARISON.canonical(raw) if isinstance(raw, dict) else {}
         question_id = str(outer.get("question_id") or stem(path))
         if "pairs" not in outer:
             yield RawComparison(question_id, None, [(where, raw)])

@@ -9,38 +9,72 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from audit.errors import ReleaseError
 from audit.formatting import printable
-from audit.release import validate
+from audit.release.handbook_kinds import ANSWER, HANDBOOK, SECTION, TRIAL
 from audit.release.layout import Layout, digest, find_layout, open_release, ratings_digest, readable_name
+from audit.release.manifest import read_manifest
+from audit.release.pair_kinds import INCONSISTENCY, SELF_COMPARISON
+from audit.release.rating_kinds import HUMAN_RATING, PLANTED, POSITION
+from audit.release.record_kind import RecordKind
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, Finding, LoadReport
+from audit.release.route_kinds import ROUTE, SOURCE
+from audit.release.stress_kinds import STRESS_INSTANCE, STRESS_REPLY
+from audit.release.system_kinds import (
+    CRITERIA_SCORES,
+    MEASURE,
+    PREFERENCE,
+    REFERENCE_RECORD,
+    SYSTEM,
+    SYSTEM_ANSWER,
+)
 from audit.release.values import Repairs
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store
+from audit.store.load_kind import load_kind
 from audit.store.load_pairs import PairLoader
-from audit.store.load_planted import load_planted
 from audit.store.load_positions import load_positions
 from audit.store.load_ratings import load_ratings
 from audit.store.load_routes import load_routes, load_sources
 from audit.store.load_stress import load_stress
-from audit.store.load_systems import load_systems
-from audit.store.load_tables import load_answers, load_handbooks, load_questions, load_sections, load_trials
+from audit.store.load_systems import load_criteria, load_references
+from audit.store.load_tables import load_answers, load_questions, load_sections, load_trials
 from audit.store.load_themes import load_themes
-from audit.store.load_within import load_within
+from audit.store.load_within import load_inconsistencies
 from audit.store.reconciliation import reconcile
 from audit.store.record_reader import LoadState, RecordReader
-from audit.store.runs import LAYOUT, Run, read_run, run_in, store_path, store_problem
+from audit.store.runs import Run, read_run, run_in, store_path, store_problem
+from audit.store.tables import layout as tables_layout
+from audit.store.tables import store_schema
 
 # Must never change: studies refer to the run that they were sampled from by its digest
 DIGEST_SALT = "1"
 
 FINDING_COLUMNS = ("file", "position", "outcome", "code", "message", "record")
 Progress = Callable[[str], None]
+Loader = Callable[[Connection, RecordReader, LoadState], None]
+STEPS: tuple[tuple[Loader | None, tuple[RecordKind, ...]], ...] = (
+    (load_sections, (SECTION,)),
+    (load_answers, (ANSWER,)),
+    (load_trials, (TRIAL,)),
+    (None, (SELF_COMPARISON,)),
+    (load_inconsistencies, (INCONSISTENCY,)),
+    (None, (PLANTED,)),
+    (load_positions, (POSITION,)),
+    (load_sources, (SOURCE,)),
+    (None, (SYSTEM,)),
+    (load_references, (REFERENCE_RECORD,)),
+    (None, (SYSTEM_ANSWER,)),
+    (load_criteria, (CRITERIA_SCORES,)),
+    (None, (PREFERENCE, MEASURE)),
+    (load_routes, (ROUTE,)),
+    (load_stress, (STRESS_INSTANCE, STRESS_REPLY)),
+)
+"""The tables that are read while the pairs are parsed, in this order as each may name ids of those before it; None: as it is."""
 
 
 @dataclass(frozen=True)
@@ -116,30 +150,23 @@ def _remove_leftovers(folder: Path) -> None:
 def _fill_store(
     target: Path, layout: Layout, report: LoadReport, settings: Settings, identity: dict[str, str], progress: Progress
 ) -> Run:
-    con = create_store(target, resources.files("audit.store").joinpath("schema.sql").read_text())
+    con = create_store(target, store_schema())
     try:
         reader, state = RecordReader(layout, report, settings.max_object_bytes), LoadState()
         manifest = _read_manifest(layout, report, settings)
         progress("Reading handbooks, questions and answers")
-        load_handbooks(con, reader, state)
+        load_kind(con, reader, state, HANDBOOK)
         load_questions(con, reader, state)
         _require_records({"handbook": state.handbooks, "question": state.questions}, layout, report)
         pairs = PairLoader(con, reader, state)
         with pairs.parsing():
-            load_sections(con, reader, state)
-            load_answers(con, reader, state)
-            load_trials(con, reader, state)
-            load_within(con, reader, state)
-            load_planted(con, reader, state)
-            load_positions(con, reader, state)
-            load_sources(con, reader, state)
-            load_systems(con, reader, state)
-            load_routes(con, reader, state)
-            load_stress(con, reader, state)
+            state.allocate_answer_status()
+            _load_tables(con, reader, state)
             progress(f"Reading {len(layout.parts['pair']):,} files of pairs")
         if not layout.parts["pair"]:
             _require_records({"system": state.systems}, layout, report)
-        load_ratings(con, reader, state)
+        if layout.parts[HUMAN_RATING.name]:
+            load_ratings(con, reader, state)
         load_themes(con, reader)
         report.checks = reconcile(con, manifest, state, pairs.counts(), report)
         _write_run(con, manifest, state, report, identity)
@@ -148,6 +175,17 @@ def _fill_store(
         return run_in(con, target)
     finally:
         con.close()
+
+
+def _load_tables(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    for load, kinds in STEPS:
+        # Most releases have few of the tables
+        present = [kind for kind in kinds if reader.layout.parts[kind.name]]
+        if load and present:
+            load(con, reader, state)
+        elif present:
+            for kind in present:
+                load_kind(con, reader, state, kind)
 
 
 def _require_records(numbers: dict[str, dict[str, int]], layout: Layout, report: LoadReport) -> None:
@@ -171,7 +209,7 @@ def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> di
             report.findings.append(Finding(layout.name(path), WHOLE_FILE, NOTED, "read_leniently", message))
         if isinstance(raw, dict):
             repairs: Repairs = []
-            manifest = validate.manifest(raw, repairs)
+            manifest = read_manifest(raw, repairs)
             report.findings += [Finding(layout.name(path), WHOLE_FILE, REPAIRED, "field_cut", text) for text in repairs]
             return manifest
         why = raw.message if isinstance(raw, UnreadableRecord) else "it is not an object."
@@ -186,7 +224,7 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
     run_id = str(manifest.get("run_id") or identity["name"])
     title = " ".join(printable(str(manifest.get("title") or run_id)).split())
     row = {
-        "layout": LAYOUT, "run_id": run_id, "title": title, "digest": identity["digest"],
+        "layout": tables_layout(), "run_id": run_id, "title": title, "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
         "has_pairs": bool(report.totals().get("pair", {}).get("loaded")), "has_systems": bool(state.systems),
         "has_routes": state.has_routes, "has_stress": bool(state.instances), "ratings_digest": identity["ratings_digest"],

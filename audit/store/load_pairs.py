@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.release import validate_pairs
 from audit.release.layout import format_suffix, readable_name
+from audit.release.pair_kinds import read_checks
+from audit.release.record_kind import Record
 from audit.release.records import UNREADABLE
 from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
@@ -58,13 +59,13 @@ where copies > 1 and (labels > 1 or copy > 1)
 order by file, position
 """
 INSERT_READINGS = f"""
-insert into readings
+insert into readings by name
 select question, handbook_a, handbook_b, {", ".join(READING_TYPES)} from pairs
 where {" or ".join(f"{name} is not null" for name in READING_TYPES)}
 order by file, position
 """
 INSERT_CHECKS = f"""
-insert into checks
+insert into checks by name
 select question, handbook_a, handbook_b, {", ".join(f"staged_checks.{name}" for name in CHECK_COLUMNS)}
 from staged_checks join pairs using (file, position)
 order by file, position, staged_checks.rowid
@@ -198,10 +199,10 @@ class PairLoader:
         """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair."""
         # Checks are always read in Python: few pairs have any, so SQL would not be faster.
         unusable: dict[int, list[int]] = {}
-        staged: list[tuple[int, int, dict[str, Any]]] = []
+        staged: list[tuple[int, int, Record]] = []
         for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
             repairs: Repairs = []
-            checks = validate_pairs.checks(text, repairs)
+            checks = read_checks(text, repairs)
             if repairs:
                 unusable.setdefault(file, []).append(position)
             else:

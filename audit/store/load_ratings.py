@@ -6,18 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+from audit.release.rating_kinds import HUMAN_RATING
+from audit.release.record_kind import Record
 from audit.release.report import NOTED
-from audit.release.validate_ratings import human_rating
 from audit.store.connection import Connection, append, rows
-from audit.store.record_reader import LoadState, RecordReader
+from audit.store.load_kind import entries
+from audit.store.record_reader import LoadState, Problem, RecordReader, append_records
 
-Record = dict[str, Any]
 Pair = tuple[int, int, int]
-PAIR_COLUMNS = (
-    "item", "item_id", "question", "handbook_a", "handbook_b", "stratum", "design_weight", "judge", "judge_significance",
-)  # fmt: skip
 RATING_COLUMNS = ("item", "rater", "label", "significance", "comment")
 # A study rates hundreds of pairs of millions, so only the pairs of its questions are fetched
 LABELS_OF_QUESTIONS = """
@@ -36,21 +33,20 @@ class KnownPairs:
 
 def load_ratings(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill `rated_pairs` and `ratings`."""
-    usable = list(_usable(con, reader, state))
-    numbered = [record | {"item": number} for number, record in enumerate(usable)]
-    append(con, "rated_pairs", {name: [record[name] for record in numbered] for name in PAIR_COLUMNS})
-    ratings = [{**rating, "item": record["item"]} for record in numbered for rating in record["raters"]]
+    records = [record | {"item": number} for number, record in enumerate(_usable(con, reader, state))]
+    append_records(con, HUMAN_RATING, records)
+    ratings = list(entries(records, "raters", "item"))
     append(con, "ratings", {name: [rating[name] for rating in ratings] for name in RATING_COLUMNS})
 
 
 def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:
-    for path in reader.layout.parts["human_rating"]:
-        listed = list(reader.records(path, "human_rating", human_rating))
+    for path in reader.layout.parts[HUMAN_RATING.name]:
+        listed = list(reader.records(path, HUMAN_RATING))
         questions = {number for *_, record in listed if (number := state.questions.get(record["question_id"])) is not None}
         labels = rows(con, LABELS_OF_QUESTIONS, {"questions": sorted(questions)})
         known = KnownPairs({(question, a, b): label for question, a, b, label in labels})
         for line, position, raw, record in listed:
-            if problem := _problem(record, state, known):
+            if problem := state.resolve_ids(record, HUMAN_RATING.id_fields) or _problem(record, known):
                 reader.requarantine(line, position, *problem, raw)
                 continue
             label = known.labels[_pair(record)]
@@ -60,19 +56,13 @@ def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator
             yield record
 
 
-def _problem(record: Record, state: LoadState, known: KnownPairs) -> tuple[str, str] | None:
-    """Number the ids of a record; code and sentence where it is not a pair of the run, or was rated in an earlier record."""
-    if unknown := state.resolve_ids(record, ("question",)):
-        return unknown
-    for side in ("handbook_a", "handbook_b"):
-        if record[side] not in state.handbooks:
-            return state.unknown_id("handbook", record[side])
-        record[side] = state.handbooks[record[side]]
+def _problem(record: Record, known: KnownPairs) -> Problem | None:
+    """The problem of a record that is not a pair of the run, or was rated in an earlier record."""
     pair = _pair(record)
     if pair not in known.labels:
         return "unknown_pair", "the run has no such pair, so there is no verdict to compare the ratings with."
     if record["item_id"] in known.items or pair in known.pairs:
-        return "duplicate_rating", f"item '{record['item_id']}' or its pair occurs earlier; the first record was kept."
+        return "duplicate_rating", HUMAN_RATING.same.format(**record)
     known.items.add(record["item_id"])
     known.pairs.add(pair)
     return None

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from audit.formatting import UNPRINTABLE
-from audit.release import validate_pairs
 from audit.release.layout import format_suffix
+from audit.release.pair_kinds import THEME
+from audit.release.record_kind import Record
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, FileCount
-from audit.release.values import CONTROL_CHARACTER, Reject
+from audit.release.values import CONTROL_CHARACTER, Reject, phrases
 from audit.store.connection import Connection, DuckDBError, append, rows
-from audit.store.record_reader import RecordReader
+from audit.store.record_reader import RecordReader, append_records
 
-THEME_COLUMNS = ("theme_id", "name", "parent_id", "terms", "medoid", "exemplars", "named_by")
 # Divergence topics that a finding names; the others are only counted
 MAX_NAMED = 3
 SET_MAP_COORDINATES = """
@@ -34,7 +34,7 @@ with topics as (select distinct divergence_topic as topic from pairs where trim(
 select count(*), count(*) filter (topic not in (select topic from theme_topics)) from topics
 """
 
-ThemeEntry = tuple[FileCount, str, dict[str, Any]]
+ThemeEntry = tuple[FileCount, str, Record]
 """Line of the report, position in the file, validated theme."""
 
 
@@ -57,7 +57,7 @@ def load_themes(con: Connection, reader: RecordReader) -> None:
     _resolve_parents(reader, themes)
     _resolve_topics(reader, themes, topics)
     append(con, "taxonomy", {"built": [json.dumps(built, default=str)]})
-    append(con, "themes", {name: [theme[name] for _, _, theme in themes.values()] for name in THEME_COLUMNS})
+    append_records(con, THEME, (theme for _, _, theme in themes.values()))
     append(con, "theme_topics", {"topic": list(topics), "theme_id": list(topics.values())})
     for path in maps:
         _load_map(con, reader, path)
@@ -78,12 +78,11 @@ def _read_themes(
 ) -> None:
     line = reader.add_file(path, "theme")
     for position, raw in _theme_records(reader, path, line, topics, built):
-        theme = reader.validated(line, position, raw, validate_pairs.theme)
+        theme = reader.validated(line, position, raw, THEME.read)
         if theme is None:
             continue
         if theme["theme_id"] in themes:
-            message = f"theme_id '{theme['theme_id']}' occurs earlier; the first theme was kept."
-            reader.requarantine(line, position, "duplicate_theme", message, raw)
+            reader.requarantine(line, position, "duplicate_theme", THEME.same.format(**theme), raw)
         else:
             themes[theme["theme_id"]] = (line, position, theme)
 
@@ -99,7 +98,7 @@ def _theme_records(
         yield from ((f"record {number}", theme) for number, theme in enumerate(raw["themes"], 1))
         built |= raw["built"] if isinstance(raw.get("built"), dict) else {}
         try:
-            topics |= dict.fromkeys(validate_pairs.phrases(raw.get("no_theme"), "no_theme"))
+            topics |= dict.fromkeys(phrases(raw.get("no_theme"), "no_theme"))
         except Reject as reject:
             reader.note(line, WHOLE_FILE, REPAIRED, "field_dropped", f"{reject} The themes were loaded without it.")
 
@@ -122,7 +121,7 @@ def _resolve_parents(reader: RecordReader, themes: dict[str, ThemeEntry]) -> Non
             theme["parent_id"] = None
 
 
-def _is_circular(theme: dict[str, Any], themes: dict[str, ThemeEntry]) -> bool:
+def _is_circular(theme: Record, themes: dict[str, ThemeEntry]) -> bool:
     # `seen` ends the walk in a ring of ancestors that this theme is not part of
     above, seen = theme["parent_id"], {theme["theme_id"]}
     while above in themes and above not in seen:

@@ -8,6 +8,7 @@ from math import comb
 from typing import Any
 
 from audit.release.report import Check, LoadReport
+from audit.release.schema import TABLES
 from audit.store.connection import Connection, rows
 from audit.store.load_pairs import ComparisonCounts
 from audit.store.record_reader import LoadState
@@ -15,12 +16,9 @@ from audit.vocabulary import concerns
 
 COUNT_JUDGED = "select count(*) from pairs where not prescreened"
 DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
-DECLARED_OF_SYSTEMS = {
-    "systems": "system", "references": "reference", "system_answers": "system_answer", "criteria": "criteria",
-    "preferences": "preference", "measures": "measure", "sources": "source", "routes": "route",
-    "stress_instances": "stress_instance", "stress_replies": "stress_reply",
-}  # fmt: skip
-DECLARED_OF_JUDGES = {"planted": "planted", "human_ratings": "human_rating", "positions": "position"}
+COUNTED = {kind.counted.name: kind for kind in TABLES if kind.counted and kind.counted.name not in DECLARED}
+DECLARED_OF_SYSTEMS = {name: kind.name for name, kind in COUNTED.items() if kind.group}
+DECLARED_OF_JUDGES = {name: kind.name for name, kind in COUNTED.items() if not kind.group}
 """Counts that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
 
 

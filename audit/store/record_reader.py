@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.release.layout import Layout
+from audit.release.record_kind import Record, RecordKind
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, FileCount, Finding, LoadReport
 from audit.release.values import Reject, Repairs
@@ -24,7 +25,9 @@ CHUNK_ROWS = 20_000
 # Quarantined records of one file that are explained one by one: each takes about 1 KB of memory
 MAX_LISTED = 100_000
 
-Validate = Callable[[Any, Repairs], dict[str, Any]]
+Validate = Callable[[Any, Repairs], Record]
+Problem = tuple[str, str]
+"""Code and sentence of a record that cannot be loaded."""
 NOT_ASKED, PRESENT, ABSENT, UNPARSEABLE = -1, 0, 1, 2
 
 
@@ -55,15 +58,15 @@ class RecordReader:
             outcome = REPAIRED if "no value" in repair else NOTED
             self.note(line, WHOLE_FILE, outcome, "read_leniently", f"{repair} ({times:,} times).")
 
-    def records(self, path: Path, kind: str, validate: Validate) -> Iterator[tuple[FileCount, str, Any, dict[str, Any]]]:
+    def records(self, path: Path, kind: RecordKind) -> Iterator[tuple[FileCount, str, Any, Record]]:
         """(line of the report, position, raw record, validated record) of a file; refused records are quarantined."""
-        line = self.add_file(path, kind)
+        line = self.add_file(path, kind.name)
         for position, raw in self.rows(path, line):
-            record = self.validated(line, position, raw, validate)
+            record = self.validated(line, position, raw, kind.read)
             if record is not None:
                 yield line, position, raw, record
 
-    def validated(self, line: FileCount, position: str, raw: Any, validate: Validate) -> dict[str, Any] | None:
+    def validated(self, line: FileCount, position: str, raw: Any, validate: Validate) -> Record | None:
         """The validated record, counted as read; None where it was quarantined."""
         repairs: Repairs = []
         try:
@@ -97,10 +100,11 @@ class RecordReader:
         self.report.findings.append(Finding(line.file, position, outcome, code, message))
 
 
-def append_records(con: Connection, table: str, columns: tuple[str, ...], records: Iterator[dict[str, Any]]) -> None:
-    """Append `columns` of the records to a table, chunk by chunk."""
-    while chunk := list(islice(records, CHUNK_ROWS)):
-        append(con, table, {name: [record[name] for record in chunk] for name in columns})
+def append_records(con: Connection, kind: RecordKind, records: Iterable[Record]) -> None:
+    """Append the records of a kind to its table, chunk by chunk."""
+    left = iter(records)
+    while chunk := list(islice(left, CHUNK_ROWS)):
+        append(con, kind.table, {name: [record[name] for record in chunk] for name in kind.table_columns})
 
 
 def excerpt(raw: Any) -> str | None:
@@ -141,25 +145,30 @@ class LoadState:
         """Size `answer_status` once handbooks and questions are known."""
         self.answer_status = np.full((len(self.questions), len(self.handbooks)), NOT_ASKED, np.int8)
 
-    def resolve_ids(self, record: dict[str, Any], kinds: tuple[str, ...] = ("question", "handbook")) -> tuple[str, str] | None:
-        """Set `question`, `handbook`, ... of a record to the row numbers of its ids; code and sentence for an unknown id."""
-        for kind in kinds:
-            numbers = self._numbers(kind)
-            number = numbers.get(record[f"{kind}_id"])
+    def resolve_ids(self, record: Record, id_fields: Mapping[str, str]) -> Problem | None:
+        """Set `question`, `handbook_a`, ... of a record to the row numbers of its ids; the problem of an unknown id.
+
+        id_fields  what is named by id -> the field with the id, as in `RecordKind`
+        """
+        for name, field_name in id_fields.items():
+            numbered = name.removesuffix("_a").removesuffix("_b")
+            number = self.numbers(numbered).get(record[field_name])
             if number is None:
-                return self.unknown_id(kind, record[f"{kind}_id"])
-            record[kind] = number
+                return self.unknown_id(numbered, record[field_name])
+            record[name] = number
         return None
 
-    def unknown_id(self, kind: str, name: str) -> tuple[str, str]:
-        """Code and sentence for an id that no handbook, question, system, source or stress instance of the release has."""
-        return f"unknown_{kind}", f"{kind} '{name}' is not in {kind}s.{nearest(name, tuple(self._numbers(kind)))}"
+    def unknown_id(self, numbered: str, name: str) -> Problem:
+        """The problem of an id that no handbook, question, system, source or stress instance of the release has."""
+        known = tuple(self.numbers(numbered))
+        return f"unknown_{numbered}", f"{numbered} '{name}' is not in {numbered}s.{nearest(name, known)}"
 
-    def _numbers(self, kind: str) -> dict[str, int]:
+    def numbers(self, numbered: str) -> dict[str, int]:
+        """Row numbers by id of what the store numbers."""
         return {
             "question": self.questions, "handbook": self.handbooks, "system": self.systems, "source": self.sources,
             "instance": self.instances,
-        }[kind]  # fmt: skip
+        }[numbered]  # fmt: skip
 
     # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from audit.errors import UnknownRunError
 from audit.store.connection import Connection, DuckDBError, open_store, rows
+from audit.store.tables import layout
 from audit.vocabulary import nearest
 
-# Must change with the tables of schema.sql: a store with another layout is rebuilt from its release, not read
-LAYOUT = "17"
 OTHER_LAYOUT = "it was written by another version of this software, with other tables"
 STRUCTURED, LABEL_ONLY = "structured", "label_only"
 """Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""
@@ -129,7 +128,7 @@ def _run_or_problem(path: Path) -> Run | str:
     # In one opening: DuckDB takes some 20 ms of computing time for each.
     try:
         with open_store(path) as con:
-            return run_in(con, path) if _stored_layout(con) == LAYOUT else OTHER_LAYOUT
+            return run_in(con, path) if _stored_layout(con) == layout() else OTHER_LAYOUT
     except DuckDBError as error:
         return str(error).splitlines()[0]
 

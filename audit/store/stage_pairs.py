@@ -2,7 +2,7 @@
 
 Each statement also fills working columns, which the loader drops at the end:
     file, position  number of the file and of the pair in it, from 0 and from 1
-    suspect         audit.release.validate_pairs might refuse the pair, repair it or read it in another way
+    suspect         audit.release.pair_kinds might refuse the pair, repair it or read it in another way
     checks          further verdicts as JSON text
 
 The SQL need only err on the side of suspicion. The exact rules and messages exist once, in Python.
@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.release.fields import JUDGE_USAGE, field_names
-from audit.release.pair_fields import COMPARISON, JUDGE_READING, PAIR
+from audit.release.fields import JUDGE_USAGE, TYPES, field_names
+from audit.release.pair_kinds import COMPARISON, JUDGE_READING, PAIR
 from audit.release.records import UNREADABLE, open_bytes
-from audit.release.schema import spelling
 from audit.store.connection import Connection, DuckDBError
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, sql_list
 
@@ -37,9 +36,7 @@ HALVED_BYTES = 2**20
 GLOB = re.compile(r"[*?[]")
 
 WORKING_COLUMNS = {"file": "integer", "position": "integer", "suspect": "boolean", "checks": "varchar"}
-SQL_TYPES = {"text": "VARCHAR", "integer": "INTEGER", "number": "DOUBLE"}
-USAGE_TYPES = {field.name: SQL_TYPES[field.type] for field in JUDGE_USAGE}
-READING_TYPES = {field.name: SQL_TYPES[field.type] for field in JUDGE_READING}
+USAGE_TYPES, READING_TYPES = ({field.name: TYPES[field.type].sql for field in fields} for fields in (JUDGE_USAGE, JUDGE_READING))
 
 NOT_TEXT = r"""coalesce(case when strlen({0}) > 9 and ({0} between 'A' and 'Zz' or {0} between 'a' and 'zz') then false
                             when regexp_matches({0}, '^\s*([\[{{]|-?(nan|inf|infinity)$)', 'i')
@@ -116,8 +113,8 @@ class PairFormat:
     def detect(cls, paths: list[Path]) -> PairFormat:
         """The format of the files at `paths`. A file in another format is not lost: its pairs become suspects."""
         comparison, pairs = _first_comparison(paths)
-        names = {name: name for name in (*field_names(COMPARISON), *field_names(PAIR))}
-        names |= spelling(comparison, "comparison") | spelling(pairs[0] if pairs else {}, "pair")
+        names = {name: name for name in (*field_names(COMPARISON.fields), *field_names(PAIR.fields))}
+        names |= COMPARISON.spelling(comparison) | PAIR.spelling(pairs[0] if pairs else {})
         words = {str(pair.get(names[name])) for pair in pairs for name in ("classification", "clinical_significance")}
         usual = words <= {*LABELS, *SIGNIFICANCES, "None"}
         return cls(names, "" if usual else "upper", "" if usual else "lower", _any_readings(paths))
@@ -142,7 +139,7 @@ class PairFormat:
         metadata = ", ".join(
             f"{name} {kind}" for name, kind in (USAGE_TYPES | (READING_TYPES if self.has_readings else {})).items()
         )
-        types = dict.fromkeys(field_names(PAIR), "VARCHAR") | {"judge_metadata": f"STRUCT({metadata})"}
+        types = dict.fromkeys(field_names(PAIR.fields), "VARCHAR") | {"judge_metadata": f"STRUCT({metadata})"}
         pair = ", ".join(f"{_quote(self.names[name])} {kind}" for name, kind in types.items())
         columns = {self.names["question_id"]: "VARCHAR", self.names["pairs"]: f"STRUCT({pair})[]"}
         return "{" + ", ".join(f"{_quote(name)}: '{kind}'" for name, kind in columns.items()) + "}"
@@ -221,7 +218,7 @@ def _first_comparison(paths: list[Path]) -> tuple[dict[str, Any], list[dict[str,
     """The first file and its pairs; nothing where it cannot be read, which will be reported when it is read by record."""
     try:
         comparison = json.loads(paths[0].read_bytes())
-        pairs = comparison[spelling(comparison, "comparison")["pairs"]]
+        pairs = comparison[COMPARISON.spelling(comparison)["pairs"]]
         return comparison, [pair for pair in pairs if isinstance(pair, dict)]
     except (IndexError, ValueError, OSError, KeyError, TypeError, AttributeError, RecursionError):
         return {}, []

@@ -19,7 +19,7 @@ DOCUMENT_SUFFIXES = (".json", ".json.gz")
 DEFAULT_PHASE = "combined"
 IDENTITY_FIELDS = ("handbook_id", "organ", "center", "phase")
 SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine", "licence", "language", "unreadable")
-PAGE_LISTS = ("silent_pages", "ocr_pages", "pages_read_again")
+PAGE_LISTS = ("silent_pages", "ocr_pages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,6 @@ class Document:
     language    ISO 639 code, such as en; None: unknown
     unreadable  share in [0, 1] of its words that are not text: unknown glyphs, fonts without a character table
     silent_pages, ocr_pages  numbers of the pages that are pictures without text, and of those whose text was recognised
-    pages_read_again  numbers of the pages that were read with the other PDF library, which reads them better
     aliases other names and abbreviations of the center, which blinded texts mask
 
     Raises ValueError where two sections have the same id.
@@ -98,7 +97,6 @@ class Document:
     unreadable: float | None = None
     silent_pages: tuple[int, ...] = ()
     ocr_pages: tuple[int, ...] = ()
-    pages_read_again: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

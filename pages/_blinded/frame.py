@@ -47,64 +47,9 @@ def explain(error: AuditError) -> None:
     st.error(escaped(error))
 
 
-# Corrections to Streamlit's own style, and the colours of our HTML in both themes. The wide layout leaves 5 rem on each side,
-# which a narrow screen cannot spare. Captions and shortcut names have a contrast of 3.7 to 1, and WCAG asks for 4.5; the outline
-# of a focused link has 1.1 to 1. `light-dark` follows Streamlit's color-scheme.
-PRINT_CSS = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
-STYLE = (
-    f"<style>{PRINT_CSS}</style>"
-    """<style>
-.stMainBlockContainer { padding: 0.45rem 2.5rem 3rem; max-width: 1500px; }
-.stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: 0.75rem; }
-.st-key-heading { column-gap: 0.9rem; row-gap: 0; align-items: baseline; }
-.st-key-heading h1 { padding: 0; font-size: 1.4rem; }
-.st-key-heading [data-testid="stCaptionContainer"] { font-size: 0.875rem; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-tabs) { margin: 0 0 -0.1rem; }
-.stApp code { font-size: 0.875rem; }
-/* A figure begins with the title and source of a saved image (audit/charts/captions.py); a page has its own heading. */
-[data-testid="stElementContainer"]:has(.stPlotlyChart) { margin-top: -76px; clip-path: inset(76px 0 0); }
-.stPlotlyChart .modebar { top: 78px !important; }
-@media screen and (max-width: 640px) { /* a phone scrolls a figure sideways: squeezed, its names lie over each other */
-  [class*="st-key-drawn_"] { overflow-x: auto; }
-  [class*="st-key-drawn_"]:not([class*="drawn_matrix"]) :is([data-testid="stElementContainer"], .stPlotlyChart) {
-    min-width: 38rem; }
-  /* Streamlit leaves out the left edge of a button after the chosen one, which on a phone may begin a line. */
-  [data-testid="stButtonGroup"] button[aria-checked="false"] { border-left-color: light-dark(#31333f33, #e6e8ec33); } }
-/* What a run is for stands at the end of the page, and is read first. */
-[data-testid="stLayoutWrapper"]:has(> .st-key-notices) { order: 99; }
-[data-testid="stMetricValue"] { font-size: 1.9rem; }
-.stApp [data-testid="stCaptionContainer"], .stApp [data-has-shortcut] kbd { color: var(--quiet); opacity: 1; }
-.stApp h2 { padding-top: 0.5rem; }
-.stApp a:focus-visible { outline: 2px solid light-dark(#0b4f6c, #5cb6dd); outline-offset: 1px; }
-.stApp button[kind^="primary"]:enabled, .stApp button[kind^="primary"]:enabled * { color: light-dark(#fff, #12151a); }
-.stApp { --letters: light-dark(#31333f, #e6e8ec); --quiet: light-dark(#5b6270, #a3aab5); --line: light-dark(#dfe2e6, #343a43);
-  --edge: light-dark(#c9ced4, #4a515c); --sheet: light-dark(#fff, #181c23); }
-</style>"""
-)
-
-SCRIPT = """
-export default function (component) {
-  const app = document.querySelector(".stApp"), parent = component.parentElement
-  const frame = (parent.host ?? parent).closest('[data-testid="stElementContainer"]')
-  if (frame) frame.style.display = "none"
-  const phone = matchMedia("(max-width: 640px)")
-  const check = () => {
-    const scheme = getComputedStyle(app).colorScheme
-    if (scheme !== component.data.drawn) component.setStateValue("theme", scheme)
-    if (phone.matches !== component.data.phone) component.setStateValue("phone", phone.matches)
-  }
-  const watcher = new MutationObserver(check)
-  watcher.observe(app, { attributes: true, attributeFilter: ["class"] })
-  phone.addEventListener("change", check)
-  check()
-  return () => {
-    watcher.disconnect()
-    phone.removeEventListener("change", check)
-    if (frame) frame.style.display = ""
-  }
-}
-"""
-_watcher = st.components.v2.component("theme_watcher", js=SCRIPT)
+HERE = Path(__file__).parent
+STYLE = "".join(f"<style>{(HERE / name).read_text(encoding='utf-8')}</style>" for name in ("print.css", "frame.css"))
+_watcher = st.components.v2.component("theme_watcher", js=(HERE / "theme_watcher.js").read_text(encoding="utf-8"))
 WATCHER = "theme_watcher"
 
 

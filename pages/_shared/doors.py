@@ -99,8 +99,6 @@ DRILL_DOWNS = {
 }
 """Pages that are opened from another page, never from the menu, each with the page that its crumb leads back to."""
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
-MOVED = {"overview": "start"}
-"""Addresses of earlier versions -> the script that answers there now."""
 BROWSING = {tab.script: tab for tab in (*(tab for door in (*CLINICIAN_DOORS, METHODS) for tab in door.tabs), *DRILL_DOWNS)}
 """Every page about a run, by its script."""
 

@@ -1,18 +1,28 @@
-"""The matrix of labels on one question, whose cells open a pair, by mouse, touch or keyboard."""
+"""The matrix of labels on one question, whose cells open a pair, by mouse, touch or keyboard.
+
+Plotly draws a chart whose cells no key reaches. What is reached with Tab, the arrow keys and Enter lies over it, takes no clicks,
+and says of the cell that the keys are on whose it is and what its label is, in letters beside it and to a screen reader.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from audit.charts.labels import matrix_figure
+from audit.charts.labels import SELF, VALUES, matrix_figure
+from audit.charts.style import LABEL_WORDS
 from audit.store.runs import Run
 from audit.terms import fill
-from pages._shared.matrix_keys import matrix_keys
+from pages._blinded.templates import component
 from pages._shared.pair_list import click_opens
 from pages._shared.pickers import choose, named_by
 from pages._shared.widgets import clicked_point
 
+_keys = component("_shared/matrix_keys")
+KEY = "matrix_keys"
 SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
 KEYS_HELP = "The arrow keys move from cell to cell, Enter opens the pair."
 FIT_A_PHONE = 12
@@ -49,3 +59,31 @@ def _reached_by_keys(run: Run, cells: pd.DataFrame, names: dict[str, str], opene
     texts = {"name": fill(run, "Labels of every two {handbooks}"), "help": KEYS_HELP, "same": fill(run, "the same {handbook}")}
     row, column = (ids.index(handbook_id) if handbook_id in ids else -1 for handbook_id in opened)
     matrix_keys(cells, [names.get(handbook_id, handbook_id) for handbook_id in ids], (row, column), texts, open_pair)
+
+
+def matrix_keys(
+    cells: pd.DataFrame, names: Sequence[str], opened: tuple[int, int], texts: dict[str, str], on_open: Callable[[int, int], None]
+) -> None:
+    """Make the cells of the matrix that is drawn next in the same container reachable by keyboard.
+
+    cells    the labels as drawn (`matrix_figure`); names  of their handbooks, in the same order
+    opened   row and column of the open pair, -1 for a handbook that is not drawn
+    texts    "name" of the matrix and "help" on its keys, for screen readers, and "same", for a cell on the diagonal
+    on_open  gets row and column of a cell on which Enter was pressed, before the page is drawn again
+    """
+    words = {number: texts["same"] if value == SELF else LABEL_WORDS[value] for number, value in enumerate(VALUES)}
+    data = {"names": list(names), "rows": _digits(cells), "words": list(words.values()), "opened": list(opened), **texts}
+    _keys(key=KEY, data=data, on_picked_change=partial(_picked, on_open, len(names)))
+
+
+def _digits(cells: pd.DataFrame) -> list[str]:
+    """Each row as a text with one digit for each cell, its place in VALUES: a hundred handbooks have ten thousand cells."""
+    digits = {value: str(number) for number, value in enumerate(VALUES)}
+    return ["".join(map(digits.__getitem__, row)) for row in cells.to_numpy(dtype=object)]
+
+
+def _picked(on_open: Callable[[int, int], None], count: int) -> None:
+    cell = getattr(st.session_state.get(KEY), "picked", None)
+    # What a browser sends is not believed: another tab may still show a larger matrix
+    if isinstance(cell, int | float) and 0 <= cell < count**2 and len({*divmod(int(cell), count)}) > 1:
+        on_open(*divmod(int(cell), count))

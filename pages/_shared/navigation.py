@@ -1,8 +1,8 @@
-"""The menu: the doors that exist for an account and a run, the tabs behind a door, and old addresses that lead on."""
+"""The menu: the doors that exist for an account and a run, and the tabs behind a door."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -15,13 +15,13 @@ from audit.queries.run_contents import run_contents
 from audit.store.runs import Run
 from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
 from pages._blinded.frame import escaped, explain
+from pages._blinded.scripts import script_path
 from pages._blinded.tour import tour_link
 from pages._shared import loaders
 from pages._shared.doors import (
     ALWAYS,
     BROWSING,
     LABELLING_DOORS,
-    MOVED,
     OWNER_PAGES,
     PAIRS,
     ROUTES,
@@ -42,12 +42,9 @@ from pages._shared.doors import (
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
-MENU_SEEN = "the menu was drawn"
-
 
 def menu() -> list[StreamlitPage]:
     """The pages for the current account; a page that is not here cannot be opened by its address either."""
-    st.session_state[MENU_SEEN] = True
     try:
         return list(_pages(current_account()))
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
@@ -70,7 +67,7 @@ def script_of(page: StreamlitPage) -> str:
     """The script of a page of the menu in `pages/`, without `.py`: for a visitor, an address that needs an account signs in."""
     account = current_account()
     name = page.url_path.removeprefix(FIRST) or PurePosixPath(home(account)).name
-    script = f"studies/{name}" if name in STUDY_PAGES else MOVED.get(name, name)
+    script = f"studies/{name}" if name in STUDY_PAGES else name
     is_open = account is not None or (may_browse(account) and script in BROWSING and _is_open_to(BROWSING[script], account))
     return script if is_open else SIGN_IN.script
 
@@ -86,7 +83,7 @@ def tour_entry() -> None:
     """The link to the tour below the menu, for everybody whose first page has one."""
     account = current_account()
     if account is not None or may_browse(account):
-        tour_link(f"pages/{home(account)}.py")
+        tour_link(script_path(home(account)))
 
 
 def tabs(script: str) -> None:
@@ -137,7 +134,7 @@ def _contents(run: Run) -> frozenset[str]:
 
 
 def _link(script: str, label: str, params: dict[str, str | list[str]], key: str = "") -> None:
-    path = f"pages/{script}.py"
+    path = script_path(script)
     if key:
         with st.container(key=key):
             st.page_link(path, label=escaped(label), query_params=params)
@@ -164,10 +161,8 @@ def _pages(account: Account | None) -> Iterator[StreamlitPage]:
     for script, tab in known.items():
         if _is_open_to(tab, account):
             yield from _both(script, in_menu.get(script), _in_own_terms(tab.title), first)
-    if browses:
-        yield from (_redirect(address, script) for address, script in MOVED.items())
     if account is None and own:
-        exists = {PurePosixPath(script).name for script in known} | set(MOVED if browses else ())
+        exists = {PurePosixPath(script).name for script in known}
         yield from _sign_in_entries(exists)
 
 
@@ -185,7 +180,7 @@ def _both(script: str, entry: str | None, title: str, first: str) -> Iterator[St
     """The page of a script, or both pages of the script that opens first; `entry` is its title in the menu."""
     # The first page exists twice, because Streamlit serves the default page at `/` only. The menu lists whichever of the two was
     # opened, so that the right entry is highlighted.
-    path, name = f"pages/{script}.py", PurePosixPath(script).name
+    path, name = script_path(script), PurePosixPath(script).name
     by_name = script != first or _address() == name
     yield st.Page(path, title=entry or title, visibility="visible" if entry and by_name else "hidden")
     if script == first:
@@ -195,23 +190,12 @@ def _both(script: str, entry: str | None, title: str, first: str) -> Iterator[St
         )  # fmt: skip
 
 
-def _redirect(address: str, script: str) -> StreamlitPage:
-    return st.Page(_leads_to(script), title=page_title(script), url_path=address, visibility="hidden")
-
-
-def _leads_to(script: str) -> Callable[[], None]:
-    def redirect() -> None:
-        st.switch_page(f"pages/{script}.py", query_params={name: st.query_params.get_all(name) for name in st.query_params})
-
-    return redirect
-
-
 def _sign_in_entries(existing: set[str]) -> Iterator[StreamlitPage]:
     """The sign-in page at every address that needs an account."""
     # So that a bookmark works again after signing in.
-    for script in [*STUDY_PAGES, *BROWSING, *MOVED]:
+    for script in [*STUDY_PAGES, *BROWSING]:
         if script not in existing:
-            yield st.Page("pages/studies/sign_in.py", title=SIGN_IN.title, url_path=script, visibility="hidden")
+            yield st.Page(script_path(SIGN_IN.script), title=SIGN_IN.title, url_path=script, visibility="hidden")
 
 
 def _is_open_to(tab: Tab, account: Account | None) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 
 import streamlit as st
+from markupsafe import Markup
 
 from audit.errors import AuditError
 from audit.store.runs import Run
@@ -15,7 +15,6 @@ from audit.terms import INTENDED_USE
 from pages._blinded.access import current_account, may_browse
 from pages._blinded.frame import STYLE, SYNTHETIC, escaped, explain, heading, rerun_on_theme_change
 from pages._shared import loaders
-from pages._shared.navigation import MENU_SEEN, menu
 from pages._shared.pickers import current_run, real_runs_first, remember_run, requested_run, run_label
 from pages._shared.previews import preview_banner
 from pages._shared.widgets import say
@@ -41,13 +40,14 @@ def page(title: str, lead: str, *, without_pairs: str | None = None, without_run
     lead where the run has no pairs; left out, the page needs pairs, and says in a sentence that the run has none. `without_run`:
     the page also works where no run is loaded; it gets one that has the default terms and nothing else.
     """
-    _enter_through_menu()
+    if not may_browse(current_account()):
+        st.stop()
     st.html(STYLE)
     rerun_on_theme_change()
     run = _run_or_stop(title, without_run)
     if run is not NO_RUN:
         heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
-        st.html(f'<p class="printed">{escape(PRINTED.format(title=run.title, key=run.key))}</p>')
+        st.html(Markup('<p class="printed">{}</p>').format(PRINTED.format(title=run.title, key=run.key)))
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(st.container(), run)
@@ -58,17 +58,6 @@ def page(title: str, lead: str, *, without_pairs: str | None = None, without_run
         yield run
     except AuditError as error:
         explain(error)
-
-
-def _enter_through_menu() -> None:
-    """Draw the menu and rerun where Streamlit skipped app.py; stop where the page does not exist for this session."""
-    # For the first address opened after a start, Streamlit runs the page script directly, because `pages/` is the folder name of
-    # its older kind of multi-page app. A copied link would then open with a menu of bare file names.
-    if not st.session_state.get(MENU_SEEN):
-        st.navigation(menu())
-        st.rerun()
-    if not may_browse(current_account()):
-        st.stop()
 
 
 def leave_if_signed_out() -> None:

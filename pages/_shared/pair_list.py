@@ -1,9 +1,13 @@
-"""The rows of *Disagreements*, by question or by pair, a page at a time, and which of them is open (all kept in the address)."""
+"""The rows of *Disagreements*, by question or by pair, a page at a time, and which of them is open (all kept in the address).
+
+A click or the arrow keys open a row. Texts reach the browser as data and are set as text, so nothing in them is interpreted.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -16,13 +20,14 @@ from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
 from audit.metrics._search_places import ANSWER, QUESTION, TOPIC, SearchPlace
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.text.search_hits import excerpt, find_hits, parts
+from audit.text.search_hits import Part, excerpt, find_hits, parts
 from audit.vocabulary import Label
-from pages._shared.pick_list import Row, pick_list
+from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
 from pages._shared.search_hits import searched_words
 from pages._shared.widgets import listed, title_of
 
+_list = component("_shared/pick_list")
 PER_PAGE = 100
 WEAK = " (weak evidence)"
 MAX_NAMED = 2  # handbooks whose answers have searched words; the others are counted
@@ -34,6 +39,30 @@ SEVERITY = {label.value: label.code for label in Label}
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row.
+
+    key     what `on_pick` gets
+    about   the question, or the two handbooks
+    more    a second line, fainter; may be empty
+    found   where searched words are; may be empty
+    hits    `about` in pieces, those searched for marked; () where it has none
+    excerpt a text that has searched words, in pieces
+    colour  of the label, as CSS
+    """
+
+    key: str
+    about: str
+    more: str
+    found: str
+    label: str
+    colour: str
+    significance: str
+    hits: tuple[Part, ...] = ()
+    excerpt: tuple[Part, ...] = ()
 
 
 def question_rows(
@@ -104,6 +133,25 @@ def pair_list(run: Run, rows: Sequence[Row], opened: PairKey) -> None:
     """Draw a list of pairs; a click or an arrow key opens another."""
     headings = (title_of(run, "handbooks"), "Label", "Significance")
     pick_list(rows, json.dumps(opened), headings, "Pairs that match", open_pair_of_row)
+
+
+def pick_list(
+    rows: Sequence[Row], opened: str | None, headings: tuple[str, str, str], name: str, on_pick: Callable[[str], None]
+) -> None:
+    """Draw the list; `on_pick` gets the key of a row that was picked, before the page is drawn again.
+
+    opened  key of the open row
+    name    of the list, for screen readers
+    """
+    data = {"rows": [asdict(row) for row in rows], "opened": opened, "headings": headings, "name": name}
+    _list(key="pick_list", data=data, on_picked_change=partial(_picked, on_pick, {row.key for row in rows}))
+
+
+def _picked(on_pick: Callable[[str], None], keys: set[str]) -> None:
+    picked = getattr(st.session_state.get("pick_list"), "picked", None)
+    # What a browser sends is not believed: another tab may still show an older list.
+    if picked in keys:
+        on_pick(picked)
 
 
 # -- pages of the list -------------------------------------------------------------------------------------------------

@@ -1,31 +1,36 @@
-"""Who says what on one question: its positions as cards with quotes, and the answers listed under their position.
-
-Every character of a release is escaped before a tag is put around it.
-"""
+"""Who says what on one question: one card for each of its positions, on every page, and who gave no answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from audit.metrics.position_groups import position_groups
 from audit.metrics.question_positions import Holder, Position, positions_in, question_positions
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS
+from pages._blinded.templates import rendered
 from pages._shared.loaders import load, load_knowing
 from pages._shared.search_hits import hits_html, searched_words
-from pages._shared.widgets import counts
+from pages._shared.widgets import counts, listed, say
 
 CSS = Path(__file__).with_name("positions.css")
-NAMED_MEMBERS = 14  # visible at once; a click shows the other members of a position
+IN_SIGHT = 14  # members of a position that are named; a click shows the others
+WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence below the answers
+    "not addressed": "Not addressed ({n}): {who}.",
+    "unread": "Reply not readable ({n}): {who}.",
+    "not asked": "Not asked ({n}): {who}.",
+}
 METHODS = {
     "rules": "Found by rules: {handbooks} are grouped by the judge's labels, and every quote is verbatim from an answer.",
     "judge": "Found by a model; every quote is verbatim from an answer.",
@@ -42,19 +47,61 @@ def positions_on(run: Run, question_id: str) -> tuple[Position, ...]:
     return positions_in(load_knowing(known, question_positions, run, question_id=question_id))
 
 
-def position_cards(run: Run, positions: Sequence[Position], names: dict[str, str], cells: pd.DataFrame | None = None) -> None:
-    """One card per position, under the aspect that it is about, and how they were found.
+@dataclass(frozen=True)
+class PositionCard:
+    """A position as every page shows it, or a position group of a question that no run has.
 
-    cells  the matrix of labels; with it a card says how many pairs within its position disagree
+    value        the quantity, or Yes or No, that sets it apart; the name of a group
+    members      names of those who hold it
+    statement    its words; empty for a group
+    by           whose words these are, where not all members use them: the others agree, and need not say this very thing
+    words        the words of every member, with whose they are, where they differ from the statement
+    disagreeing  how many of the `pairs` within it disagree
     """
-    st.html(CSS)
-    parts = (
-        _aspect_html(aspect) + "".join(_card_html(run, position, names, cells) for position in held)
-        for aspect, held in groupby(positions, lambda position: position.aspect)
-    )
-    st.html(f'<div class="positions">{"".join(parts)}</div>')
+
+    value: str
+    members: list[str]
+    aspect: str = ""
+    statement: str = ""
+    by: str = ""
+    words: tuple[tuple[Markup, list[str]], ...] = ()
+    disagreeing: int = 0
+    pairs: int = 0
+
+
+def card_of(position: Position, names: Mapping[str, str], cells: pd.DataFrame | None = None) -> PositionCard:
+    """The card of a position; `cells`, the matrix of labels: with it a card says how many pairs within it disagree."""
+    holders = [holder.handbook_id for holder in position.holders]
+    disagreeing = pairs = 0
+    if cells is not None:
+        labels = cells.loc[holders, holders].to_numpy(dtype=object)
+        disagreeing, pairs = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT_LABELS))
+    return PositionCard(
+        position.value or "", _named(position.holders, names), position.aspect, hits_html(position.statement, searched_words()),
+        quoted_from(position, names), _words_of(position, names), disagreeing, pairs,
+    )  # fmt: skip
+
+
+def position_cards(run: Run, positions: Sequence[Position], names: dict[str, str], cells: pd.DataFrame | None = None) -> None:
+    """One card per position, under the aspect that it is about, and how they were found."""
+    _draw(run, [card_of(position, names, cells) for position in positions])
     for method in dict.fromkeys(position.method for position in positions):
         counts(run, METHODS[method])
+
+
+def group_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
+    """One card per position group of a question that no run has, in the order of the matrix."""
+    groups = [(group.iloc[0], group["handbook_id"]) for _, group in answering.groupby("group")]
+    _draw(run, [
+        PositionCard(first["name"], [names.get(handbook_id, handbook_id) for handbook_id in handbook_ids],
+                     disagreeing=first["inside_disagreeing"], pairs=first["inside"])
+        for first, handbook_ids in groups
+    ])  # fmt: skip
+
+
+def _draw(run: Run, cards: Sequence[PositionCard]) -> None:
+    st.html(CSS)
+    st.html(rendered("_shared/position_cards.html", cards=cards, terms=terms(run), in_sight=IN_SIGHT))
 
 
 def different_positions(positions: Sequence[Position], a: str, b: str) -> bool:
@@ -71,63 +118,35 @@ def most_differing(pairs: Sequence[tuple[str, str]], positions: Sequence[Positio
     return next((pair for pair in pairs if different_positions(positions, *pair)), pairs[0])
 
 
-def _aspect_html(aspect: str) -> str:
-    return f'<div class="aspect">{escape(aspect)}</div>' if aspect else ""
-
-
-def _card_html(run: Run, position: Position, names: dict[str, str], cells: pd.DataFrame | None) -> str:
-    size, words = len(position.holders), terms(run)
-    value = f'<span class="value">{escape(position.value)}</span> ' if position.value else ""
-    count = f'<span class="count">{size:,} {escape(words["handbook" if size == 1 else "handbooks"])}</span>'
-    members = members_html([names.get(holder.handbook_id, holder.handbook_id) for holder in position.holders])
-    quote = f"{hits_html(position.statement, searched_words())}{quoted_from_html(position, names)}"
-    return (
-        f'<div class="position">{value}{count}<blockquote>{quote}</blockquote>'
-        f'<div class="members">{members}</div>{_words_html(position, names)}{_inner_disagreement_html(position, cells)}</div>'
-    )
-
-
-def _inner_disagreement_html(position: Position, cells: pd.DataFrame | None) -> str:
-    # A pair that disagrees within one position is a verdict that deserves a second look.
-    if cells is None:
-        return ""
-    holders = [holder.handbook_id for holder in position.holders]
-    labels = cells.loc[holders, holders].to_numpy(dtype=object)
-    disagreeing, present = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT_LABELS))
-    return f'<div class="count">{disagreeing} of {present} pairs within this position disagree</div>' if disagreeing else ""
-
-
-def members_html(names: Sequence[str]) -> str:
-    """Names in a line, those beyond the first few behind a click."""
-    safe = [escape(name) for name in names]
-    if len(safe) <= NAMED_MEMBERS + 2:  # a click for one or two more names is not worth it
-        return "; ".join(safe)
-    first, others = safe[:NAMED_MEMBERS], safe[NAMED_MEMBERS:]
-    return f"{'; '.join(first)}<details><summary>and {len(others)} more</summary>{'; '.join(others)}</details>"
-
-
-def _words_html(position: Position, names: dict[str, str]) -> str:
-    """The words of every holder, where they are not those on the card; equal words once."""
-    if all(_own_words(holder) == position.statement for holder in position.holders):
-        return ""
-    said = sorted(position.holders, key=_own_words)
-    quotes = "".join(_quote_html(words, holders, names) for words, holders in groupby(said, _own_words))
-    return f'<details class="words"><summary>In their own words</summary>{quotes}</details>'
-
-
-def quoted_from_html(position: Position, names: dict[str, str]) -> str:
-    """Whose words the card shows, where not all of its holders use them: the others agree, and need not say this very thing."""
+def quoted_from(position: Position, names: Mapping[str, str]) -> str:
+    """Whose words the statement of a position are; "" where they are everybody's or nobody's."""
     theirs = [holder for holder in position.holders if _own_words(holder) == position.statement]
     if not theirs or len(theirs) == len(position.holders):
         return ""
-    others = f" and {len(theirs) - 1:,} more" if len(theirs) > 1 else ""
-    return f'<div class="by">in the words of {escape(names.get(theirs[0].handbook_id, theirs[0].handbook_id))}{others}</div>'
+    return _named(theirs, names)[0] + (f" and {len(theirs) - 1:,} more" if len(theirs) > 1 else "")
+
+
+def _words_of(position: Position, names: Mapping[str, str]) -> tuple[tuple[Markup, list[str]], ...]:
+    """The words of every holder, equal words once; none where they are those of the statement."""
+    if all(_own_words(holder) == position.statement for holder in position.holders):
+        return ()
+    said = groupby(sorted(position.holders, key=_own_words), _own_words)
+    return tuple((hits_html(words, searched_words()), _named(holders, names)) for words, holders in said)
 
 
 def _own_words(holder: Holder) -> str:
     return f"{holder.lead} {holder.quote}".strip()
 
 
-def _quote_html(words: str, holders: Iterable[Holder], names: dict[str, str]) -> str:
-    by = "; ".join(escape(names.get(holder.handbook_id, holder.handbook_id)) for holder in holders)
-    return f'<blockquote>{hits_html(words, searched_words())}<div class="by">{by}</div></blockquote>'
+def _named(holders: Iterable[Holder], names: Mapping[str, str]) -> list[str]:
+    return [names.get(holder.handbook_id, holder.handbook_id) for holder in holders]
+
+
+def without_answer(
+    run: Run, table: pd.DataFrame, names: dict[str, str], sentences: Mapping[str, str] = MappingProxyType(WITHOUT_ANSWER)
+) -> None:
+    """Which handbooks gave no answer, those of each reason apart; `sentences` has a template for each state."""
+    for state, template in sentences.items():
+        handbook_ids = table.loc[table["state"] == state, "handbook_id"]
+        if len(handbook_ids):
+            st.caption(say(run, template, n=len(handbook_ids), who=listed(sorted(names.get(h, h) for h in handbook_ids))))

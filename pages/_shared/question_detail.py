@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from audit.charts.style import percent
 from audit.metrics.disagreements import Filters, matching
@@ -17,15 +17,14 @@ from audit.queries.citations import citations
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
 from pages._blinded.frame import escaped
+from pages._blinded.templates import marked, rendered, shortened
 from pages._shared.loaders import load
 from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
 from pages._shared.pickers import named_by
-from pages._shared.position_cards import most_differing, position_cards, positions_on
-from pages._shared.position_groups import without_answer
-from pages._shared.search_hits import hits_html, searched_words
+from pages._shared.position_cards import most_differing, position_cards, positions_on, without_answer
 from pages._shared.side_by_side import CSS as PAIR_CSS
-from pages._shared.side_by_side import shortened, side_by_side
+from pages._shared.side_by_side import AnswerHead, pair_html, side_by_side
 from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import link, say, title_of
 
@@ -34,6 +33,7 @@ UNREAD = "The replies of **{unread}** could not be read. "
 DISPUTED = "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}){unscored}. "
 ONE_PAIR = "In the only pair in which both answer, the answers {verdict}{unscored}. "
 POSITIONS = "They hold **{positions}** different positions."
+NO_ANSWERS = "This release came without answers."
 NO_POSITION = "No position on this"
 SIDES = ("a", "b")
 
@@ -68,7 +68,7 @@ def question_view(run: Run, question_id: str, filters: Filters, names: dict[str,
     opened = linked or most_differing(pairs_on(run, question_id, filters), positions)
     judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
     st.html(PAIR_CSS)
-    st.html(f'<div class="pair"><h2>{hits_html(judged.question.text, searched_words())}</h2></div>')
+    st.html(pair_html(Markup(), judged.question.text))
     summary(run, question_id, positions)
     position_cards(run, positions, names)
     two_answers(run, judged, names, "Two answers side by side" if linked else "The pair that differs most")
@@ -121,7 +121,7 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, positions: Sequ
         if expander.open:
             st.html(PAIR_CSS)
             for heading, holders in _under_positions(answers, positions):
-                st.html(f'<div class="held-answers">{escape(heading)}</div>')
+                st.html(Markup('<div class="held-answers">{}</div>').format(heading))
                 for handbook_id, holder in holders:
                     _answer(run, question_id, handbook_id, answers[handbook_id], holder, names)
     without_answer(run, table, names)
@@ -145,13 +145,13 @@ def _under_positions(
 def _answer(run: Run, question_id: str, handbook_id: str, answer: object, holder: Holder | None, names: dict[str, str]) -> None:
     cited = load(citations, run, question_id=question_id).get(handbook_id, ())
     links = citation_links_html(run, question_id, handbook_id, cited)
-    st.html(f'<div class="answers">{answer_html(names.get(handbook_id, handbook_id), answer, holder, links)}</div>')
+    head = AnswerHead(names.get(handbook_id, handbook_id))
+    st.html(rendered("_shared/held_answer.html", head=head, text=_with_words_marked(answer, holder), links=links))
     link("answer", "See the passages behind it", run, question=question_id, handbook=handbook_id)
 
 
-def answer_html(name: str, answer: object, holder: Holder | None, links: str) -> str:
-    """One answer with the words by which it holds a position marked."""
-    text = shortened(answer) if isinstance(answer, str) else "This release came without answers."
-    start, end = (holder.start, holder.end) if holder else (0, 0)
-    marked = escape(text[:start]) + f"<mark>{escape(text[start:end])}</mark>" + escape(text[end:]) if end else escape(text)
-    return f'<div class="side"><div class="name">{escape(name)}</div><div class="answer-text">{marked}</div>{links}</div>'
+def _with_words_marked(answer: object, holder: Holder | None) -> Markup:
+    """The answer with the words by which it holds a position marked."""
+    text = shortened(answer) if isinstance(answer, str) else NO_ANSWERS
+    start, end = (holder.start or 0, holder.end or 0) if holder else (0, 0)
+    return marked(text, start, end)

@@ -1,14 +1,12 @@
-"""One question's way to its sources: frames for the drawing, the passages as safe HTML, and the answer that was given from them.
-
-Every character of a release is escaped before a tag is put around it.
-"""
+"""One question's way to its sources: frames for the drawing, the passages as HTML, and the answer that was given from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape
+from pathlib import Path
 
 import pandas as pd
+from markupsafe import Markup
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import BLACK, GENERAL_COLOUR, ink_on
@@ -17,10 +15,11 @@ from audit.queries.routes import RoutedPassage, RoutedQuestionView, RoutedView
 from audit.queries.routing_trace import LinkingTerm, TracedStatement
 from audit.queries.system_answers import ANSWERED, NOT_ASKED, SystemAnswerView
 from audit.store.runs import Run
-from pages._shared.side_by_side import shortened
+from pages._blinded.templates import rendered, shortened
 from pages._shared.source_links import source_address
-from pages._shared.system_answers import NO_ANSWER
+from pages._shared.system_answers import answer_head
 
+CSS = Path(__file__).with_name("routed_question.css")
 MAX_DRAWN_SOURCES, MAX_DRAWN_TERMS = 12, 12
 NO_SOURCE = "of no source"
 NO_ANSWER_HERE = (
@@ -88,44 +87,30 @@ def evidence_html(
     terms: tuple[LinkingTerm, ...],
     names: Mapping[str, str],
     colours: Mapping[str, str],
-) -> str:
+) -> Markup:
     """Each passage under its number, best first, with its text on demand.
 
     question_id  of the run; None for a question that the run does not have
     """
-    by_rank: dict[int, list[str]] = {}
-    for term in terms:
-        for rank in term.ranks:
-            by_rank.setdefault(rank, []).append(term.name)
-    passages = "".join(
-        _passage_html(run, question_id, one, by_rank.get(one.rank, []), _title(one, names), colours) for one in view.evidence
-    )
-    return f'<div class="evidence">{passages}</div>'
 
+    def title(passage: RoutedPassage) -> str:
+        how = "bridged" if passage.bridged else ""
+        return " · ".join(filter(None, (passage.source_id or NO_SOURCE, _title(passage, names), how)))
 
-def _passage_html(
-    run: Run, question_id: str | None, passage: RoutedPassage, terms: list[str], title: str, colours: Mapping[str, str]
-) -> str:
-    fill = colours.get(passage.source_id or "", GENERAL_COLOUR)
-    shape = "diamond" if passage.bridged else "disc"
-    style = f"background:{light_dark(fill)};color:{_ink(fill)}"
-    number = f'<span class="{shape}" style="{style}"><span>{passage.rank}</span></span>'
-    how = "bridged" if passage.bridged else ""
-    head = " · ".join(filter(None, (passage.source_id or NO_SOURCE, title, how)))
-    facts = " · ".join(_scores(passage))
-    named = f'<div class="faint">Names: {escape(", ".join(terms))}</div>' if terms else ""
-    link = ""
-    if passage.section_id and run.has_pairs:
-        address = source_address(run, passage.handbook_id, passage.section_id, passage.start, passage.end, None, question_id)
-        link = f' · <a href="{escape(address)}" target="_blank" rel="noopener">open the section</a>'
-    text = shortened(passage.text) if passage.text else ""
-    shown = f'<div class="text">{escape(text)}</div>' if text else '<div class="faint">The release does not have its text.</div>'
-    body = f'<div class="faint">{escape(facts)}{link}</div>{named}{shown}'
-    return f"<details><summary>{number}{escape(head)}</summary>{body}</details>"
+    def style(passage: RoutedPassage) -> str:
+        fill = colours.get(passage.source_id or "", GENERAL_COLOUR)
+        ink = f"light-dark({ink_on(fill, BLACK)}, {ink_on(DARK_COLOURS.get(fill, fill), BLACK)})"
+        return f"background:{light_dark(fill)};color:{ink}"
 
+    def section_address(passage: RoutedPassage) -> str:
+        if not (passage.section_id and run.has_pairs):
+            return ""
+        return source_address(run, passage.handbook_id, passage.section_id, passage.start, passage.end, None, question_id)
 
-def _ink(fill: str) -> str:
-    return f"light-dark({ink_on(fill, BLACK)}, {ink_on(DARK_COLOURS.get(fill, fill), BLACK)})"
+    return rendered(
+        "_shared/evidence.html", passages=view.evidence, terms=terms, title=title, style=style, section_address=section_address,
+        scores=_scores,
+    )  # fmt: skip
 
 
 def _scores(passage: RoutedPassage) -> Iterator[str]:
@@ -136,24 +121,11 @@ def _scores(passage: RoutedPassage) -> Iterator[str]:
 
 def sourced_answer_html(
     answer: SystemAnswerView | None, statements: tuple[TracedStatement, ...], names: Mapping[str, str]
-) -> str:
+) -> Markup:
     """What the system wrote from this evidence, by statements where these are known; else why there is nothing."""
     if answer is None or answer.state == NOT_ASKED:
-        return f'<div class="faint">{escape(NO_ANSWER_HERE)}</div>'
-    reason = NO_ANSWER.get(answer.state, "").format(why=answer.unread_reason or "no reason stated")
-    notice = f'<div class="no-answer">{escape(reason)}</div>' if answer.state != ANSWERED else ""
-    text = f'<div class="answer-text">{escape(shortened(answer.text))}</div>' if answer.text else ""
-    if statements and answer.state == ANSWERED:
-        text = "".join(_statement_html(statement, names) for statement in statements)
-    return f'<div class="pair"><div class="side"><div class="name">{escape(answer.name)}</div>{notice}{text}</div></div>'
-
-
-def _statement_html(statement: TracedStatement, names: Mapping[str, str]) -> str:
-    count = len(statement.sources)
-    by = f"{count} source{'s' if count > 1 else ''} say{'' if count > 1 else 's'} so: {', '.join(statement.sources)}"
-    support = escape(by if count else "No quote for it was found in the passages.")
-    otherwise = "".join(
-        f'<div class="otherwise">{escape(names.get(book, book))} says otherwise: “{escape(quote)}”</div>'
-        for book, quote in statement.otherwise
-    )
-    return f'<div class="statement">{escape(statement.text)}<div class="faint">{support}</div>{otherwise}</div>'
+        return Markup('<div class="faint">{}</div>').format(NO_ANSWER_HERE)
+    return rendered(
+        "_shared/sourced_answer.html", head=answer_head(answer)._replace(about=""), text=shortened(answer.text or ""),
+        statements=statements if answer.state == ANSWERED else (), names=names,
+    )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -12,23 +11,11 @@ from audit.queries.lookup import handbook_list
 from audit.queries.search_index import search_index
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
+from pages._blinded.scripts import script_path
+from pages._blinded.templates import component
 from pages._shared.loaders import load
 
-HERE = Path(__file__).parent
-HTML = """
-<div class="search" role="search">
-<input type="search" role="combobox" aria-expanded="false" aria-controls="results" aria-autocomplete="list" autocomplete="off"
-  spellcheck="false">
-<kbd aria-hidden="true">Ctrl K</kbd>
-<div id="results" role="listbox" hidden></div>
-</div>
-"""
-_search = st.components.v2.component(
-    "search",
-    html=HTML,
-    css=(HERE / "search.css").read_text(encoding="utf-8"),
-    js=(HERE / "search.js").read_text(encoding="utf-8"),
-)
+_search = component("_shared/search")
 Entry = tuple[str, str, str]
 """What it is, by a number of `kinds`; its name; the value of the parameter that opens it."""
 
@@ -38,7 +25,7 @@ def search(run: Run, key: str, *, large: bool = False) -> None:
     event = _search(key=key, data={**entries(run), "run": run.key, "large": large}, on_open_change=lambda: None)
     if opened := getattr(event, "open", None):
         kind, value = kinds(run)[int(opened["kind"])], str(opened["value"])
-        st.switch_page(f"pages/{kind['page']}.py", query_params={"run": run.key, kind["param"]: value})
+        st.switch_page(script_path(kind["page"]), query_params={"run": run.key, kind["param"]: value})
 
 
 def kinds(run: Run) -> list[dict[str, str]]:

@@ -1,19 +1,18 @@
-"""One pair: the question, the verdict, and both answers side by side with the differences marked.
-
-Every character of a release is escaped before a tag is put around it.
-"""
+"""One pair: the question, the verdict, and both answers side by side with the differences marked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from html import escape
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
+from markupsafe import Markup
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
-from audit.queries.citations import Citation, citations
+from audit.queries.citations import citations
 from audit.queries.pair_view import (
     ABSENT,
     NOT_ASKED,
@@ -34,6 +33,7 @@ from audit.text.clashing import clashing_sentences
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from audit.text.sentences import SentenceSpan
 from audit.vocabulary import DISAGREEING
+from pages._blinded.templates import rendered, shortened
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
 from pages._shared.search_hits import hits_html, hits_in, searched_words
@@ -57,81 +57,109 @@ MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, Differ
 MARK_WORDS = {"all": "Mark all differences", "numbers": "Mark numbers and negations", "none": "Mark nothing"}
 CLASH = "clash"
 CLASH_WORDS = "Mark the sentences that clash"
-CLASH_LEGEND = (
-    '<div class="legend"><span><mark class="clash">a sentence</mark> of each answer clashes with the other answer; found by '
-    "rules from {evidence}. The rest of the text is paler; nothing is left out.</span></div>"
-)
-NO_CLASH = '<div class="legend"><span>By rules, no two sentences were found that clash.</span></div>'
-LEGEND = (
-    '<div class="legend"><span><mark class="number">3 months</mark> amount or duration in this answer only</span>'
-    '<span><mark class="negation">do not</mark> negation in this answer only</span>{words}</div>'
-)
-WORD_LEGEND = '<span><mark class="word">word</mark> word in this answer only</span>'
+NO_CLASH = "no clash"
+
+
+class AnswerHead(NamedTuple):
+    """The lines above an answer, wherever answers stand (`answer_card.html`).
+
+    about  what it is, in a fainter line; reason  why there is none; weak  on what weak evidence it rests
+    """
+
+    name: str
+    about: str = ""
+    reason: str = ""
+    weak: str = ""
 
 
 def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: bool = True) -> None:
     """Draw a pair: question and verdict, a choice of what to mark (kept in the address), and both answers."""
     st.html(CSS)
-    question = f"<h2>{hits_html(pair.question.text, searched_words())}</h2>" if with_question else ""
-    st.html(f'<div class="pair">{question}{verdict_html(run, pair)}</div>')
+    st.html(pair_html(verdict_html(run, pair), pair.question.text if with_question else ""))
     # The first is the default: where answers do not disagree, words that only one of them has are not a finding.
     options = (CLASH, *MARKS) if _may_clash(pair) else tuple(reversed(MARKS))
     words = {CLASH: CLASH_WORDS, **MARK_WORDS}
     marks = choose("Mark what differs", options, "mark", named_by(words), show_label=False)
-    st.html(f'<div class="pair">{answers_html(run, pair, names, marks)}</div>')
+    st.html(pair_html(answers_html(run, pair, names, marks)))
     link(
         "answer", "See the passages behind both answers", run, icon=":material/find_in_page:",
         question=pair.question.question_id, handbook=pair.a.handbook_id, other=pair.b.handbook_id,
     )  # fmt: skip
 
 
-def verdict_html(run: Run, pair: Pair) -> str:
-    """The label and its significance, the divergence topic, and the judge's reasoning."""
-    judgement, searched = pair.judgement, searched_words()
-    topic = f'<span class="topic">{hits_html(judgement.divergence_topic, searched)}</span>' if judgement.divergence_topic else ""
-    status = STATUS.get(judgement.status, "").format(**terms(run))
-    notice = f'<p class="faint">{escape(status)}</p>' if status else ""
-    reasoning = f'<div class="reasoning">{hits_html(judgement.reasoning, searched)}</div>' if judgement.reasoning else ""
-    return f'<div class="verdict">{_badges_html(judgement)}{topic}</div>{notice}{reasoning}'
+def pair_html(inside: Markup, question: str = "") -> Markup:
+    """What is shown of a pair, in the style of pairs, below its question where one is given."""
+    heading = Markup("<h2>{}</h2>").format(hits_html(question, searched_words())) if question else Markup()
+    return Markup('<div class="pair">{}{}</div>').format(heading, inside)
 
 
-def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> str:
+def verdict_html(run: Run, pair: Pair) -> Markup:
+    """The label and its significance, the divergence topic, and the judge's reasoning; or why there is none of it."""
+    return judgement_html(pair.judgement, STATUS.get(pair.judgement.status, "").format(**terms(run)))
+
+
+def judgement_html(judgement: Judgement, status: str = "") -> Markup:
+    """The same of a verdict; `status` is a sentence on it."""
+    hits = partial(hits_html, words=searched_words())
+    return rendered("_shared/verdict.html", judgement=judgement, badges=_badges_html(judgement), status=status, hits=hits)
+
+
+def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Markup:
     """Both answers, each under its handbook, and the legend of the marks."""
+    legend = Markup()
     if pair.a.state == pair.b.state == PRESENT and marks == CLASH:
-        left, right, legend = _clash_html(pair)
+        *texts, legend = _clash_html(pair)
     elif pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
-        left, right = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks], searched_words())
-        legend = LEGEND.format(words=WORD_LEGEND if marks == "all" else "") if marks != "none" else ""
+        texts = [*mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks], searched_words())]
+        legend = legend_html(marks)
     else:
-        left, right = (hits_html(shortened(side.answer or ""), searched_words()) for side in (pair.a, pair.b))
-        legend = ""
-    sides = _side_html(run, pair, pair.a, names, left) + _side_html(run, pair, pair.b, names, right)
-    return f'{legend}<div class="sides">{sides}</div>{_usage_html(pair.judgement)}'
+        texts = [hits_html(shortened(side.answer or ""), searched_words()) for side in (pair.a, pair.b)]
+    question_id = pair.question.question_id
+    cited = load(citations, run, question_id=question_id)
+
+    def pages(side: Side) -> Markup:
+        return citation_links_html(run, question_id, side.handbook_id, cited.get(side.handbook_id, ()))
+
+    def source_link(side: Side) -> Markup:
+        first = next(iter(cited.get(side.handbook_id, ())), None)
+        return public_link_html(side.url or "", first.page if first else None)
+
+    return rendered(
+        "_shared/two_answers.html", legend=legend, answers=zip((pair.a, pair.b), texts, strict=True), pages=pages,
+        source_link=source_link, usage=_usage(pair.judgement),
+        head=lambda side: answer_head(side, names.get(side.handbook_id, side.handbook_id)),
+    )  # fmt: skip
+
+
+def legend_html(marks: str, evidence: str = "") -> Markup:
+    """What the marks of a choice mean (`MARKS`, `CLASH`); nothing where nothing is marked."""
+    return rendered("_shared/legend.html", marks=marks, evidence=evidence) if marks != "none" else Markup()
 
 
 def _may_clash(pair: Pair) -> bool:
     return pair.judgement.label in DISAGREEING and pair.a.state == pair.b.state == PRESENT
 
 
-def _clash_html(pair: Pair) -> tuple[str, str, str]:
+def _clash_html(pair: Pair) -> tuple[Markup, Markup, Markup]:
     """Both answers with the sentences that clash marked, and the legend."""
     judgement, texts = pair.judgement, (shortened(pair.a.answer or ""), shortened(pair.b.answer or ""))
     names = ((pair.a.center, pair.a.handbook_id, pair.a.title or ""), (pair.b.center, pair.b.handbook_id, pair.b.title or ""))
     clash = clashing_sentences(pair.question.text, *texts, judgement.reasoning or "", judgement.divergence_topic or "", names)
     if clash is None:
-        return hits_html(texts[0], searched_words()), hits_html(texts[1], searched_words()), NO_CLASH
+        return hits_html(texts[0], searched_words()), hits_html(texts[1], searched_words()), legend_html(NO_CLASH)
     evidence = "the judge's reasoning and both texts" if judgement.reasoning or judgement.divergence_topic else "both texts"
     left, right = (_with_sentence_html(text, span) for text, span in zip(texts, clash, strict=True))
-    return left, right, CLASH_LEGEND.format(evidence=evidence)
+    return left, right, legend_html(CLASH, evidence)
 
 
-def _with_sentence_html(text: str, span: SentenceSpan) -> str:
+def _with_sentence_html(text: str, span: SentenceSpan) -> Markup:
     part = hits_in(text, searched_words())
-    mark = f'<mark class="clash" title="clashes with the sentence marked in the other answer">{part(*span)}</mark>'
-    return f'<span class="pale">{part(0, span.start)}</span>{mark}<span class="pale">{part(span.end, len(text))}</span>'
+    pale = Markup('<span class="pale">{}</span>')
+    mark = Markup('<mark class="clash" title="clashes with the sentence marked in the other answer">{}</mark>')
+    return pale.format(part(0, span.start)) + mark.format(part(*span)) + pale.format(part(span.end, len(text)))
 
 
-def _badges_html(judgement: Judgement) -> str:
+def _badges_html(judgement: Judgement) -> Markup:
     if judgement.status == NOT_IN_RELEASE:
         return _badge_html("not asked", LABEL_COLOURS["not asked"])
     badges = label_badge_html(judgement.label)
@@ -140,60 +168,37 @@ def _badges_html(judgement: Judgement) -> str:
     return badges
 
 
-def label_badge_html(label: str | None) -> str:
+def label_badge_html(label: str | None) -> Markup:
     """A label in its colour; None: unscored."""
     return _badge_html(LABEL_WORDS[label or "unscored"], LABEL_COLOURS[label or "unscored"])
 
 
-def _badge_html(text: str, colour: str) -> str:
+def _badge_html(text: str, colour: str) -> Markup:
     ink = f"light-dark({ink_on(colour)}, {ink_on(DARK_COLOURS[colour])})"
     # The colour of "not asked" is that of the page, so only its edge shows.
     edge = "var(--quiet)" if colour == LABEL_COLOURS["not asked"] else light_dark(colour)
     style = f"background:{light_dark(colour)};color:{ink};border:1px solid {edge}"
-    return f'<span class="badge" style="{style}">{escape(text)}</span>'
+    return Markup('<span class="badge" style="{}">{}</span>').format(style, text)
 
 
-def _side_html(run: Run, pair: Pair, side: Side, names: dict[str, str], text: str) -> str:
-    answer = f'<div class="answer-text{" no-answer" if side.state in NO_ANSWER else ""}">{text}</div>' if text else ""
-    head = side_head_html(side, names.get(side.handbook_id, side.handbook_id))
-    question_id = pair.question.question_id
-    cited = load(citations, run, question_id=question_id).get(side.handbook_id, ())
-    return f'<div class="side">{head}{answer}{_sources_html(run, question_id, side, cited)}</div>'
-
-
-def side_head_html(side: Side, name: str) -> str:
+def answer_head(side: Side, name: str) -> AnswerHead:
     """The handbook's name and title and, where it has no answer, the reason, or on what weak evidence it rests."""
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
-    notice = f'<div class="no-answer">{escape(reason)}</div>' if reason else ""
-    weak = f'<div class="faint">Weak evidence: {"; ".join(WEAKNESSES[kind] for kind in side.weak)}.</div>' if side.weak else ""
-    return (
-        f'<div class="name">{escape(name)}</div><div class="faint">{escape(side.title or side.handbook_id)}</div>{notice}{weak}'
-    )
+    return AnswerHead(name, side.title or side.handbook_id, reason, "; ".join(WEAKNESSES[kind] for kind in side.weak))
 
 
-def _sources_html(run: Run, question_id: str, side: Side, cited: Sequence[Citation]) -> str:
-    pages = citation_links_html(run, question_id, side.handbook_id, cited)
-    sections = "".join(f"<li>{escape(section)}</li>" for section in side.sections)
-    listed = f'<div class="faint">Sections used</div><ul>{sections}</ul>' if sections else ""
-    link_html = public_link_html(side.url or "", cited[0].page if cited else None)
-    source = f" · {link_html}" if link_html else ""
-    mode = f"retrieval: {escape(side.mode.replace('_', ' '))}" if side.mode else ""
-    return pages + listed + (f'<div class="faint">{mode}{source}</div>' if mode or source else "")
-
-
-def _usage_html(judgement: Judgement) -> str:
+def _usage(judgement: Judgement) -> str:
     figures = [
         f"{judgement.input_tokens:,} tokens read" if judgement.input_tokens is not None else "",
         f"{judgement.output_tokens:,} written" if judgement.output_tokens is not None else "",
         f"{judgement.latency_s:.1f} s" if judgement.latency_s is not None else "",
     ]
-    used = ", ".join(part for part in figures if part)
-    return f'<div class="faint">Judge: {used}.</div>' if used else ""
+    return ", ".join(part for part in figures if part)
 
 
 # -- marking differences -----------------------------------------------------------------------------------------------
 
-MAX_ANSWER_LENGTH = 20_000  # characters that are compared and shown; no handbook answer comes near, a broken release may
+MARK = Markup('<mark class="{}" title="{}">{}</mark>')
 MARK_TITLES = {
     DifferenceKind.NUMBER: "an amount that the other answer does not state",
     DifferenceKind.NEGATION: "a negation that the other answer does not contain",
@@ -201,7 +206,7 @@ MARK_TITLES = {
 }
 
 
-def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind], words: Sequence[str] = ()) -> tuple[str, str]:
+def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind], words: Sequence[str] = ()) -> tuple[Markup, Markup]:
     """HTML of both texts, with the differences of these kinds in `<mark>`, and the words of a search."""
     texts = (shortened(a), shortened(b))
     left, right = differences(*texts)
@@ -210,22 +215,15 @@ def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind], words: S
     return first, second
 
 
-def marked_html(text: str, spans: Iterable[DifferenceSpan], words: Sequence[str] = ()) -> str:
+def marked_html(text: str, spans: Iterable[DifferenceSpan], words: Sequence[str] = ()) -> Markup:
     """The escaped text with the spans, which are in order and do not overlap, in `<mark>`, and the words of a search."""
-    return "".join(_html_fragments(text, spans, hits_in(text, words)))
+    return Markup().join(_html_fragments(text, spans, hits_in(text, words)))
 
 
-def shortened(text: str) -> str:
-    """`text`, cut with a notice where it is longer than any real answer."""
-    if len(text) <= MAX_ANSWER_LENGTH:
-        return text
-    return f"{text[:MAX_ANSWER_LENGTH]} ... (cut after {MAX_ANSWER_LENGTH:,} of {len(text):,} characters)"
-
-
-def _html_fragments(text: str, spans: Iterable[DifferenceSpan], part: Callable[[int, int], str]) -> Iterator[str]:
+def _html_fragments(text: str, spans: Iterable[DifferenceSpan], part: Callable[[int, int], Markup]) -> Iterator[Markup]:
     done = 0
     for span in spans:
         yield part(done, span.start)
-        yield f'<mark class="{span.kind}" title="{MARK_TITLES[span.kind]}">{part(span.start, span.end)}</mark>'
+        yield MARK.format(span.kind, MARK_TITLES[span.kind], part(span.start, span.end))
         done = span.end
     yield part(done, len(text))

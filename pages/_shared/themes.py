@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -191,21 +192,7 @@ def find_by_meaning(run: str, taxonomy_sha256: str, words: str) -> pd.DataFrame:
 # -- the map -----------------------------------------------------------------------------------------------------------
 
 HEIGHT_PX = 620
-COMPONENT_SCRIPT = """
-export default function (component) {
-  const host = component.parentElement.querySelector(".theme-map")
-  const send = (event, number) => component.setTriggerValue(event, number)
-  // This runs at every rerun of the page. The map keeps its position and zoom until its points change.
-  const content = `${component.data.places.length} ${component.data.places.slice(0, 400)} ${component.data.theme}`
-  if (host.content !== content) {
-    host.map?.stop()
-    host.content = content
-    host.map = themeMap(host, component.data, (event, number) => host.send(event, number))
-  } else host.map?.repaint()
-  host.send = send
-  return () => { host.map?.stop(); host.content = null }
-}
-"""
+COMPONENT_SCRIPT = Path(__file__).with_name("theme_map.js").read_text(encoding="utf-8")
 _map = st.components.v2.component(
     "theme_map",
     html='<div class="theme-map"></div>',

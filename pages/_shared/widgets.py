@@ -24,6 +24,7 @@ from audit.tables import HIGH, LOW, Column, ColumnKind
 from audit.terms import RATE_SYMBOLS, terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark, is_phone
+from pages._blinded.scripts import script_path
 from pages._shared.previews import current_notice, current_source
 from pages._shared.printed_table import printed_table
 
@@ -132,12 +133,12 @@ def go_to(script: str, run: Run, **params: str | list[str]) -> None:
     # This page's own parameters are passed along: the browser records the new address for this page before it opens the other,
     # so without them the Back button would return to a view without its filters.
     here = {name: st.query_params.get_all(name) for name in st.query_params}
-    st.switch_page(f"pages/{script}.py", query_params={**here, "run": run.key, **params})
+    st.switch_page(script_path(script), query_params={**here, "run": run.key, **params})
 
 
 def link(script: str, label: str, run: Run, /, icon: str | None = None, **params: str | list[str]) -> None:
     """A link to another page on the same run; `label` is a template of `say`."""
-    st.page_link(f"pages/{script}.py", label=say(run, label), icon=icon, query_params={"run": run.key, **params})
+    st.page_link(script_path(script), label=say(run, label), icon=icon, query_params={"run": run.key, **params})
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audit.demo.config import WorldConfig
-from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.world import draw_world
 from audit.vocabulary import LABELS
+from tests.simulator.config import WorldConfig
+from tests.simulator.judge import UNSCORED, simulate_labels
+from tests.simulator.world import draw_world
 
 Counts = npt.NDArray[np.int64]
 

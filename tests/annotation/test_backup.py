@@ -17,7 +17,7 @@ from sqlalchemy import inspect, text
 from annotation.label_store.access_log import list_log
 from annotation.label_store.assignments import Choice, next_task
 from annotation.label_store.backup import copy_database
-from annotation.label_store.engine import HEAD, LabelStore, open_label_store, serving_lock
+from annotation.label_store.engine import LabelStore, open_label_store, serving_lock
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.studies.accounts import open_session
 from annotation.studies.backup import CheckedCopy, back_up, restore
@@ -205,8 +205,9 @@ def test_an_altered_backup_is_restored_only_on_purpose(backup: Path, url: str, p
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("drop table alembic_version", "is a database, but not one of studies"),
-        ("update alembic_version set version_num = '9999'", "newer version"),
+        ("drop table schema_version", "is a database, but not one of studies"),
+        ("update schema_version set version = 9999", "newer version"),
+        ("create table alembic_version as select '0012' as version_num", r"backup\.db were written before the first release"),
         (None, "cannot be copied: file is not a database"),
     ],
 )
@@ -244,51 +245,6 @@ def test_a_damaged_database_in_place_is_replaced_and_kept_as_it_is(backup: Path,
     assert kept.read_bytes() == b"damaged" * 1_000
     assert Path(f"{kept}-wal").read_bytes() == b"its log"
     assert len(ratings_in(path)) == 2
-
-
-# -- migrations --------------------------------------------------------------------------------------------------------
-
-
-def made_older(store: LabelStore) -> None:
-    with store.begin() as tx:
-        tx.execute(text("delete from heads where ledger = 'study_events'"))
-        for name in ("study_events", "saved_selections", "app_settings"):
-            tx.execute(text(f"drop table {name}"))
-        # Columns that later versions add
-        tx.execute(text("alter table studies drop column scheme"))
-        tx.execute(text("alter table studies drop column ratings_per_item"))
-        tx.execute(text("alter table items drop column reference"))
-        for name in ("ratings", "drafts"):
-            tx.execute(text(f"alter table {name} drop column rationale"))
-        tx.execute(text("update alembic_version set version_num = '0006'"))
-    store.close()
-
-
-def test_an_older_store_is_copied_beside_itself_before_it_is_migrated(live: LabelStore, url: str, path: Path) -> None:
-    made_older(live)
-    before = rows_of(path)
-    open_label_store(url).close()
-    (copy,) = path.parent.glob(f"studies.db.before-{HEAD}-*")
-    assert rows_of(copy) == before
-    assert rows_of(copy)["alembic_version"] == [("0006",)]
-    open_label_store(url).close()
-    assert len(list(path.parent.glob("studies.db.before-*"))) == 1
-    # A copy of the older version is a backup too
-    assert restore(url, copy, NOW)[0] == CheckedCopy(studies=1, ratings=2, faults=())
-
-
-def test_a_store_that_cannot_be_copied_is_not_migrated(
-    live: LabelStore, url: str, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made_older(live)
-
-    def full(*_: object) -> None:
-        raise AuditError("The copy cannot be written: No space left on device. No copy was made.")
-
-    monkeypatch.setattr("annotation.label_store.engine.copy_database", full)
-    with pytest.raises(AuditError, match="No space left on device"):
-        open_label_store(url)
-    assert rows_of(path)["alembic_version"] == [("0006",)]
 
 
 def test_a_copy_that_fails_leaves_no_file(live: LabelStore, tmp_path: Path) -> None:

@@ -67,11 +67,11 @@ def test_a_packet_that_is_imported_again_changes_nothing_and_other_sentences_are
     assert stored(one, "ana") == ["Avoid  grapefruit.", ""]
 
 
-def test_a_packet_of_an_earlier_version_takes_no_marks_away(one: LabelStore) -> None:
+def test_a_packet_whose_columns_of_marks_were_deleted_is_refused_and_takes_no_marks_away(one: LabelStore) -> None:
     rows = filled(one, "ana", {"b": BIRCH})
     import_packet(one, "s", "ana", "p.csv", as_csv(rows), NOW)
-    old = as_csv(rows, without=("marked_1", "marked_2"))
-    assert import_packet(one, "s", "ana", "p.csv", old, NOW).unchanged == 1
+    with pytest.raises(StudyError, match="column 'marked_1' is missing"):
+        import_packet(one, "s", "ana", "p.csv", as_csv(rows, without=("marked_1", "marked_2")), NOW)
     assert stored(one, "ana") == ["", BIRCH]
 
 

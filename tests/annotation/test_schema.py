@@ -1,54 +1,53 @@
-"""Migrations create what the code expects, and a store of a newer version is refused."""
+"""A new store has the tables that the code declares, and a store of another version is refused as it is."""
 
 from __future__ import annotations
 
-import ast
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData, Table, insert, select, text
+from sqlalchemy import Connection, MetaData, insert, inspect, select, text
 from sqlalchemy.exc import DatabaseError, IntegrityError
 
 from annotation.label_store import schema
-from annotation.label_store.access_log import list_log
-from annotation.label_store.engine import HEAD, MIGRATIONS, LabelStore, open_label_store
-from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import list_studies
-from annotation.schemes import PAIRS
+from annotation.label_store.creation import SCHEMA_VERSION
+from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies import verdict_store
-from annotation.studies.accounts import list_account_states
-from annotation.studies.verification import unsealed_until, verify_study
 from audit.errors import AuditError
 from audit.settings import Settings
-from tests.support.studies import NOW, rate, study_of
+from tests.support.studies import rate, study_of
 
 
-def test_the_migrated_tables_are_those_of_the_code(store: LabelStore) -> None:
+def test_every_table_of_the_code_is_created_and_its_version_is_recorded(store: LabelStore) -> None:
+    declared = {*schema.metadata.tables, *verdict_store.metadata.tables}
     with store.read() as con:
-        context = MigrationContext.configure(con, opts={"compare_type": True})
-        assert compare_metadata(context, [schema.metadata, verdict_store.metadata]) == []
+        assert set(inspect(con).get_table_names()) == {*declared, "schema_version"}
+        assert con.execute(text("select version from schema_version")).all() == [(SCHEMA_VERSION,)]
 
 
-def test_the_code_knows_the_newest_migration() -> None:
-    assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == HEAD
+@pytest.mark.parametrize("table", ["ratings", "decisions", "study_events", "theme_acts", "access_log"])
+def test_each_ledger_has_triggers_against_changing_and_deleting_an_entry(store: LabelStore, table: str) -> None:
+    triggers = "select count(*) from sqlite_master where type = 'trigger' and tbl_name = :table"
+    if not store.sqlite:
+        triggers = "select count(distinct event_manipulation) from information_schema.triggers where event_object_table = :table"
+    with store.read() as con:
+        assert con.execute(text(triggers), {"table": table}).scalar() == 2
 
 
-def test_a_migration_uses_no_code_of_the_program_which_may_have_changed_since() -> None:
-    for path in (MIGRATIONS / "versions").glob("v*.py"):
-        nodes = list(ast.walk(ast.parse(path.read_text())))
-        imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-        imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-        assert not [name for name in imported if name.split(".")[0] in ("annotation", "audit", "pages")], path.name
+def test_processes_that_start_at_once_create_one_store(url: str) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(open_label_store, [url] * 4))
+    with stores[0].read() as con:
+        assert con.execute(text("select count(*) from schema_version")).scalar() == 1
+    for store in stores:
+        store.close()
 
 
 def test_a_store_of_a_newer_version_is_left_alone(store: LabelStore, url: str) -> None:
     with store.begin() as tx:
-        tx.execute(text("update alembic_version set version_num = '9999'"))
+        tx.execute(text("update schema_version set version = 9999"))
     with pytest.raises(AuditError, match="newer version"):
         open_label_store(url)
 
@@ -81,88 +80,60 @@ def test_studies_are_kept_in_the_data_folder_by_default(monkeypatch: pytest.Monk
     assert Settings(data_dir=Path("d")).studies_url == "postgresql://h/db"
 
 
-def test_an_older_store_is_migrated_with_its_contents(store: LabelStore, url: str) -> None:
-    study_of(store, 2)
-    rate(store, "ana", 1, "ABSENT")
+EARLIER = (
+    r"The studies at .* were written before the first release \(revision {}\), and this version opens only those that it created "
+    r"itself\. Nothing in them was changed\. Export .*; then move the database away or name another one in AUDIT_STUDIES_URL"
+)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0012", None])
+def test_a_store_from_before_the_first_release_is_refused(store: LabelStore, url: str, revision: str | None) -> None:
     with store.begin() as tx:
-        tx.execute(text("delete from heads where ledger = 'study_events'"))
-        for made in (
-            "table study_events",
-            "table theme_acts", "table theme_heads", "index ix_seats_unrated", "table access_log", "table ended_sign_ins",
-            "table saved_selections", "table app_settings", "index ix_attempts_address_at",
-        ):  # fmt: skip
-            tx.execute(text(f"drop {made}"))
-        if not store.sqlite:
-            for function in ("study_events_sealed", "theme_acts_sealed", "access_log_sealed", "access_log_kept"):
-                tx.execute(text(f"drop function {function}"))
-        for column in ("disabled_at", "one_time_until", "last_sign_in_at", "signed_out_at"):
-            tx.execute(text(f"alter table users drop column {column}"))
-        tx.execute(text("alter table attempts drop column address"))
-        for table, column in (
-            ("studies", "synthetic"), ("studies", "scheme"), ("studies", "ratings_per_item"), ("items", "reference"),
-            ("ratings", "rationale"), ("drafts", "rationale"),
-        ):  # fmt: skip
-            tx.execute(text(f"alter table {table} drop column {column}"))
-        tx.execute(text("update alembic_version set version_num = '0001'"))
-    again = open_label_store(url)
-    assert [(study.study_id, study.synthetic) for study in list_studies(again)] == [("s", False)]
-    assert [row["label"] for row in assignment_rows(again, "s") if row["label"]] == ["ABSENT"]
-    assert [state.state for state in list_account_states(again, NOW)] == ["active", "active"]
-    assert list_log(again) == []
-    assert verify_study(again, "s") == []
-    assert unsealed_until(again, "s") is not None
-    with again.begin() as tx:
-        tx.execute(text("update seats set swapped = not swapped"))
-    (fault,) = verify_study(again, "s")
-    assert fault.startswith("seats: 4 rows were changed after the study was sealed")
-    again.close()
+        tx.execute(text("drop table schema_version"))
+        if revision is not None:
+            tx.execute(text("create table alembic_version (version_num text not null)"))
+            tx.execute(text("insert into alembic_version values (:revision)"), {"revision": revision})
+    before = _rows(store)
+    with pytest.raises(AuditError, match=EARLIER.format(revision or "not recorded")):
+        open_label_store(url)
+    assert _rows(store) == before
 
 
-def as_of_version(version: str, store: LabelStore) -> None:
-    """Put the rows of a store into tables of an older version, which have fewer columns."""
-    tables = schema.metadata.sorted_tables
+def _rows(store: LabelStore) -> dict[str, list[tuple[object, ...]]]:
     with store.read() as con:
-        rows = {table.name: [dict(row) for row in con.execute(select(table)).mappings()] for table in tables}
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with store.begin() as tx:
-        old = MetaData()
-        old.reflect(tx)
-        tx.execute(text("pragma defer_foreign_keys = on" if store.sqlite else "drop schema public cascade"))
-        if store.sqlite:
-            old.drop_all(tx)
-        else:
-            tx.execute(text("create schema public"))
-        config.attributes["connection"] = tx
-        command.upgrade(config, version)
-        for table in (table for table in tables if rows[table.name]):
-            there = Table(table.name, MetaData(), autoload_with=tx)
-            kept = [{name: value for name, value in row.items() if name in there.c} for row in rows[table.name]]
-            tx.execute(insert(there), kept)
+        tables = MetaData()
+        tables.reflect(con)
+        return {name: [tuple(row) for row in con.execute(select(table))] for name, table in tables.tables.items()}
 
 
-def test_ratings_from_before_there_were_schemes_keep_their_hashes_and_stay_append_only(store: LabelStore, url: str) -> None:
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_nothing_in_the_folder_of_a_refused_store_is_touched(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "studies.db"
+    with closing(sqlite3.connect(path)) as con, con:
+        con.execute(f"pragma journal_mode = {journal}")
+        con.execute("create table alembic_version (version_num text not null)")
+        con.execute("insert into alembic_version values ('0007')")
+    before = path.read_bytes()
+    with pytest.raises(AuditError, match=EARLIER.format("0007")):
+        open_label_store(f"sqlite:///{path}")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("studies.db", before)]
+
+
+def test_a_ledger_knows_the_labels_of_both_schemes_and_no_other_word(store: LabelStore) -> None:
     study_of(store, 2)
     rate(store, "ana", 1, "DIVERGENT", "high")
-    as_of_version("0007", store)
-    with store.begin() as tx, pytest.raises(IntegrityError), tx.begin_nested():
-        _insert_rating(tx, "tie")
-    again = open_label_store(url)
-    assert [study.scheme for study in list_studies(again)] == [PAIRS]
-    assert [row["label"] for row in assignment_rows(again, "s") if row["label"]] == ["DIVERGENT"]
-    assert verify_study(again, "s") == []
-    with again.begin() as tx:
+    with store.begin() as tx:
         _insert_rating(tx, "tie")
     for change in ("update ratings set comment = 'x'", "delete from ratings"):
-        with pytest.raises(DatabaseError), again.begin() as tx:  # refused by the triggers, which were made again
+        with pytest.raises(DatabaseError), store.begin() as tx:  # refused by the triggers
             tx.execute(text(change))
-    with pytest.raises(IntegrityError), again.begin() as tx:
+    with pytest.raises(IntegrityError), store.begin() as tx:
         _insert_rating(tx, "better")
-    again.close()
 
 
 def _insert_rating(tx: Connection, label: str) -> None:
     """A second rating of the first annotator's item, as somebody would write it by hand."""
-    ratings = Table("ratings", MetaData(), autoload_with=tx)  # as they are in this version
-    row = dict(tx.execute(select(ratings)).mappings().first() or {})
-    tx.execute(insert(ratings).values({**row, "seq": 2, "revision": 2, "key": "by hand", "label": label, "significance": None}))
+    row = dict(tx.execute(select(schema.ratings)).mappings().first() or {})
+    tx.execute(
+        insert(schema.ratings).values({**row, "seq": 2, "revision": 2, "key": "by hand", "label": label, "significance": None})
+    )

@@ -18,7 +18,6 @@ from annotation.studies.verification import (
     SealedHeads,
     heads_record,
     read_sealed_heads,
-    unsealed_until,
     verify_study,
 )
 from tests.support.studies import rate, rate_all, step, study_of
@@ -53,7 +52,6 @@ def by_hand(store: LabelStore, statement: str, *tables: str) -> None:
 
 def test_nothing_is_reported_of_a_study_that_nobody_altered(study: LabelStore) -> None:
     assert verify_study(study, "s") == []
-    assert unsealed_until(study, "s") is None
     assert {name: head["entries"] for name, head in heads_record(study, "s").items()} == {
         "ratings": 2, "decisions": 0, "study_events": 2,
     }  # fmt: skip

@@ -84,7 +84,7 @@ def test_another_address_gets_another_role(institution, identity) -> None:
 def test_a_user_without_an_account_gets_the_reason_and_reaches_no_page(institution, identity, claims, message) -> None:
     page = signed_in_by_provider(institution, identity, **claims)
     expect(page.get_by_text(re.compile(message))).to_be_visible()
-    for script in ("annotate", "study", "overview"):
+    for script in ("annotate", "study", "start"):
         page.goto(f"{institution.address}/{script}")
         expect(page.get_by_text(re.compile(message))).to_be_visible()
     page.get_by_role("button", name="Sign out of the identity provider").click()

@@ -22,7 +22,7 @@ from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.label_store.results import assignment_rows
-from annotation.studies.simulated_annotators import RUNNING
+from annotation.studies.demo_studies import RUNNING
 from tests.browser.conftest import BUILD_TIMEOUT_MS, ROOT, Dashboard, choose_option, open_tab, server, settled, signed_in_as
 from tests.support.archives import differing_entries
 

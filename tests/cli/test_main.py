@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from annotation.__main__ import REPLACED
-from annotation.__main__ import main as annotation
 from audit.cli.main import main, parse, parser
 from audit.commands import COMMANDS, CURATED_THEMES, DEMO_STUDIES, GROUPS, STUDY_PAIRS, STUDY_TABLES, Command, load_object
 
@@ -88,7 +86,7 @@ def _cpu_seconds(option: str) -> float:
         (["judg"], "'audit judg' is not a command. Did you mean 'audit judge'? Nothing was done."),
         (["themes", "bild"], "'audit themes bild' is not a command. Did you mean 'audit themes build'?"),
         (["xyzzy"], "'audit xyzzy' is not a command. Nothing was done. `audit --help` lists the commands."),
-        (["stdy", "sample"], "Did you mean 'audit study'?"),
+        (["stdy", "create"], "Did you mean 'audit study'?"),
     ],
 )
 def test_a_mistyped_command_gets_a_suggestion(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +126,7 @@ def test_completion_knows_commands_of_both_packages(shell: str, capsys: pytest.C
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert "themes" in script
-    assert "sample" in script
+    assert "advance" in script
 
 
 def test_the_bash_completion_is_valid_bash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,20 +134,6 @@ def test_the_bash_completion_is_valid_bash(tmp_path: Path, capsys: pytest.Captur
     path = tmp_path / "audit"
     path.write_text(capsys.readouterr().out)
     subprocess.run(["bash", "-n", str(path)], check=True)
-
-
-@pytest.mark.parametrize(("old", "new"), REPLACED.items())
-def test_the_old_program_names_the_command_that_replaces_it(old: str, new: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert annotation([*old.split(), "something"]) == 2
-    assert f"Use instead: {new}" in capsys.readouterr().err
-    words = new.removeprefix("audit ").split()
-    names = {command.name for command in COMMANDS}
-    assert words[0] in names or " ".join(words[:2]) in names
-
-
-def test_the_old_program_without_a_known_command_leads_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert annotation([]) == 2
-    assert "audit --help" in capsys.readouterr().err
 
 
 def test_an_option_means_the_same_to_the_parser_of_one_command_and_of_all() -> None:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import re
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from audit.exports.context import open_context
-from audit.exports.published_comparison import (
+from audit.exports.published.comparison import (
     AGREES,
     DIFFERS,
     UNKNOWN,
     PublishedFigure,
     RunFigure,
     RunFigures,
-    published_comparison,
     published_figures,
     verdict,
 )
-from audit.exports.run_figures import run_figures
+from audit.exports.published.pairs import pair_comparison, run_figures
 from tests.support.loading import load
 from tests.support.tiny import handbook, release_from
+
+
+def parts_of_the_source_paper() -> set[str]:
+    text = (Path(__file__).resolve().parents[1] / "published/source_paper.toml").read_text("utf-8")
+    return set(tomllib.loads(text)["sections"])
 
 
 def printed(value: str, below: bool = False) -> PublishedFigure:
@@ -52,7 +55,7 @@ def test_a_figure_printed_as_under_a_value_must_be_under_it():
 
 
 def test_what_a_release_does_not_hold_cannot_be_computed_and_says_why():
-    frame = published_comparison({"absence.mean": "The release came without answers."}).frame.set_index("title")
+    frame = pair_comparison({"absence.mean": "The release came without answers."}).frame.set_index("title")
     told = frame.loc["Absence, mean over handbooks"]
     assert (told["verdict"], told["how"]) == (UNKNOWN, "The release came without answers.")
     assert "No study" in frame.loc["Cohen's kappa of the annotators", "how"]
@@ -101,8 +104,7 @@ def test_the_ablation_is_compared_only_with_a_run_that_was_asked_for_the_label_f
 
 
 def test_every_published_figure_has_a_name_of_its_own_and_a_place_in_the_source():
-    source, figures = published_figures()
-    assert source == "arXiv:2605.29084"
+    figures = published_figures("pairs")
     assert len({figure.name for figure in figures}) == len(figures)
     assert all(figure.where and float(figure.value) >= 0 for figure in figures if not figure.name.startswith("runs."))
 
@@ -119,18 +121,18 @@ def test_a_range_and_a_figure_printed_as_over_a_value():
 
 
 def test_without_an_earlier_run_its_figures_say_so():
-    frame = published_comparison({}).frame.set_index("title")
+    frame = pair_comparison({}).frame.set_index("title")
     assert frame.loc["Change of disagreement from the earlier pipeline, mean over organs", "how"].startswith("No earlier run")
 
 
 def test_the_published_label_shares_leave_a_gap_that_is_not_papered_over():
-    judged = [float(figure.value) for figure in published_figures()[1] if figure.name.startswith("judged.")]
+    judged = [float(figure.value) for figure in published_figures("pairs") if figure.name.startswith("judged.")]
     assert sum(judged) == pytest.approx(0.955)
 
 
 def test_every_citation_of_the_source_paper_names_a_part_of_it_that_the_published_figures_list():
     root = Path(__file__).resolve().parents[2]
-    known = set(tomllib.loads((root / "audit/exports/published.toml").read_text("utf-8"))["sections"])
+    known = parts_of_the_source_paper()
     texts = {
         path: path.read_text("utf-8") for folder in ("audit", "annotation", "pages") for path in (root / folder).rglob("*.py")
     }
@@ -142,11 +144,10 @@ def test_every_citation_of_the_source_paper_names_a_part_of_it_that_the_publishe
     }
     assert len(cited) >= 15
     assert {part for _, part in cited if part} <= known
-    assert {name for name, part in cited if part is None} <= {"export.py", "presets.py", "retrieve.py", "run.py"}, (
+    assert {name for name, part in cited if part is None} <= {"export.py", "pairs.py", "presets.py", "retrieve.py", "run.py"}, (
         "these name the paper, not a claim of it"
     )
 
 
 def test_the_figures_of_the_source_paper_name_a_part_of_it():
-    sections = tomllib.loads(files("audit.exports").joinpath("published.toml").read_text("utf-8"))["sections"]
-    assert {figure.where.partition(";")[0] for figure in published_figures()[1]} <= set(sections)
+    assert {figure.where.partition(";")[0] for figure in published_figures("pairs")} <= parts_of_the_source_paper()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.exports import catalogue, run_tables
 from audit.exports.context import ExportContext, open_context
+from audit.exports.sections.model import own_table
 from audit.exports.table_model import POPULATION, metric_frame
 from audit.metrics import METRICS
 from audit.stats.intervals import wilson
@@ -31,29 +31,29 @@ def material(tmp_path: Path) -> Iterator[ExportContext]:
 
 
 def test_where_no_pair_disagrees_the_interval_is_wilsons_and_the_footnote_says_so(material: ExportContext):
-    table = catalogue.metric("organs")(material)
+    table = own_table("organs")(material)
     low, high = wilson(0, 3)  # three questions
     assert tuple(table.frame.iloc[-1][["r_div_low", "r_div_high"]]) == pytest.approx((float(low), float(high)))
     rule = f"Wilson's with {material.run.term('question', 2)} as trials"
     assert any(rule in note for note in table.notes)
-    assert any(rule in note for note in run_tables.judge_length(material).notes)
+    assert any(rule in note for note in own_table("judge_length")(material).notes)
 
 
 def test_a_table_says_of_which_population_its_intervals_speak(material: ExportContext):
-    organs, disputed = (catalogue.metric(name)(material) for name in ("organs", "disputed_shares"))
+    organs, disputed = (own_table(name)(material) for name in ("organs", "disputed_shares"))
     assert organs.population == "other topics of concern and other handbooks like these"
     assert set(organs.typed()["95 % intervals speak of"]) == {organs.population}
     assert disputed.population == "other topics of concern put to these handbooks"
 
 
 def test_the_share_that_grows_with_the_number_of_handbooks_has_its_interval_in_a_table_of_its_own(material: ExportContext):
-    organs, disputed = (catalogue.metric(name)(material) for name in ("organs", "disputed_shares"))
+    organs, disputed = (own_table(name)(material) for name in ("organs", "disputed_shares"))
     assert any("pct_any_div grows with the number of handbooks" in note for note in organs.notes)
     assert "Disputed questions (pct_any_div), 95 % low" not in organs.typed()
     assert "Disputed questions (pct_any_div), 95 % low" in disputed.typed()
 
 
-@pytest.mark.parametrize("make", [catalogue.metric("centers"), run_tables.handbooks])
+@pytest.mark.parametrize("make", [own_table("centers"), own_table("handbooks")])
 def test_what_is_said_of_one_side_takes_its_own_handbooks_as_they_are(material: ExportContext, make):
     notes = " ".join(make(material).notes)
     assert "its own being fixed" in notes

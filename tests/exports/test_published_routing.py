@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from audit.exports.context import open_context
-from audit.exports.published_comparison import AGREES, UNKNOWN, published_figures
-from audit.exports.published_routing import FILE, METHODS, methods_in, routing_comparison
+from audit.exports.published.comparison import AGREES, UNKNOWN
+from audit.exports.published.routing import METHODS, ROUTING_SOURCE, methods_in
+from audit.exports.published.tables import published_tables
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.routes import route_tables, routes_release
@@ -26,14 +27,14 @@ def test_a_system_is_a_published_method_by_its_settings_or_its_id(tmp_path: Path
         assert methods_in(context) == {"all": "merged", "daks": "daks"}
     with open_context(load(systems_release(tmp_path / "systems"), tmp_path / "data").run) as context:
         assert methods_in(context) == {}
-        assert not list(routing_comparison(context))
+        assert not list(published_tables(context, {}))
 
 
 def test_the_run_stands_beside_the_figures_of_its_methods_alone(tmp_path: Path) -> None:
     systems = [{"system_id": "all", "settings": {"method": "merged"}}, {"system_id": "daks", "settings": {"method": "daks"}}]
     values = [measured(name, "daks", "faithfulness", value) for name, value in (("q1", 1.0), ("q2", 0.5))]
     with open_context(loaded(tmp_path, systems=systems, measures=values)) as context:
-        (table,) = routing_comparison(context)
+        (table,) = published_tables(context, {})
     rows = table.frame.set_index("title")
     assert not any("uniform" in title or "graph" in title for title in rows.index)
     # Of q1 and q2 the merged index ranks the primary source first on none; .480 is printed
@@ -47,8 +48,7 @@ def test_the_run_stands_beside_the_figures_of_its_methods_alone(tmp_path: Path) 
 
 
 def test_every_published_figure_has_a_name_of_its_own_and_a_method_that_a_run_may_have() -> None:
-    source, figures = published_figures(FILE)
-    assert source.startswith("Chen et al.")
+    figures = ROUTING_SOURCE.published
     assert len({figure.name for figure in figures}) == len({figure.title for figure in figures}) == len(figures) == 48 + 12 + 16
     methods = {figure.name.rpartition("/")[2] for figure in figures}
     assert set(METHODS) == {method for method in methods if not method.startswith("single_")}
@@ -60,4 +60,4 @@ def test_every_published_figure_has_a_name_of_its_own_and_a_method_that_a_run_ma
      ("end/answer_relevance/graph_fusion", "0.408")],
 )  # fmt: skip
 def test_figures_are_as_printed(name: str, value: str) -> None:
-    assert {figure.name: figure.value for figure in published_figures(FILE)[1]}[name] == value
+    assert {figure.name: figure.value for figure in ROUTING_SOURCE.published}[name] == value

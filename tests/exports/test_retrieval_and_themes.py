@@ -14,11 +14,12 @@ from openpyxl import load_workbook
 
 from audit.charts.figure_files import NoPicturesError
 from audit.errors import AuditError
-from audit.exports import figures, retrieval_tables, two_run_tables
-from audit.exports.catalogue import SECTIONS, chapters
+from audit.exports.catalogue import chapters
 from audit.exports.context import open_context
 from audit.exports.package import MANIFEST, package
 from audit.exports.package_request import ExportRequest
+from audit.exports.sections.retrieval import RETRIEVAL_PICTURES, RETRIEVAL_TABLES
+from audit.exports.sections.two_runs import TWO_RUN_TABLES
 from audit.exports.table_model import Table
 from audit.exports.text_writers import csv_table
 from audit.exports.xlsx import xlsx_bytes
@@ -30,7 +31,9 @@ from tests.support.loading import load
 from tests.support.tiny import release_from
 
 KINDS = {"csv": "csv", "latex": "tex", "markdown": "md", "json": "json"}
-(TABLES,) = [section.tables for section in SECTIONS if retrieval_tables.retrieval in section.tables]
+TWO_RUNS = {maker.__name__: maker for maker in TWO_RUN_TABLES}
+TABLES = {maker.__name__: maker for maker in RETRIEVAL_TABLES}
+(STRATEGIES,) = RETRIEVAL_PICTURES
 FORMULA = '=HYPERLINK("http://x","y")'
 Tried = Callable[[Trials], Run]
 
@@ -61,7 +64,7 @@ def told(table: Table) -> pd.DataFrame:
 
 def test_strategies_stand_with_their_searches_measures_modes_and_time(tried: Tried):
     with open_context(tried(TRIALS)) as material:
-        table, cost = retrieval_tables.retrieval(material), told(retrieval_tables.retrieval_cost(material)).set_index("Strategy")
+        table, cost = TABLES["retrieval"](material), told(TABLES["retrieval_cost"](material)).set_index("Strategy")
     hero, bm25 = told(table).set_index("Strategy").loc[["hero", "bm25"]].to_dict("records")
     # hero: q1 a at place 1, q1 b not found, q2 a at place 2; q3 has no known section.
     assert (hero["Searches (section known)"], hero["Questions"], hero["Searches (section unknown)"]) == (3, 2, 1)
@@ -77,15 +80,15 @@ def test_strategies_stand_with_their_searches_measures_modes_and_time(tried: Tri
 
 def test_a_difference_is_of_the_searches_that_both_made(tried: Tried):
     with open_context(tried(TRIALS)) as material:
-        rows = told(retrieval_tables.retrieval_paired(material)).set_index("Measure")
+        rows = told(TABLES["retrieval_paired"](material)).set_index("Measure")
     assert rows.loc["MRR", "Change"] == pytest.approx((1 / 4 + 1 + 1 / 6) / 3 - (1 + 0 + 1 / 2) / 3)
     assert rows.loc["MRR", ["Strategy", "Searches (made by both)", "Direction"]].tolist() == ["bm25", 3, "too few questions"]
 
 
 def test_where_it_is_harder_stands_by_organ_of_the_question_and_by_handbook(tried: Tried):
     with open_context(tried(TRIALS)) as material:
-        organs = told(retrieval_tables.retrieval_organs(material)).set_index(["Organ", "Strategy"])
-        books = told(retrieval_tables.retrieval_handbooks(material)).set_index(["Handbook", "Strategy"])
+        organs = told(TABLES["retrieval_organs"](material)).set_index(["Organ", "Strategy"])
+        books = told(TABLES["retrieval_handbooks"](material)).set_index(["Handbook", "Strategy"])
     # q1 is a question on kidneys: hero finds it in a at place 1, and in b not at all; q2, on lungs, in a at place 2.
     assert organs.loc[("kidney", "hero"), ["Searches (section known)", "hit@1 (of searches)"]].tolist() == [2, 1 / 2]
     assert organs.loc[("lung", "hero"), ["MRR (mean)", "hit@5 (of searches)"]].tolist() == [1 / 2, 1]
@@ -94,7 +97,7 @@ def test_where_it_is_harder_stands_by_organ_of_the_question_and_by_handbook(trie
 
 def test_what_is_missed_stands_with_its_place_and_who_found_it(tried: Tried):
     with open_context(tried(TRIALS)) as material:
-        table = retrieval_tables.retrieval_missed(material)
+        table = TABLES["retrieval_missed"](material)
     rows = told(table)[["Strategy", "Question", "Handbook", "Rank", "Found by"]].to_numpy().tolist()
     assert rows == [
         ["hero", "What about q1?", "center b", "", "bm25"], ["bm25", "What about q2?", "center a", "6", "hero"],
@@ -105,14 +108,14 @@ def test_what_is_missed_stands_with_its_place_and_who_found_it(tried: Tried):
 def test_of_one_strategy_nobody_else_could_have_found_what_it_misses(tried: Tried):
     only, neither = [each for each in TRIALS if each["strategy"] == "hero"], [trial("q1", "b", "bm25", "s2")]
     with open_context(tried(only)) as material:
-        assert told(retrieval_tables.retrieval_missed(material))["Found by"].tolist() == [""]
+        assert told(TABLES["retrieval_missed"](material))["Found by"].tolist() == [""]
     with open_context(tried([*only, *neither])) as material:
-        assert told(retrieval_tables.retrieval_missed(material))["Found by"].tolist() == ["nobody", "nobody"]
+        assert told(TABLES["retrieval_missed"](material))["Found by"].tolist() == ["nobody", "nobody"]
 
 
 def test_whether_answers_rest_on_the_section_that_holds_them_is_told(tried: Tried):
     with open_context(tried(TRIALS)) as material:
-        rows = told(retrieval_tables.retrieval_answers(material)).set_index("Answer")
+        rows = told(TABLES["retrieval_answers"](material)).set_index("Answer")
     assert rows.loc["Cites nothing", ["Answers", "Of (answers)", "Share"]].tolist() == [
         3,
         3,
@@ -122,7 +125,7 @@ def test_whether_answers_rest_on_the_section_that_holds_them_is_told(tried: Trie
 
 def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):
     with open_context(tried(TRIALS)) as material:
-        (picture,) = figures.strategies(material)
+        (picture,) = STRATEGIES(material)
     ends = {
         title.text: picture.figure.layout[f"xaxis{place or ''}"].ticktext[-1]
         for title, place in zip(picture.figure.layout.annotations, ("", 2, 3, 4, 5), strict=True)
@@ -135,7 +138,7 @@ def test_the_tables_come_in_all_forms_the_same_twice_and_no_strategy_runs_as_a_f
     renamed = [{**each, "strategy": FORMULA if each["strategy"] == "hero" else "{brace}"} for each in TRIALS]
     order = ExportRequest(tried(renamed), "2031-02-03")
     files = package(order)
-    names = [maker.__name__ for maker in TABLES]
+    names = list(TABLES)
     made = [f"tables/{kind}/{name}.{end}" for name in names for kind, end in KINDS.items()]
     again = package(order)
     assert all(files[path] == again[path] for path in [*made, "figures/html/retrieval.html"])
@@ -153,18 +156,18 @@ def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
     files = package(ExportRequest(tried([]), "2031-02-03"))
     assert "tables/csv/retrieval.csv" not in files
     left_out = json.loads(files[MANIFEST])["left_out"]
-    assert {"figure strategies", *(f"table {maker.__name__}" for maker in TABLES)} <= set(left_out)
-    assert all("is unknown, not zero" in left_out[f"table {maker.__name__}"] for maker in TABLES)
+    assert {"figure strategies", *(f"table {name}" for name in TABLES)} <= set(left_out)
+    assert all("is unknown, not zero" in left_out[f"table {name}"] for name in TABLES)
 
 
 def test_what_one_strategy_and_searches_without_a_known_section_cannot_say_is_left_out(tried: Tried):
     with open_context(tried([trial("q1", "a", "hero", "s1", gold="")])) as material:
-        assert told(retrieval_tables.retrieval(material))["MRR (mean)"].tolist() == [""]
+        assert told(TABLES["retrieval"](material))["MRR (mean)"].tolist() == [""]
         with pytest.raises(AuditError, match="Only one strategy"):
-            retrieval_tables.retrieval_paired(material)
+            TABLES["retrieval_paired"](material)
         of_gold = (
-            figures.strategies, retrieval_tables.retrieval_answers, retrieval_tables.retrieval_organs,
-            retrieval_tables.retrieval_handbooks, retrieval_tables.retrieval_missed,
+            STRATEGIES, TABLES["retrieval_answers"], TABLES["retrieval_organs"],
+            TABLES["retrieval_handbooks"], TABLES["retrieval_missed"],
         )  # fmt: skip
         for maker in of_gold:
             with pytest.raises(AuditError, match="so retrieval cannot be scored"):
@@ -190,7 +193,7 @@ def order(tmp_path: Path) -> ExportRequest:
 
 def test_themes_of_two_runs_stand_with_their_shares_and_what_they_do(order: ExportRequest):
     with open_context(order.run, order.other, order.taxonomy, against=order.against) as material:
-        table = two_run_tables.themes_moved(material)
+        table = TWO_RUNS["themes_moved"](material)
     rows = told(table).set_index("Theme")
     assert rows.loc["Other", ["Disagreeing (first)", "Disagreeing (second)"]].tolist() == [1, 2]
     assert rows.loc["Other", "Change"] == pytest.approx(2 / 3 - 1 / 3)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.exports.catalogue import SECTIONS, chapters
+from audit.exports.catalogue import CHAPTERS, chapters
 from audit.exports.context import open_context
-from audit.exports.published_comparison import AGREES, DIFFERS, UNKNOWN, published_comparison, published_figures
-from audit.exports.published_systems import FILE, published_system, shown_figures, system_figures, systems_in
-from audit.exports.system_tables import SYSTEM_TABLES, evidence_measures, reference_measures
+from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
+from audit.exports.published.systems import SYSTEMS_SOURCE, published_system, system_figures, systems_in
+from audit.exports.sections.systems import SYSTEM_TABLES, evidence_measures, reference_measures
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.systems import Record, judged, measured, system_tables, systems_release
@@ -41,7 +41,7 @@ def test_a_run_of_systems_has_their_chapter_and_none_about_pairs(run: Run) -> No
 def test_a_run_of_pairs_has_no_chapter_about_systems(tmp_path: Path) -> None:
     pairs = load(release_from(tmp_path / "releases", "q1 kidney ab=CONSISTENT"), tmp_path / "data").run
     with open_context(pairs) as context:
-        applied = [section.title for section in SECTIONS if section.applies_to(context)]
+        applied = [plan.title for plan in CHAPTERS if plan.applies_to(context)]
     assert "Answering systems compared" not in applied
     assert "Units compared" in applied
 
@@ -87,7 +87,7 @@ def test_only_figures_of_systems_that_the_run_has_are_compared(tmp_path: Path) -
     scored = [judged("q1", "alone", 1, 0, -2, 0, 0, 0, 0, 1), judged("q2", "alone", 1, 0, -1, 0, 0, 0, 1, 1)]
     with open_context(loaded(tmp_path, systems=systems, criteria=scored)) as context:
         names = systems_in(context)
-        table = published_comparison(system_figures(context), shown_figures(names))
+        table = SYSTEMS_SOURCE.comparison(system_figures(context, names), names)
     assert names == {"alone": "mixtral-8x7b/closed_book"}
     rows = table.frame.set_index("title")
     assert not any("Llama" in title for title in rows.index)
@@ -106,6 +106,5 @@ def test_a_run_without_a_published_system_is_compared_with_none(run: Run) -> Non
 
 
 def test_every_published_figure_of_systems_has_a_name_of_its_own() -> None:
-    source, figures = published_figures(FILE)
-    assert source.startswith("Fensore")
+    figures = SYSTEMS_SOURCE.published
     assert len({figure.name for figure in figures}) == len({figure.title for figure in figures}) == len(figures)

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from audit.demo.build import DEFAULT_SEED
-from audit.demo.system_records import true_composites
-from audit.demo.systems import CLINICIAN, JUDGE, SYSTEMS, Reader, expected_composite, simulate_scores
 from audit.stats.prediction_powered import CorrectedMean, corrected_mean
+from tests.simulator.build import DEFAULT_SEED
+from tests.simulator.system_records import true_composites
+from tests.simulator.systems import CLINICIAN, JUDGE, SYSTEMS, Reader, expected_composite, simulate_scores
 
 QUESTIONS, RATED, WORLDS = 120, 40, 200
 

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from audit.demo.build import DEFAULT_SEED, write_demo
-from audit.demo.judge import CheckNoise
 from audit.metrics import METRICS
 from audit.metrics.judge import chosen_pairs_note, judge, judge_checks, judge_reading
 from audit.metrics.judge_length import judge_length
 from audit.store.connection import open_store
 from audit.vocabulary import CheckKind, Label
+from tests.simulator.build import DEFAULT_SEED, write_demo
+from tests.simulator.judge import CheckNoise
 from tests.support.loading import load
 
 TABLE = """

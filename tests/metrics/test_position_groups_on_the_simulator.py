@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from audit.demo.build import write_demo
 from audit.metrics.position_groups import position_groups
 from audit.metrics.question_positions import positions_of
 from audit.settings import Settings
@@ -14,6 +13,7 @@ from audit.store.connection import open_store, rows
 from audit.store.load import load_release
 from audit.text.clashing import clashing_sentences
 from audit.text.quantity import find_quantities
+from tests.simulator.build import write_demo
 
 DISAGREEING_PAIRS = """
 select question_id, q.text, a.handbook_id, b.handbook_id, first.answer, second.answer, reasoning, divergence_topic

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.demo.build import write_demo
-from audit.demo.config import small_config
-from audit.demo.retrieval import HIT_RATES, HandbookTexts, SimulatedSearches, trials
-from audit.demo.world import draw_world
 from audit.errors import AuditError, NotInRunError
 from audit.metrics.retrieval import retrieval, retrieval_paired
 from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
 from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store
+from tests.simulator.build import write_demo
+from tests.simulator.config import small_config
+from tests.simulator.retrieval import HIT_RATES, HandbookTexts, SimulatedSearches, trials
+from tests.simulator.world import draw_world
 from tests.store.test_sections import change_answer
 from tests.support.loading import load
 from tests.support.tiny import release_from

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.demo.build import MISSED_SHARE as MISSED
-from audit.demo.build import write_demo, write_earlier
 from audit.metrics.most_moved import questions_moved
 from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, runs, runs_change
 from audit.metrics.transitions import run_agreement
 from audit.store.connection import Connection, open_two
+from tests.simulator.build import MISSED_SHARE as MISSED
+from tests.simulator.build import write_demo, write_earlier
 from tests.support.loading import load
 
 

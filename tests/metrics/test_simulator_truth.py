@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.demo.build import DEFAULT_SEED, write_demo
-from audit.demo.config import small_config
-from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.world import draw_world
 from audit.metrics.handbooks import handbooks
 from audit.metrics.labels import labels
 from audit.metrics.position_groups import matrix
 from audit.metrics.questions import organs, topics
 from audit.store.connection import Connection, open_store
 from audit.vocabulary import LABELS
+from tests.simulator.build import DEFAULT_SEED, write_demo
+from tests.simulator.config import small_config
+from tests.simulator.judge import UNSCORED, simulate_labels
+from tests.simulator.world import draw_world
 from tests.support.loading import load
 
 WORLD = draw_world(small_config(DEFAULT_SEED))

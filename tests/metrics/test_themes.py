@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.demo.build import write_demo
 from audit.errors import AuditError, NotInRunError
 from audit.metrics.theme import theme_mix, theme_places, theme_questions, theme_search, theme_topics
 from audit.metrics.themes import one_theme, themes
 from audit.queries.themes import NO_THEME, NO_TOPIC
 from audit.release.taxonomy import Taxonomy, Theme
 from audit.store.connection import frame, open_store
+from tests.simulator.build import write_demo
 from tests.support.loading import load
 from tests.support.tiny import handbook
 

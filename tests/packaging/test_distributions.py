@@ -56,11 +56,21 @@ def test_the_wheel_carries_the_dashboard_the_examples_and_its_types(distribution
     (wheel,) = distributions.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
-        "audit/dashboard/app.py", "audit/dashboard/pages/start.py", "audit/dashboard/.streamlit/config.toml",
+        "audit/dashboard/app.py", "audit/dashboard/pages/start/start.py", "audit/dashboard/.streamlit/config.toml",
         "audit/examples/tenancy/config.toml", "audit/store/schema.sql",
         "audit/py.typed", "annotation/py.typed", "annotation/PROTOCOL.md",
     } <= names  # fmt: skip
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "data/"))]
+
+
+def test_the_wheel_carries_the_demo_and_not_the_simulator_that_made_it(distributions: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    shipped = {f"audit/data/demo/{path.name}" for path in (ROOT / "data" / "demo").iterdir()}
+    assert len(shipped) == 7
+    assert {name for name in names if name.startswith("audit/data/")} == shipped
+    toml = {path.name for path in (ROOT / "tests" / "simulator").rglob("*.toml")}
+    assert not [name for name in names if "simulator" in name or Path(name).name in toml]
 
 
 def test_the_sdist_carries_the_tests(distributions: Path) -> None:
@@ -78,11 +88,18 @@ def test_the_code_comes_from_the_wheel(installed: Path, audit: Audit, tmp_path: 
     assert audit("--version").stdout.strip() == version
 
 
-def test_the_demo_is_written_loaded_and_measured_from_the_wheel(audit: Audit) -> None:
-    assert audit("demo", "--no-serve").returncode == 0
+def test_the_demo_is_opened_and_measured_from_the_wheel(audit: Audit) -> None:
+    done = audit("demo", "--studies", "--no-serve")
+    assert done.returncode == 0, done.stderr
     measured = audit("metrics", "organs", "--format", "csv")
     assert measured.returncode == 0, measured.stderr
     assert len(measured.stdout.splitlines()) > 2
+
+
+def test_from_the_wheel_the_demo_at_paper_scale_is_refused_in_one_sentence(audit: Audit) -> None:
+    refused = audit("demo", "--scale", "paper", "--no-serve")
+    assert refused.returncode == 2
+    assert "the simulator that makes others comes with a checkout of the project. Nothing was written." in refused.stderr
 
 
 def test_the_example_of_the_readme_comes_with_the_wheel(audit: Audit, tmp_path: Path) -> None:

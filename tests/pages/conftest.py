@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from audit.settings import Settings
 from audit.store.runs import Run
+from pages._blinded.scripts import script_path
 from tests.support.loading import load
 from tests.support.systems import Record, system_tables, systems_release
 from tests.support.tiny import handbook, release_from
@@ -97,7 +98,7 @@ def run(load_run: Callable[..., Run]) -> Run:
 def opened(page: str, **params: str | list[str]) -> AppTest:
     """A page by its name, with the parameters of a link."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.switch_page(f"pages/{page}.py")
+    at.switch_page(script_path(page))
     for name, value in params.items():
         at.query_params[name] = value
     return at.run()

@@ -158,7 +158,7 @@ def test_sections_of_other_handbooks_only_are_distinguished_from_none(write: Wri
     [
         ("d", "q1", {}, "Does not address the question (its answer says so)."),
         ("d", "q3", {}, "Was not asked this question."),
-        ("a", "q1", {"answer": None, "absent": None, "unread_reason": "cut"}, "The model&#x27;s reply could not be read (cut)"),
+        ("a", "q1", {"answer": None, "absent": None, "unread_reason": "cut"}, "The model&#39;s reply could not be read (cut)"),
         ("a", "q1", {"retrieval": None}, "The release has no record of how this answer was found."),
     ],
 )

@@ -17,10 +17,10 @@ from audit.pipeline.asking.engine import RunLibrary
 from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.runs import Run, list_runs
-from pages._shared import asked_way, asking_form
 from pages._shared.doors import BROWSING
 from pages._shared.loaders import recent_answers
 from pages._shared.navigation import is_listed
+from pages.ask import form, way
 from tests.pages.conftest import Open, words_on
 from tests.pages.test_system_answers import html_on
 from tests.support.loading import load
@@ -75,7 +75,7 @@ def asked_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return libraries[run.digest].ask(question, scope, step)
 
     recent_answers().clear()
-    monkeypatch.setattr(asking_form, "ask_run", ask_run)
+    monkeypatch.setattr(form, "ask_run", ask_run)
     monkeypatch.setattr("audit.jobs.asking.prepare", lambda *_: None)
     return questions
 
@@ -243,7 +243,7 @@ def test_how_it_was_found_can_be_downloaded(load_texts: LoadTexts, open_page: Op
     at = open_page("ask", ask=LIFT, source=["Birch", "Cedar_Hill"])
     assert not at.exception
     asked = next(iter(recent_answers().values()))
-    trace = json.loads(asked_way.trace_json(run, asked))
+    trace = json.loads(way.trace_json(run, asked))
     assert (trace["question"], trace["sources"]) == (LIFT, ["Birch", "Cedar_Hill"])
     assert {answer["handbook_id"] for answer in trace["answers"]} == {"b", "c"}
     assert [pair["label"] for pair in trace["pairs"]] == ["DIVERGENT"]
@@ -282,7 +282,7 @@ def test_only_those_who_may_have_pairs_judged_can_keep_a_question(
     load_texts: LoadTexts, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load_texts()
-    monkeypatch.setattr("pages._shared.keep_question.may_rejudge", lambda _: False)
+    monkeypatch.setattr("pages.ask.keep_question.may_rejudge", lambda _: False)
     at = open_page("ask", ask=LIFT)
     assert "Add to a run" not in [shown.label for shown in at.button]
     assert "No question is stored." in text_on(at)
@@ -300,7 +300,7 @@ def test_a_run_without_texts_says_what_it_lacks_and_the_menu_leaves_the_page_out
 def test_the_process_that_reads_the_texts_answers_the_page(
     load_texts: LoadTexts, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking_form, "ask_run", worker.ask_run)
+    monkeypatch.setattr(form, "ask_run", worker.ask_run)
     load_texts()
     try:
         at = open_page("ask", ask=LIFT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.demo.build import write_demo, write_earlier
 from tests.pages.conftest import words_on
+from tests.simulator.build import write_demo, write_earlier
 from tests.support.loading import load
 from tests.support.systems import systems_release
 

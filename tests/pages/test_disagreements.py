@@ -7,8 +7,8 @@ import json
 import pytest
 
 from audit.store.connection import create_store
-from pages._shared import pair_downloads
-from pages._shared.pick_list import _picked
+from pages._shared.pair_list import _picked
+from pages.disagreements import pair_downloads
 from tests.pages.conftest import TABLE, words_on
 
 
@@ -142,7 +142,7 @@ def test_another_filter_opens_its_own_first_question(run, open_page):
 def test_a_row_that_the_list_does_not_have_is_never_opened(monkeypatch):
     picked = []
     for key in ("q1", "q2", None):
-        monkeypatch.setattr("pages._shared.pick_list.st.session_state", {"pick_list": type("State", (), {"picked": key})})
+        monkeypatch.setattr("pages._shared.pair_list.st.session_state", {"pick_list": type("State", (), {"picked": key})})
         _picked(picked.append, {"q1"})
     assert picked == ["q1"]
 

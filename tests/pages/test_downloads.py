@@ -25,7 +25,8 @@ from audit.exports.package_files import zipped
 from audit.exports.package_request import ExportRequest, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
-from pages._shared.package_cache import DELIVERING, DELIVERY_S, MAX_PACKAGES, ZIP_TYPE, PackageCache
+from pages._blinded.scripts import script_path
+from pages.downloads.package_cache import DELIVERING, DELIVERY_S, MAX_PACKAGES, ZIP_TYPE, PackageCache
 from tests.pages.conftest import ROOT, TOKEN, Open, words_on
 from tests.support.archives import differing_entries
 from tests.support.studies import people
@@ -108,7 +109,7 @@ def test_a_package_that_cannot_be_built_leaves_nothing_in_the_cache():
 
 
 def test_the_cache_drops_the_oldest_package(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
+    monkeypatch.setattr("pages.downloads.package_cache.package", lambda order, _: {"a": order.date.encode()})
     cache = PackageCache()
     for number in range(6):
         cache.fetch((number,), lambda number=number: ExportRequest(run, str(number)), NAME)
@@ -116,7 +117,7 @@ def test_the_cache_drops_the_oldest_package(run: Run, monkeypatch: pytest.Monkey
 
 
 def test_other_visitors_do_not_remove_a_package_before_it_is_fetched(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pages._shared.package_cache.package", lambda order, _: {"a": order.date.encode()})
+    monkeypatch.setattr("pages.downloads.package_cache.package", lambda order, _: {"a": order.date.encode()})
     storage = MemoryMediaFileStorage("/media")
     files = MediaFileManager(storage)
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
@@ -164,7 +165,7 @@ def opened_by(name: str | None) -> AppTest:
     if name:
         at.session_state[TOKEN] = open_session(open_label_store(Settings().studies_url), name, datetime.now(UTC))
     at.run()
-    return at.switch_page("pages/downloads.py").run()
+    return at.switch_page(script_path("downloads")).run()
 
 
 @pytest.mark.parametrize(("name", "study"), [("pia", True), ("vera", False), (None, False)])

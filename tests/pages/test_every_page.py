@@ -44,7 +44,7 @@ def on_one_run(one_run: Run) -> Callable[[str], AppTest]:
 
 
 def test_every_page_is_in_the_menu():
-    assert sorted(SCRIPTS) == sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__")
+    assert sorted(SCRIPTS) == sorted(path.stem for path in (ROOT / "pages").glob("*/*.py") if path.stem == path.parent.name)
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

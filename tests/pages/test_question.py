@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from audit.metrics.question_positions import Holder, Position
-from pages._shared.matrix_keys import KEY, _picked
-from pages._shared.position_cards import different_positions, most_differing, quoted_from_html
+from pages._shared.label_matrix import KEY, _picked
+from pages._shared.position_cards import different_positions, most_differing, quoted_from
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 
@@ -120,13 +120,11 @@ def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones
 
     def told(**words: str) -> str:
         holders = tuple(Holder(handbook, quote, 0, len(quote)) for handbook, quote in words.items())
-        return quoted_from_html(Position("", "Wait a year.", None, holders), names)
+        return quoted_from(Position("", "Wait a year.", None, holders), names)
 
     assert told(a="Wait a year.", b="Wait a year.") == ""
-    assert told(a="After 12 months.", b="Wait a year.") == '<div class="by">in the words of Birch &lt;b&gt;</div>'
-    assert (
-        told(a="Wait a year.", b="After 12 months.", c="Wait a year.") == '<div class="by">in the words of Alder and 1 more</div>'
-    )
+    assert told(a="After 12 months.", b="Wait a year.") == "Birch <b>"
+    assert told(a="Wait a year.", b="After 12 months.", c="Wait a year.") == "Alder and 1 more"
     # A statement that a model worded is nobody's quote
     assert told(a="After 12 months.", b="In a year.") == ""
 
@@ -134,7 +132,7 @@ def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones
 def test_a_cell_opened_by_key_is_one_of_two_handbooks_of_the_matrix(monkeypatch):
     opened = []
     for cell in (5, 1.0, 4, 9, -1, "5", None):  # 4 is on the diagonal of three handbooks, 9 beyond them
-        monkeypatch.setattr("pages._shared.matrix_keys.st.session_state", {KEY: type("State", (), {"picked": cell})})
+        monkeypatch.setattr("pages._shared.label_matrix.st.session_state", {KEY: type("State", (), {"picked": cell})})
         _picked(lambda row, column: opened.append((row, column)), 3)
     assert opened == [(1, 2), (0, 1)]
 

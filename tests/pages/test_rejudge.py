@@ -17,6 +17,7 @@ from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, 
 from audit.jobs.table import Job, JobState
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
+from pages._blinded.scripts import script_path
 from tests.pages.conftest import ROOT, TOKEN, Open, component, words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.llm.fault_server import FaultServer, fault_server
@@ -305,7 +306,7 @@ def test_links_to_rejudge_are_for_the_owner_only(run, open_page):
     for name, count in (("vera", 0), ("petra", 2)):
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.session_state[TOKEN] = open_session(store, name, datetime.now(UTC))
-        assert len(rejudge_links(at.run().switch_page("pages/disagreements.py").run())) == count
+        assert len(rejudge_links(at.run().switch_page(script_path("disagreements")).run())) == count
     store.close()
 
 
@@ -314,6 +315,6 @@ def test_a_job_records_who_requested_it(run, open_page, data_dir):
     people(store, "petra", role="pi")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.session_state[TOKEN] = open_session(store, "petra", datetime.now(UTC))
-    press(at.run().switch_page("pages/rejudge.py").run(), "Choose these pairs")
+    press(at.run().switch_page(script_path("rejudge")).run(), "Choose these pairs")
     assert request_of(list_jobs(Settings())[0]).requested_by
     store.close()

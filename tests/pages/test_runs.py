@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages._blinded.scripts import script_path
 from tests.pages.conftest import words_on
 from tests.support.loading import load, spoil
 
@@ -41,5 +42,5 @@ def test_the_chosen_run_stays_chosen_on_the_next_page(load_run, open_page):
     older = load_run(run_id="older")
     load_run(run_id="newer")
     at = open_page("runs", run=older.key)
-    at.switch_page("pages/organs.py").run()
+    at.switch_page(script_path("organs")).run()
     assert at.query_params["run"] in (older.key, [older.key])

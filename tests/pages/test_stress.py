@@ -11,7 +11,7 @@ import pytest
 from audit.store.runs import Run
 from pages._shared.doors import BROWSING
 from pages._shared.navigation import is_listed
-from pages._shared.stress_item import marked_text
+from pages.stress.item import marked_text
 from tests.pages.conftest import Open, words_on
 from tests.pages.test_system_answers import html_on
 from tests.pages.test_systems import table_with
@@ -123,7 +123,7 @@ def test_right_insufficient_and_not_asked_are_three_things(load_stress: LoadStre
     html = html_on(open_page("stress", view="one", instance="q2-integration-100"))
     assert "Not asked: weak." in html
     # An open question is compared by words: an answer to it is neither right nor wrong
-    assert '<div class="choice">2 mg</div><span class="badge ">answered</span>' in html
+    assert '<div class="choice">2 mg</div>\n<span class="badge ">answered</span>' in html
     assert "Right answer: 2 mg" in html
 
 

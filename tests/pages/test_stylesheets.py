@@ -12,7 +12,9 @@ from audit.charts.style import LABEL_COLOURS
 from audit.vocabulary import Label
 from pages._blinded.frame import STYLE
 
-SHEETS = sorted(Path("pages/_shared").glob("*.css"))
+LABELLING = {"_blinded", "my_items"}
+"""The labelling board and its list of items have sizes of their own."""
+SHEETS = [sheet for sheet in sorted(Path("pages").rglob("*.css")) if not LABELLING & set(sheet.parts)]
 BODY_AND_SMALL = {"1rem", "0.875rem"}
 OF_HEADINGS = re.compile(r"(?:h[1-6]|strong) \{[^}]*font-size: [\d.]+rem")
 RED = {LABEL_COLOURS[Label.CONTRADICTORY], "#ff8a75", "#d03c26"}

@@ -61,7 +61,7 @@ def test_refused_unread_and_not_asked_are_said(load_systems: LoadSystems, open_p
     tables = {"system_answers": [answered("q1", "alone", "Drink.")], "criteria": [judged("q2", "rag")], "measures": []}
     load_systems(**tables)
     assert "Not asked this question: Model with retrieval." in html_on(open_page("system_answers", question="q1"))
-    assert "has scores of this system&#x27;s answer, but not the answer itself" in html_on(
+    assert "has scores of this system&#39;s answer, but not the answer itself" in html_on(
         open_page("system_answers", question="q2")
     )
 

@@ -196,9 +196,10 @@ def test_the_dashboard_shows_themes_without_the_libraries_that_build_them(themed
     code = f"""
 import sys
 from streamlit.testing.v1 import AppTest
+from pages._blinded.scripts import script_path
 at = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=60).run()
 for page, view in (("themes", "areas"), ("themes", "map"), ("theme", ""), ("disagreements", "")):
-    at.switch_page(f"pages/{{page}}.py")
+    at.switch_page(script_path(page))
     at.query_params["view"] = view
     at.query_params["theme"] = "t1"
     at.run()

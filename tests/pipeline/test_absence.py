@@ -16,7 +16,7 @@ from audit.pipeline.answers.files import with_absence_prefix
 from audit.pipeline.judging.corpus import AnswerToJudge
 from audit.pipeline.judging.protocols import NO_ANSWER, AbsenceFinding, _checked_finding
 from audit.pipeline.rules.labels.baseline import judge
-from audit.release.validate import answer
+from audit.release.handbook_kinds import ANSWER
 from audit.vocabulary import Label, says_absence
 
 QUESTION, ANSWERED = "How long after the transplant may I drive?", "Do not drive for 6 weeks."
@@ -27,7 +27,7 @@ BY_PREFIX = AbsenceFinding(True, "prefix")
 
 def loaded(text: str) -> bool | None:
     """Whether an answer without an `absent` flag is absent in the store."""
-    absent: bool | None = answer({"question_id": "q1", "handbook_id": "a", "answer": text}, [])["absent"]
+    absent: bool | None = ANSWER.read({"question_id": "q1", "handbook_id": "a", "answer": text}, [])["absent"]
     return absent
 
 
@@ -69,4 +69,4 @@ def test_what_each_of_the_four_calls_an_absence(
 @pytest.mark.parametrize("flag", [True, False])
 def test_a_flag_of_the_release_outweighs_the_words(flag: bool) -> None:
     for text in ("NOT ADDRESSED", ANSWERED):
-        assert answer({"question_id": "q1", "handbook_id": "a", "answer": text, "absent": flag}, [])["absent"] is flag
+        assert ANSWER.read({"question_id": "q1", "handbook_id": "a", "answer": text, "absent": flag}, [])["absent"] is flag

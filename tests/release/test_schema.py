@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit.release.layout import PARTS, SYSTEM_PARTS
-from audit.release.schema import KINDS, canonical, json_schema
+from audit.release.schema import KINDS, canonical, json_schema, markdown
 from tests.support.systems import systems_release
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -75,9 +75,9 @@ def test_what_is_wrong_is_invalid(kind: str, record: dict[str, Any]) -> None:
 
 
 def test_no_two_fields_of_a_record_claim_the_same_name() -> None:
-    for kind, fields in KINDS.items():
-        names = [name for field in fields for name in (field.name, *field.aliases)]
-        assert len(names) == len(set(names)), kind
+    for kind in KINDS.values():
+        names = [name for field in kind.fields for name in (field.name, *field.aliases)]
+        assert len(names) == len(set(names)), kind.name
 
 
 def test_a_fields_own_name_beats_its_alias() -> None:
@@ -85,8 +85,18 @@ def test_a_fields_own_name_beats_its_alias() -> None:
     assert canonical({"classification": "y", "label": "x"}, "pair") == {"classification": "y"}
 
 
-def test_the_data_card_names_every_field_and_every_other_name_of_it() -> None:
-    card = (DATA / "README.md").read_text()
-    for fields in KINDS.values():
-        for field in fields:
+def test_the_tables_of_the_data_card_name_every_field_and_every_other_name_of_it() -> None:
+    card = markdown()
+    for kind in KINDS.values():
+        assert f"### {kind.name}" in card
+        for field in kind.fields:
             assert all(f"`{name}`" in card for name in (field.name, *field.aliases)), field.name
+
+
+def test_the_digest_of_a_release_takes_its_files_in_the_same_order_for_ever() -> None:
+    # New kinds come last: studies refer to a run by this digest
+    assert tuple(PARTS) == (
+        "manifest", "handbook", "question", "answer", "pair", "theme", "section", "trial", "planted", "human_rating", "position",
+        "inconsistency", "self_comparison", "system", "reference", "system_answer", "criteria", "preference", "measure", "source",
+        "route", "stress_instance", "stress_reply",
+    )  # fmt: skip

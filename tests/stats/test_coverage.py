@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from audit.demo.judge import simulate_labels
-from audit.demo.world import draw_world
 from audit.stats.intervals import wilson
 from audit.stats.pair_table import PRESCREENED, RATES, UNSCORED, Pairs, rate_intervals
 from benchmarks.coverage import WORLDS, coverage
-from tests.demo.worlds import config_of_size
+from tests.simulator.judge import simulate_labels
+from tests.simulator.world import draw_world
+from tests.simulator.worlds import config_of_size
 
 QUESTIONS, HANDBOOKS = 60, 20
 
@@ -26,7 +26,7 @@ def one_thread():
 @pytest.mark.parametrize("world", [name for name in WORLDS if "any event" not in name])
 @pytest.mark.parametrize(("handbooks", "questions"), [(9, 10), (9, 60), (20, 60)])
 def test_the_interval_covers_the_truth_in_about_95_of_100_samples(world, handbooks, questions):
-    # With 200 samples a figure is off by 1.5 points: the table in benchmarks/README.md has more.
+    # With 200 samples a figure is off by 1.5 points: the table in benchmarks/coverage.md has more.
     found = coverage(WORLDS[world], questions, handbooks, 200)
     assert 0.91 <= found.covered <= 0.995, found
     if found.unseen == 0:

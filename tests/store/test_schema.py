@@ -1,74 +1,39 @@
-"""Every field of the release format has a column in the store, or a reason why it has none."""
+"""The tables of the store come from the kinds of record: every field has a column, or is stored in another way."""
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from audit.release.schema import KINDS
+from audit.release.record_kind import RecordKind
+from audit.release.schema import STORED
 from audit.store.connection import create_store, rows
-from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, SIGNIFICANCES
+from audit.store.tables import store_schema
+from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS
 
-TABLES = {
-    "handbook": ("handbooks",), "question": ("questions", "topics", "subtopics"), "answer": ("answers",), "pair": ("pairs",),
-    "judge_metadata": ("pairs", "readings"), "check": ("checks",), "theme": ("themes", "theme_topics"), "section": ("sections",),
-    "trial": ("trials",), "inconsistency": ("inconsistencies",), "place": ("inconsistency_places",),
-    "self_comparison": ("self_comparisons",), "system": ("systems",),
-    "reference": ("question_types", "reference_answers", "question_sources"),
-    "system_answer": ("system_answers",), "criteria": ("criteria",), "usage": ("system_answers", "criteria"),
-    "preference": ("preferences",), "measure": ("system_measures",), "source": ("sources", "source_handbooks"),
-    "planted": ("planted",), "planted_change": ("planted",), "human_rating": ("rated_pairs", "ratings"),
-    "position": ("positions",), "holder": ("position_holders",),
-    "route": ("route_traces",), "source_route": ("routes",), "routed_evidence": ("routed_evidence",),
-    "stress_instance": ("stress_instances",), "stress_document": ("stress_documents",), "stress_reply": ("stress_replies",),
-    "stress_call": ("stress_calls",), "stress_sub_answer": ("stress_sub_answers",),
+ELSEWHERE = {
+    "question": {"topics", "subtopics"}, "reference": {"answers", "primary_source", "required_sources"},
+    "source": {"handbook_ids"}, "theme": {"topics"}, "stress_call": {"document_id"}, "stress_sub_answer": {"document_id"},
+    "human_rating": {
+        f"{what}_{rater}" for what in ("annotator", "significance", "comment") for rater in ("a", "b")
+    } | {"gold", "significance_gold"},
 }  # fmt: skip
-"""Kind of record -> the tables that its fields go to. A comparison is its pairs; a manifest and evidence are kept as JSON."""
-STORED_AS = {
-    "question_id": "question", "handbook_id": "handbook", "topics": "topic", "subtopics": "subtopic", "source_id": "source",
-    "system_id": "system", "answers": "answer", "handbook_ids": "handbook", "primary_source": "is_primary",
-    "required_sources": "source", "instance_id": "instance",
-    "annotator_a": "label", "annotator_b": "label", "gold": "label", "significance_a": "significance",
-    "significance_b": "significance", "significance_gold": "significance", "comment_a": "comment", "comment_b": "comment",
-    "document_id": "place", "classification": "label", "clinical_significance": "significance",
-}  # fmt: skip
-NOT_STORED = {
-    ("answer", "usage"): "no page or metric uses what an answer took",
-    ("pair", "judge_metadata"): "its fields have columns of their own",
-    ("pair", "checks"): "they have a table of their own",
-    ("inconsistency", "places"): "they have a table of their own",
-    ("system_answer", "usage"): "its fields have columns of their own",
-    ("criteria", "usage"): "its fields have columns of their own",
-    ("position", "holders"): "they have a table of their own",
-    ("planted", "change"): "its fields have columns of their own",
-    ("planted", "usage"): "its fields have columns of their own",
-    ("stress_instance", "documents"): "they have a table of their own",
-    ("stress_reply", "documents"): "they have a table of their own",
-    ("stress_reply", "sub_answers"): "they have a table of their own",
-    ("stress_reply", "usage"): "its fields have columns of their own",
-    ("route", "routes"): "they have a table of their own",
-    ("route", "evidence"): "it has a table of its own",
-}
+"""Kind of record -> the fields that schema.sql has a table of their own for, or that are stored as the place of something."""
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_each_field_has_a_column(kind: str, tmp_path: Path) -> None:
-    schema = resources.files("audit.store").joinpath("schema.sql").read_text()
-    with create_store(tmp_path / "empty.duckdb", schema) as con:
-        columns = {column for table in TABLES[kind] for column, *_ in rows(con, f"describe {table}")}
-    fields = {field.name for field in KINDS[kind] if (kind, field.name) not in NOT_STORED}
-    missing = {field for field in fields if not {field, STORED_AS.get(field)} & columns}
-    assert not missing, f"Add columns for {missing} to audit/store/schema.sql, or a reason to NOT_STORED."
+@pytest.mark.parametrize("kind", [kind for kind in STORED if kind.table], ids=lambda kind: kind.name)
+def test_each_field_has_a_column(kind: RecordKind, tmp_path: Path) -> None:
+    with create_store(tmp_path / "empty.duckdb", store_schema()) as con:
+        columns = {column for column, *_ in rows(con, f"describe {kind.table}")}
+    known = columns | {*kind.id_fields.values(), *ELSEWHERE.get(kind.name, ())}
+    missing = {field.name for field in kind.fields if not field.of and field.key not in known}
+    assert not missing
 
 
-def test_the_words_of_the_store_are_those_of_the_vocabulary(tmp_path: Path) -> None:
-    schema = resources.files("audit.store").joinpath("schema.sql").read_text()
+def test_the_view_of_judged_pairs_calls_present_and_disagreeing_what_the_vocabulary_does(tmp_path: Path) -> None:
     pair = "select 0 as question, 0 as handbook_a, 1 as handbook_b, false as prescreened"
-    with create_store(tmp_path / "words.duckdb", schema) as con:
-        assert [word for (word,) in rows(con, "select unnest(enum_range(null::label))")] == list(LABELS)
-        assert [word for (word,) in rows(con, "select unnest(enum_range(null::significance))")] == list(SIGNIFICANCES)
+    with create_store(tmp_path / "words.duckdb", store_schema()) as con:
         for label in (*LABELS, None):
             con.execute(f"insert into pairs by name {pair}, $label as label", {"label": label})
         words = {label: words for label, *words in rows(con, "select label, present, disagrees from judged_pairs")}

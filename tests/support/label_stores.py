@@ -1,4 +1,4 @@
-"""Empty label stores by copy: a dozen migrations take half a second, and hundreds of tests begin with an empty store."""
+"""Empty label stores by copy: hundreds of tests begin with one, and creating its tables takes longer than copying them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sqlalchemy import create_engine, inspect, text
 from annotation.label_store import engine
 from annotation.label_store.engine import LabelStore
 
-_migrate = engine._migrate
+_create = engine._create
 
 
-def migrate_or_copy(store: LabelStore) -> None:
-    """Migrate `store`; a new one on SQLite becomes a copy of the first that was migrated."""
+def create_or_copy(store: LabelStore) -> None:
+    """Create the tables of `store`; a new one on SQLite becomes a copy of the first that was created."""
     if store.sqlite and not _tables(store):
         with store.engine.connect() as con:
-            _migrated().backup(con.connection.driver_connection)  # type: ignore[arg-type]
+            _created().backup(con.connection.driver_connection)  # type: ignore[arg-type]
     else:
-        _migrate(store)
+        _create(store)
 
 
 def _tables(store: LabelStore) -> list[str]:
@@ -31,11 +31,11 @@ def _tables(store: LabelStore) -> list[str]:
 
 
 @cache
-def _migrated() -> sqlite3.Connection:
+def _created() -> sqlite3.Connection:
     memory = sqlite3.connect(":memory:", check_same_thread=False)
     with TemporaryDirectory() as folder:
         store = LabelStore(engine._sqlalchemy_engine(engine._parse_address(f"sqlite:///{Path(folder) / 'studies.db'}")))
-        _migrate(store)
+        _create(store)
         with store.engine.connect() as con:
             con.connection.driver_connection.backup(memory)  # type: ignore[union-attr]
         store.close()
@@ -52,6 +52,6 @@ def postgres_database(server: str, name: str, template: str | None = None) -> st
 
 
 def postgres_template(server: str, name: str, opened: Callable[[str], LabelStore]) -> str:
-    """The name of a new database on a server that has been migrated."""
+    """The name of a new database on a server that has the tables of a label store."""
     opened(postgres_database(server, name)).close()
     return name

@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from audit.demo.answers import answers
-from audit.demo.config import small_config
-from audit.demo.world import draw_world
 from audit.text.blinding import masker_of
+from tests.simulator.answers import answers
+from tests.simulator.config import small_config
+from tests.simulator.world import draw_world
 
 NIH_NAMES = [
     "centersfordiseasecontrol",

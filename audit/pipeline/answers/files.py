@@ -16,7 +16,7 @@ from audit.pipeline.answers.citations import CitationRecord, Quote, citation_rec
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, question_handbook_pairs
 from audit.pipeline.answers.unreadable import unseen_text
 from audit.pipeline.retrieval.model import Query
-from audit.release.schema import canonical
+from audit.release.handbook_kinds import QUESTION
 from audit.text.documents import Document, read_documents
 from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence
 
@@ -76,7 +76,7 @@ def read_questions(path: Path) -> list[Query]:
 
 
 def _parse_question(path: Path, number: int, record: Mapping[str, Any]) -> Query:
-    fields = canonical(record, "question")
+    fields = QUESTION.canonical(record)
     if not fields.get("question_id") or not str(fields.get("question") or "").strip():
         raise AuditError(f"{path}, line {number}: a question needs 'question_id' and 'question'. {NOTHING}")
     organ, topics = fields.get("organ") or GENERAL, fields.get("topics")

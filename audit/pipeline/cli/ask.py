@@ -16,7 +16,7 @@ from audit.errors import AuditError
 from audit.jobs.asked import clean_question
 from audit.pipeline.cli.closed_book import generator_settings
 from audit.pipeline.cli.model_calls import ask_all, model_of
-from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers, passages_in_prompt
+from audit.pipeline.generation.several_sources_model import model_answers, passages_in_prompt, sourced_task
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
@@ -164,7 +164,7 @@ def _by_model(
     system = AnsweringSystem(model_of(settings, None), SystemMode.MULTI_SOURCE, max_tokens=SOURCED_TOKENS)
     query = Query(SYSTEM, evidence.question)
     asked = SystemQuestion(query, passages_in_prompt(reader.passages(evidence)))
-    task = SourcedTask(system, system.prompt(), lambda: [asked], 32_768)
+    task = sourced_task(system, system.prompt(), lambda: [asked], 32_768)
     path = settings.data_dir.resolve() / "asked" / f"{digest_of(task.plan())[:12]}.journal"
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path, task.plan()) as journal:

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from audit.atomic_io import write_atomic
-from audit.cli.conventions import FINDINGS, OK, note, print_result
+from audit.cli.conventions import FINDINGS, OK, print_result
 from audit.errors import AuditError
 from audit.pipeline.answers.files import SUMMARY, read_questions
-from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import carry_out, model_for, uses_batch
+from audit.pipeline.cli.model_calls import model_for, uses_batch
+from audit.pipeline.cli.task_command import run_task
 from audit.pipeline.generation.system_answers import (
     MAX_TOKENS,
     TEMPERATURE,
@@ -25,8 +25,8 @@ from audit.pipeline.generation.system_answers import (
     SystemSummary,
     SystemTask,
     system_answers,
+    system_task,
 )
-from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
 from audit.release.write import write_release
@@ -53,53 +53,33 @@ def answer_closed_book(arguments: argparse.Namespace, settings: Settings) -> int
         model_for(arguments, settings), SystemMode.CLOSED_BOOK, arguments.system_id,
         temperature=temperature, max_tokens=arguments.max_tokens or MAX_TOKENS,
     )  # fmt: skip
-    prompt = system.prompt(arguments.templates)
-    task = SystemTask(system, prompt, lambda: map(SystemQuestion, queries), arguments.context)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task)
-
-    def write(journal: Journal, servers: list[str]) -> SystemSummary:
-        return _write(arguments, task, queries, journal, servers)
-
-    return carry_out(
-        arguments, settings, task,
-        write=write,
-        finish=lambda summary: _finish(arguments, system, summary),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
+    task = system_task(system, system.prompt(arguments.templates), lambda: map(SystemQuestion, queries), arguments.context)
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends="questions without any handbook",
+        write=lambda replies, servers: _write(arguments, task, queries, replies, servers),
+    )
 
 
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: SystemTask) -> int:
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(settings, task.model, [task.cost(replies)], probe=arguments.probe, sends="questions without any handbook")
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record)
-    return OK
-
-
-def _write(
-    arguments: argparse.Namespace, task: SystemTask, queries: list[Query], journal: Journal, servers: list[str]
-) -> SystemSummary:
+def _write(arguments: argparse.Namespace, task: SystemTask, queries: list[Query], replies: Replies, servers: list[str]) -> int:
     """Write the release of one system, and summary.json with the counts."""
-    summary, system = SystemSummary(), task.system
+    summary = SystemSummary()
     # Computed before anything is written, so a fault leaves the earlier answers unchanged
-    records = list(system_answers(task, journal.latest, summary))
-    manifest = {"run_id": arguments.out.name, "title": f"Answers of {system.model} alone", "generator": system.model}
-    systems = {"systems": [system.record(task.prompt)], "system_answers": records}
+    records = list(system_answers(task, replies, summary))
+    manifest = {"run_id": arguments.out.name, "title": f"Answers of {task.model} alone", "generator": task.model}
+    systems = {"systems": [task.record], "system_answers": records}
     write_release(arguments.out, manifest=manifest, questions=_question_records(queries), systems=systems)
-    about = {"generator": system.model, "settings": {**task.plan(), "endpoint": servers}, **summary.as_record()}
+    about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}, **summary.as_record()}
     write_atomic(arguments.out / SUMMARY, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
-    return summary
+    name = task.system.id
+    text = f"{arguments.out}: {name}: {summary.text}\nShow them with: audit load {shlex.quote(str(arguments.out))}"
+    print_result(arguments, text, {"system_id": name, "release": str(arguments.out), **summary.as_record()})
+    return FINDINGS if summary.unread or summary.not_asked else OK
 
 
 def _question_records(queries: list[Query]) -> Iterator[dict[str, Any]]:
     for query in queries:
         record = {"question_id": query.question_id, "question": query.text, "organ": query.organ}
         yield {**record, **({"topics": list(query.topics)} if query.topics else {})}
-
-
-def _finish(arguments: argparse.Namespace, system: AnsweringSystem, summary: SystemSummary) -> int:
-    text = f"{arguments.out}: {system.id}: {summary.text}\nShow them with: audit load {shlex.quote(str(arguments.out))}"
-    print_result(arguments, text, {"system_id": system.id, "release": str(arguments.out), **summary.as_record()})
-    return OK if summary.clean else FINDINGS

@@ -34,9 +34,8 @@ given by its name (organ_center_phase.pdf), by options, or by a row of the catal
 A file that the same programs have already extracted is skipped. Beside the documents, quality.jsonl has a report on each: pages,
 pages without text, share of words that cannot be read, language, headings, tables. Pages that are pictures have no text unless
 --ocr reads them, with the program ocrmypdf or tesseract (Debian: apt install ocrmypdf). --catalog-draft writes a catalog for you
-to correct, from names and first pages, and extracts nothing. The engine docling needs docling and its models, which it
-fetches from their hub unless DOCLING_ARTIFACTS_PATH names their folder; llamaparse sends the PDF to a service, with the key in
-LLAMA_CLOUD_API_KEY; pdfium and pdfplumber need no network.
+to correct, from names and first pages, and extracts nothing. The engine llamaparse sends the PDF to a service, with the
+key in LLAMA_CLOUD_API_KEY; it needs the extra cloud-parser. pdfium needs no network.
 
 Exit code: 0 every file has its document, 1 some failed, lost text or need checking (the messages say why; the others are
 written), 2 nothing was done."""

@@ -13,12 +13,19 @@ from audit.cli.conventions import note
 from audit.formatting import some_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of
 from audit.pipeline.llm.client import Endpoint
-from audit.pipeline.llm.estimate import CallRates, StageEstimate, estimate_figures, estimate_text, stage_estimates, stored_rates
+from audit.pipeline.llm.estimate import (
+    CallRates,
+    StageEstimate,
+    estimate_figures,
+    estimate_text,
+    stage_estimates,
+    stored_rates,
+    try_calls,
+)
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
 from audit.pipeline.llm.probe import probe_endpoint
 from audit.pipeline.llm.tasks import Replies, StageCost, no_replies, prompt_characters
-from audit.pipeline.llm.trial import Trial, try_calls
 from audit.release.journal_files import Reply, journal_path
 from audit.settings import Settings
 
@@ -32,6 +39,10 @@ class CostEstimate:
 
     text: str
     record: dict[str, Any]
+
+    def remarked(self, *remarks: str) -> CostEstimate:
+        """The same with more sentences; an empty one is left out."""
+        return CostEstimate("\n".join(filter(None, [self.text, *remarks])), self.record)
 
 
 def estimate(
@@ -77,19 +88,14 @@ def _try(
     for cost in costs:
         replies = [reply for _, reply in cost.stored]
         if cost.sample:
-            trial = _trial(endpoints, cost, limits)
-            rates[cost.stage] = trial.rates
-            replies += trial.replies.values()
+            # As before a run: a context that is too short, or an ignored schema, must be detected here
+            for endpoint in endpoints:
+                asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits))
+            rates[cost.stage], tried = asyncio.run(try_calls(endpoints, cost.sample, limits))
+            replies += tried.values()
         expected.append(replace(cost, calls=round(cost.calls * left), characters=round(cost.characters * left)))
         left *= share_left(cost, replies)
     return expected, rates
-
-
-def _trial(endpoints: Sequence[Endpoint], cost: StageCost, limits: Limits) -> Trial:
-    # As before a run: a context that is too short, or an ignored schema, must be detected here
-    for endpoint in endpoints:
-        asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits))
-    return asyncio.run(try_calls(endpoints, cost.sample, limits))
 
 
 def _hosts(urls: Sequence[str]) -> str:

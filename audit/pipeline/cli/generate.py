@@ -4,39 +4,38 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result, share, temperature
+from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, share, temperature
 from audit.errors import AuditError
 from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
-from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
+from audit.pipeline.cli.estimates import CostEstimate, handbooks_text
+from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
-from audit.pipeline.generation.costs import answer_cost, full_document_cost
-from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, AnswerTask, load_answer_prompt, model_answers
+from audit.pipeline.generation.costs import full_document_cost
+from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, answer_task, load_answer_prompt, model_answers
 from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE
-from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
-from audit.text.documents import Document
 from audit.vocabulary import EXTRACTIVE
 
 RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
 EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
-ABOUT = """--mode retrieval: each question is asked of the handbooks of its organ; general questions are asked of all
+ABOUT = f"""--mode retrieval: each question is asked of the handbooks of its organ; general questions are asked of all
 handbooks, and general handbooks get all questions. --generator extractive: the best sentences of the passages, without a model.
---generator model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint; --url and --model choose a different
-one from the judge's. Every reply is stored in DIR.journal, next to the folder, before it is parsed. If the command stops, the
-same command continues where it stopped, and no call is made twice.
+--generator model: --url and --model choose a different endpoint from the judge's.
+
+{about_calls("DIR.journal")}
 
 --mode closed-book: each question is put to a model once, without any handbook, as a patient would ask it. The model may decline,
 which is written as refused and never as an answer. DIR becomes a release of one answering system (questions, systems,
@@ -140,10 +139,7 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     prompt = replace(
         prompt, temperature=arguments.temperature or prompt.temperature, max_tokens=arguments.max_tokens or prompt.max_tokens
     )
-    task = AnswerTask(prompt, model_for(arguments, settings), sources.grounded_questions, arguments.context)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task, sources.documents)
-    return _ask_model(arguments, settings, task, sources)
+    return _ask_model(arguments, settings, prompt, sources)
 
 
 # -- ways of answering -------------------------------------------------------------------------------------------------
@@ -177,33 +173,27 @@ def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Enc
     return cached_encoder(sentence_encoder(model), settings.data_dir.resolve() / "retrieval" / "vectors")
 
 
-def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, sources: GenerationInputs) -> int:
-    def write(journal: Journal, servers: list[str]) -> GenerationSummary:
+def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt, sources: GenerationInputs) -> int:
+    task = answer_task(prompt, model_for(arguments, settings), sources.grounded_questions, arguments.context)
+
+    def write(replies: Replies, servers: list[str]) -> int:
         summary = GenerationSummary()
         about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}}
-        write_answers(arguments.out, model_answers(task, journal.latest, summary), summary, about, sources.missing)
-        return summary
+        write_answers(arguments.out, model_answers(task, replies, summary), summary, about, sources.missing)
+        return _finish(arguments, sources, summary)
 
-    return carry_out(
-        arguments, settings, task,
+    def text(cost: CostEstimate) -> str:
+        in_full = full_document_cost(task.items(), RetrievalSettings())
+        return "\n".join(filter(None, [cost.text, in_full.text(cost.record["characters_per_token"])]))
+
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends=f"questions and passages of {handbooks_text([document.handbook_id for document in sources.documents])}",
+        text=text,
         write=write,
-        finish=lambda summary: _finish(arguments, sources, summary),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnswerTask, documents: Sequence[Document]) -> int:
-    sends = f"questions and passages of {handbooks_text([document.handbook_id for document in documents])}"
-
-    def measure(replies: Replies) -> CostEstimate:
-        cost = estimate(settings, task.model, [answer_cost(task, replies)], probe=arguments.probe, sends=sends)
-        per_token = cost.record["characters_per_token"]
-        in_full = full_document_cost(((question, evidence) for question, evidence, _ in task.calls()), RetrievalSettings())
-        return replace(cost, text="\n".join(filter(None, [cost.text, in_full.text(per_token)])))
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record)
-    return OK
+    )
 
 
 def _finish(arguments: argparse.Namespace, sources: GenerationInputs, summary: GenerationSummary) -> int:

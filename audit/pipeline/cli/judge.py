@@ -14,16 +14,17 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_res
 from audit.commands import STUDY_PAIRS, load_object
 from audit.errors import AuditError
 from audit.jobs.progress import LOADING, Progress
-from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
+from audit.pipeline.cli.estimates import handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.cli.task_command import about_calls, print_estimate
 from audit.pipeline.judging.corpus import Corpus, first_pairs
-from audit.pipeline.judging.costs import cost_notes, pairs_to_ask, share_left, stage_costs
+from audit.pipeline.judging.costs import cost_notes, pairs_to_ask, share_left
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask
-from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES, JudgingTask, Protocol
+from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES
 from audit.pipeline.judging.release import check_output_folder
 from audit.pipeline.judging.verdict_sources import JudgingSummary
-from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.llm.journal import Journal
 from audit.pipeline.stages.judging_runs import draw_pairs, judge_by_rules, read_corpus, read_pairs, record_calls, record_outcome
 from audit.pipeline.stages.judging_tasks import AnyJudgingTask, judge_by_task, judging_task
 from audit.settings import Settings
@@ -34,9 +35,7 @@ from audit.vocabulary import PairIds
 
 ALL, SAMPLE, STUDY = "all", "sample", "study"
 DEFAULT_SAMPLE = 200
-ABOUT = """Every reply is stored in RELEASE.journal, next to the release, before it is parsed. If the command stops, the same
-command continues where it stopped, and no call is made twice. AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the
-endpoint.
+ABOUT = f"""{about_calls("RELEASE.journal")}
 
 Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or pairs were
 not asked, 2 nothing was written."""
@@ -109,11 +108,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.baseline:
             return _judge_by_rules(arguments, settings, corpus)
         task = judging_task(arguments, model_for(arguments, settings), corpus)
-        if not arguments.dry_run:
-            return _ask_model(arguments, settings, task)
-        if isinstance(task, PositionsTask):
-            return _print_positions_estimate(arguments, settings, task)
-        return _print_estimate(arguments, settings, task.protocol, corpus)
+        return _print_estimate(arguments, settings, task) if arguments.dry_run else _ask_model(arguments, settings, task)
 
 
 def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connection) -> tuple[Sequence[PairIds] | None, str]:
@@ -143,33 +138,16 @@ def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: C
     return _finish(arguments, settings, judge_by_rules(arguments.out, corpus, arguments.progress))
 
 
-def _print_positions_estimate(arguments: argparse.Namespace, settings: Settings, task: PositionsTask) -> int:
-    sends = f"questions and answers of {handbooks_text([str(handbook['handbook_id']) for handbook in task.corpus.handbooks])}"
-    pairs, to_ask = pairs_to_ask(Protocol(POSITIONS, task.model, {}), task.corpus)
-
-    def measure(replies: Replies) -> CostEstimate:
-        cost = estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends)
-        remark = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
-        return replace(cost, text=f"{cost.text}\n{remark}", record={**cost.record, "pairs": pairs, "pairwise_calls": to_ask})
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record)
-    arguments.progress.update(estimate=cost.record)
-    return OK
-
-
 def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
+    def write(journal: Journal, servers: list[str]) -> int:
+        return _finish(arguments, settings, judge_by_task(arguments.out, task, journal, servers, arguments.progress))
+
     def explain_stop(reason: str) -> None:
         arguments.progress.update(message=reason)
         note(f"Continue with:\n  {_same_command(arguments)}")
 
-    return carry_out(
-        arguments, settings, task,
-        write=lambda journal, servers: judge_by_task(arguments.out, task, journal, servers, arguments.progress),
-        finish=lambda summary: _finish(arguments, settings, summary),
-        explain_stop=explain_stop,
-        watch=partial(record_calls, arguments.progress),
-    )  # fmt: skip
+    watch = partial(record_calls, arguments.progress)
+    return carry_out(arguments, settings, task, write=write, explain_stop=explain_stop, watch=watch)
 
 
 def _same_command(arguments: argparse.Namespace) -> str:
@@ -184,21 +162,24 @@ def _same_command(arguments: argparse.Namespace) -> str:
     return shlex.join(parts)
 
 
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol: Protocol, corpus: Corpus) -> int:
-    sends = f"questions and answers of {handbooks_text([str(handbook['handbook_id']) for handbook in corpus.handbooks])}"
-
-    def measure(replies: Replies) -> CostEstimate:
-        stages = stage_costs(protocol, corpus, replies)
-        cost = estimate(
-            settings, protocol.model, stages,
-            probe=arguments.probe, sends=sends, remarks=cost_notes(stages), share_left=share_left,
-        )  # fmt: skip
-        pairs, to_ask = pairs_to_ask(protocol, corpus)
-        return replace(cost, record={**cost.record, "pairs": pairs, "without_call": pairs - to_ask})
-
-    cost = with_stored_replies(arguments.out, JudgingTask(protocol, corpus).plan(), measure)
-    print_result(arguments, cost.text, cost.record)
-    arguments.progress.update(estimate=cost.record)
+def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
+    pairs, to_ask = pairs_to_ask(task.corpus)
+    if isinstance(task, PositionsTask):
+        remarks = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
+        figures = {"pairs": pairs, "pairwise_calls": to_ask}
+    else:
+        remarks, figures = cost_notes(task.stages), {"pairs": pairs, "without_call": pairs - to_ask}
+    handbooks = handbooks_text([str(handbook["handbook_id"]) for handbook in task.corpus.handbooks])
+    record = print_estimate(
+        arguments,
+        settings,
+        task,
+        sends=f"questions and answers of {handbooks}",
+        remarks=remarks,
+        figures=figures,
+        share_left=share_left,
+    )
+    arguments.progress.update(estimate=record)
     return OK
 
 
@@ -207,7 +188,7 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, protocol:
 
 def _finish(arguments: argparse.Namespace, settings: Settings, summary: JudgingSummary) -> int:
     lines = [f"{arguments.out}: {summary.sentence}"]
-    lines += [f"  unscored, {reason}: {pairs:,}" for reason, pairs in summary.unscored.most_common()]
+    lines += summary.lines("unscored, ")
     lines += [summary.remark] if summary.remark else []
     result: dict[str, Any] = {"release": str(arguments.out), **record_outcome(arguments.progress, summary)}
     if arguments.load or arguments.load_into:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tqdm import tqdm
 
@@ -29,9 +29,9 @@ from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, ask_stages
 from audit.release.journal_files import Reply, journal_path, journal_plan
 from audit.settings import Settings
 
-Summary = TypeVar("Summary")
 Watch = Callable[[StageCost, CallStats], None]
 DEFAULT_SHARDS = 32
+CONTINUE = "The same command continues from there, and no call is made twice."
 OUTCOMES = (ANSWERED, CUT, REFUSED, CALL_FAILED)
 
 
@@ -141,15 +141,13 @@ def carry_out(
     settings: Settings,
     task: LlmTask,
     *,
-    write: Callable[[Journal, list[str]], Summary],
-    finish: Callable[[Summary], int],
-    explain_stop: Callable[[str], None],
+    write: Callable[[Journal, list[str]], int],
+    explain_stop: Callable[[str], None] = lambda _: note(CONTINUE),
     watch: Watch = lambda *_: None,
 ) -> int:
     """Make the calls of a task here, or on a cluster where the options say so, and write the result; returns the exit code.
 
-    write         writes the result from the journal, given what the servers report to be
-    finish        prints what was written
+    write         writes the result from the journal, given what the servers report to be, and prints what was written
     explain_stop  gets the reason when the calls are stopped, and prints how to continue
     """
     with Journal(journal_path(arguments.out), task.plan()) as journal:
@@ -172,8 +170,7 @@ def carry_out(
                 note(f"{sum(journal.counts().values()):,} replies are stored in {journal.path}.")
                 explain_stop(reason)
                 return FAILED
-        summary = write(journal, servers)
-    return finish(summary)
+        return write(journal, servers)
 
 
 def show_progress(bar: Any, tally: CallStats) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,18 +13,20 @@ from audit.errors import AuditError
 from audit.jobs.progress import Progress
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
-from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
-from audit.pipeline.generation.several_sources_model import SourcedTask
-from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers
+from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt, model_answers
+from audit.pipeline.generation.several_sources_model import sourced_task
+from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers, system_task
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import CHECK
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.judging.within.findings import Verdicts
-from audit.pipeline.judging.within.model import PROMPT, WithinTask
+from audit.pipeline.judging.within.model import PROMPT, StatementPair, within_task, within_verdicts
+from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.probe import check_endpoint
 from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.llm.tasks import LlmTask
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
@@ -64,16 +67,21 @@ def answer_prompt(options: GenerateOptions) -> Prompt:
     return replace(prompt, max_tokens=options.max_tokens) if options.max_tokens else prompt
 
 
+@contextmanager
+def _asked(context: RunContext, stage: str, settings: Settings, task: LlmTask) -> Iterator[tuple[Journal, list[str]]]:
+    """The journal with every reply to a task, and the servers; a call with a reply in the journal is not made again."""
+    # The digest of the plan is in the name: after a change of prompt or model, old replies are not mixed in.
+    with Journal(context.workspace.journal(stage, digest_of(task.plan())), task.plan()) as journal:
+        yield journal, ask_all(settings, task, journal)
+
+
 def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
-    """The model's answers to everything that is asked; a call with a reply in the journal is not made again."""
+    """The model's answers to everything that is asked."""
     options = context.config.generate
     settings = settings_for(context, options)
-    writing = AnswerTask(answer_prompt(options), model_of(settings, None), lambda: asked, options.context)
-    # The digest of the plan is in the name: after a change of prompt or model, old replies are not mixed in.
-    path = context.workspace.journal("generate", digest_of(writing.plan()))
-    with Journal(path, writing.plan()) as journal:
-        ask_all(settings, writing, journal)
-        return list(model_answers(writing, journal.latest))
+    task = answer_task(answer_prompt(options), model_of(settings, None), lambda: asked, options.context)
+    with _asked(context, GENERATE, settings, task) as (journal, _):
+        return list(model_answers(task, journal.latest))
 
 
 def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
@@ -83,49 +91,44 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
         return judge_by_rules(context.workspace.release, corpus, Progress())
     settings = settings_for(context, options)
     task = judging_task(options, model_of(settings, None), corpus)
-    path = context.workspace.journal("judge", digest_of(task.plan()))
-    with Journal(path, task.plan()) as journal:
-        servers = ask_all(settings, task, journal)
+    with _asked(context, JUDGE, settings, task) as (journal, servers):
         return judge_by_task(context.workspace.release, task, journal, servers, Progress())
 
 
-def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, list[Verdicts]]:
+def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, Sequence[Verdicts]]:
     """The verdicts of the config's judge on pairs of statements of one handbook."""
     if context.config.judge.judge == BASELINE:
         return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
     settings = settings_for(context, context.config.judge)
-    task = within_task(context, model_of(settings, None), handbooks)
-    path = context.workspace.journal(WITHIN, digest_of(task.plan()))
-    with Journal(path, task.plan()) as journal:
-        ask_all(settings, task, journal)
-        return task.model, [task.verdicts(handbook, candidates, journal.latest) for handbook, candidates in handbooks]
+    task = run_within_task(context, model_of(settings, None), handbooks)
+    with _asked(context, WITHIN, settings, task) as (journal, _):
+        return task.model, within_verdicts(task, handbooks, journal.latest)
 
 
-def within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> WithinTask:
+def run_within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> ItemTask[StatementPair]:
     """The pairs of statements that a model is asked about."""
-    prompts = load_prompts(context.config.judge.templates)
-    return WithinTask(prompts[PROMPT], model, lambda: handbooks, context.config.within.pairs)
+    prompt = load_prompts(context.config.judge.templates)[PROMPT]
+    return within_task(prompt, model, handbooks, context.config.within.pairs)
 
 
-def system_task(
+def run_system_task(
     context: RunContext, options: SystemOptions, model: str, questions: Callable[[], Iterable[SystemQuestion]]
 ) -> SystemTask:
     """The calls of an answering system whose endpoint has `model`."""
     system = options.system(model, context.config.retrieval.strategy)
-    kind = SourcedTask if options.asks_sources else SystemTask
-    return kind(system, system.prompt(options.templates), questions, options.context)
+    task = sourced_task if options.asks_sources else system_task
+    return task(system, system.prompt(options.templates), questions, options.context)
 
 
 def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[SystemQuestion]) -> SystemRun:
-    """The answers of a system to all questions; a call with a reply in the journal is not made again."""
+    """The answers of a system to all questions."""
     settings = settings_for(context, options)
-    task = system_task(context, options, model_of(settings, None), lambda: questions)
-    with Journal(context.workspace.journal(SYSTEMS, digest_of(task.plan())), task.plan()) as journal:
-        ask_all(settings, task, journal)
+    task = run_system_task(context, options, model_of(settings, None), lambda: questions)
+    with _asked(context, SYSTEMS, settings, task) as (journal, _):
         summary = SystemSummary()
-        if isinstance(task, SourcedTask):
+        if options.asks_sources:
             return sourced_run(context, options, task, journal.latest, summary)
-        return SystemRun(task.system.record(task.prompt), list(system_answers(task, journal.latest, summary)), summary)
+        return SystemRun(task.record, list(system_answers(task, journal.latest, summary)), summary)
 
 
 def check_judge(options: JudgeOptions) -> None:

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.estimates import estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
-from audit.pipeline.llm.journal import Journal
-from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.stress.building.builder import BuildSettings, BuildSummary, build_instances, kinds_of_edit
 from audit.pipeline.stress.building.contexts import SHARES
 from audit.pipeline.stress.building.draws import rank
@@ -39,8 +37,7 @@ signal documents, 0 to 100 % of them correct, the others with a planted error). 
 question has fewer signal documents, its contexts are as large as these allow.
 
 Sub-questions and errors come from rules, which change an amount, a unit, a frequency, a negation or a direction of one statement,
-or with --facts model from the model that AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set. Its replies are stored in
-OUT.journal: if the command stops, the same command continues where it stopped, and no call is made twice.
+or with --facts model from a model. {about_calls("OUT.journal")}
 
 OUT gets {INSTANCES_FILE} and {MANIFEST_FILE}. The same source, options and seed give the same bytes, in whatever order the
 questions stand.
@@ -128,30 +125,16 @@ def _read_source(arguments: argparse.Namespace, settings: Settings) -> BuildSour
 
 def _build_with_model(arguments: argparse.Namespace, settings: Settings, source: BuildSource) -> int:
     task = FactTask(load_fact_prompts(arguments.templates), model_for(arguments, settings), source.questions)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task, source)
-
-    def write(journal: Journal, _: list[str]) -> dict[str, Fact]:
-        return model_facts(task, journal.latest, source.report)
-
-    prompts = {name: prompt.title for name, prompt in task.prompts.items()}
-    return carry_out(
-        arguments, settings, task,
-        write=write,
-        finish=lambda facts: _finish(arguments, source, facts, {"facts": MODEL, "model": task.model, "prompts": prompts}),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: FactTask, source: BuildSource) -> int:
-    def measure(replies: Replies) -> Any:
-        sends = "questions and their signal documents"
-        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends)
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    text = f"{_size(source)}\n{cost.text}"
-    print_result(arguments, text, cost.record | {"questions": len(source.questions), "documents": source.documents})
-    return OK
+    made_by = {"facts": MODEL, "model": task.model, "prompts": task.plan()["prompts"]}
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends="questions and their signal documents",
+        text=lambda cost: f"{_size(source)}\n{cost.text}",
+        figures={"questions": len(source.questions), "documents": source.documents},
+        write=lambda replies, _: _finish(arguments, source, model_facts(task, replies, source.report), made_by),
+    )
 
 
 def _finish(arguments: argparse.Namespace, source: BuildSource, facts: Mapping[str, Fact], made_by: Mapping[str, Any]) -> int:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections import Counter
 from pathlib import Path
 
-from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
+from audit.cli.conventions import add_json
 from audit.errors import AuditError
-from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
-from audit.pipeline.llm.journal import Journal
+from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, print_written, run_task
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.running.grade_stress import graded_replies, graded_systems, sub_answers_of
-from audit.pipeline.stress.running.grading import GradeTask, grades_of, load_grade_prompt
+from audit.pipeline.stress.running.grading import WORDS, grade_task, grades_of, load_grade_prompt
 from audit.pipeline.stress.running.run_stress import REPLIES_FILE, earlier_tables, read_instances, write_replies
 from audit.settings import Settings
 
@@ -24,8 +22,7 @@ answers are asked about once. The grades go into {REPLIES_FILE}, and `audit metr
 open_score. A grade that could not be read is null, and counts nowhere. A model that grades its own answers is no independent
 measure: set AUDIT_JUDGE_MODEL to another one.
 
-AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.stress-grades.journal,
-next to the folder, before it is parsed. If the command stops, the same command continues where it stopped.
+{about_calls("RELEASE.stress-grades.journal")}
 
 Exit code: 0 success, 1 written, but some grades could not be read or were not asked for, 2 nothing was written."""
 
@@ -49,45 +46,25 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
     if not answers:
         raise AuditError(f"{arguments.release} has no answer that can be graded. Nothing was asked. Run first: audit stress run")
     arguments.out = folder.with_name(f"{folder.name}.stress-grades")
-    task = GradeTask(load_grade_prompt(arguments.templates), model_for(arguments, settings), answers)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task)
+    task = grade_task(load_grade_prompt(arguments.templates), model_for(arguments, settings), answers)
+    summary, exact = Summary(WORDS), sum(not item.needs_grade for item in answers)
 
-    def write(journal: Journal, _: list[str]) -> tuple[Counter[str], int]:
-        counts: Counter[str] = Counter()
-        grades = grades_of(task, journal.latest, counts)
+    def write(replies: Replies, _: list[str]) -> int:
+        grades = grades_of(task, answers, replies, summary)
         systems = list(graded_systems(earlier, arguments.systems, task.model))
-        return counts, write_replies(
-            stress_input, earlier, systems, graded_replies(stress_input, earlier, arguments.systems, grades)
-        )
+        graded = graded_replies(stress_input, earlier, arguments.systems, grades)
+        written = write_replies(stress_input, earlier, systems, graded)
+        line = f"{summary.counts.total():,} different answers: {summary.sentence}"
+        result, findings = {**summary.counts, "replies": written}, bool(summary.counts["unreadable"] or summary.not_asked)
+        path = arguments.release / REPLIES_FILE
+        return print_written(arguments, [line], f"{written:,} replies", path, result, findings=findings)
 
-    return carry_out(
-        arguments, settings, task,
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends="sub-questions, right answers and answers",
+        remarks=f"{exact:,} of {len(answers):,} different answers are exact and need no call.",
+        figures={"answers": len(answers), "exact": exact},
         write=write,
-        finish=lambda written: _finish(arguments, *written),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: GradeTask) -> int:
-    exact = sum(not item.needs_grade for item in task.answers)
-    remarks = f"{exact:,} of {len(task.answers):,} different answers are exact and need no call."
-
-    def measure(replies: Replies) -> CostEstimate:
-        sends = "sub-questions, right answers and answers"
-        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends, remarks=remarks)
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record | {"answers": len(task.answers), "exact": exact})
-    return OK
-
-
-def _finish(arguments: argparse.Namespace, counts: Counter[str], written: int) -> int:
-    text = (
-        f"{counts.total():,} different answers: {counts['exact']:,} exact, {counts['graded']:,} graded, "
-        f"{counts['unreadable']:,} unreadable, {counts['not asked']:,} not asked.\n"
-        f"{written:,} replies: {arguments.release / REPLIES_FILE}. Load the release again with: "
-        f"audit load {shlex.quote(str(arguments.release))}"
     )
-    print_result(arguments, text, {**{name.replace(" ", "_"): number for name, number in counts.items()}, "replies": written})
-    return FINDINGS if counts["unreadable"] or counts["not asked"] else OK

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
 from audit.evaluation.planted_changes import PlantedOutcome, planted_outcome
-from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.judging.parse import load_prompts
-from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.labels import baseline
 from audit.pipeline.stages.judge_planted import (
@@ -25,10 +25,10 @@ from audit.pipeline.stages.judge_planted import (
     planted_target,
     write_planted,
 )
-from audit.pipeline.stress.planted.judging import PROMPTS, PlantedSummary, PlantedTask, Record, model_records, rule_records
+from audit.pipeline.stress.planted.judging import PROMPTS, WORDS, Record, model_records, planted_task, rule_records
 from audit.pipeline.stress.planted.planting import PlantedChanges, plant
 from audit.settings import Settings
-from audit.vocabulary import ABSTAINED, PLANTED_KINDS, RULES_JUDGE, PlantedKind
+from audit.vocabulary import PLANTED_KINDS, RULES_JUDGE, PlantedKind
 
 DEFAULT_ITEMS, DEFAULT_SEED = 40, 1
 ABOUT = f"""Each planted change is small, and its effect on the label is known. After a changed amount the label must be
@@ -37,9 +37,9 @@ After sentences in another order, other words, padding, swapped answers, the nam
 judge that was planted in an answer, the label must stay. The judge is asked before and after the change, with the prompt of
 `audit judge`. The same seed plants the same changes for every judge.
 
-The labels are written to {PLANTED_FILE} in the release's folder, where those of other judges stay. AUDIT_JUDGE_URL,
-AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.planted.journal, next to the folder,
-before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
+The labels are written to {PLANTED_FILE} in the release's folder, where those of other judges stay.
+
+{about_calls("RELEASE.planted.journal")}
 
 Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or changes were
 not asked about, 2 nothing was written."""
@@ -88,7 +88,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     if not changes.items:
         raise AuditError(f"No change could be planted in {arguments.source}. {_refused_text(changes)} Nothing was asked.")
     if arguments.baseline:
-        summary = PlantedSummary()
+        summary = Summary(WORDS)
         records = list(rule_records(changes.items, baseline.judge, RULES_JUDGE, summary))
         write_planted(target, earlier, RULES_JUDGE, records)
         return _finish(arguments, target, changes, summary, records)
@@ -101,53 +101,40 @@ def _ask_model(
     # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = target.folder.with_name(f"{target.folder.name}.planted")
     prompt = load_prompts(arguments.templates)[arguments.protocol]
-    task = PlantedTask(prompt, model_for(arguments, settings), changes.items)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task, changes)
+    task, summary = planted_task(prompt, model_for(arguments, settings), changes.items), Summary(WORDS)
 
-    def write(journal: Journal, _: list[str]) -> tuple[PlantedSummary, list[Record]]:
-        summary = PlantedSummary()
-        records = list(model_records(task, journal.latest, summary))
+    def write(replies: Replies, _: list[str]) -> int:
+        records = list(model_records(task, changes.items, replies, summary))
         write_planted(target, earlier, task.model, records)
-        return summary, records
+        return _finish(arguments, target, changes, summary, records)
 
-    return carry_out(
-        arguments, settings, task,
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends="questions, answers, and answers with planted changes",
+        remarks=_refused_text(changes),
+        figures={"items": len(changes.items), "kinds": _by_kind(changes)},
         write=write,
-        finish=lambda written: _finish(arguments, target, changes, *written),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: PlantedTask, changes: PlantedChanges) -> int:
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(
-            settings, task.model, task.costs(replies),
-            probe=arguments.probe, sends="questions, answers, and answers with planted changes", remarks=_refused_text(changes),
-        )  # fmt: skip
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record | {"items": len(changes.items), "kinds": _by_kind(changes)})
-    return OK
+    )
 
 
 def _finish(
-    arguments: argparse.Namespace, target: PlantedTarget, changes: PlantedChanges, summary: PlantedSummary, records: list[Record]
+    arguments: argparse.Namespace, target: PlantedTarget, changes: PlantedChanges, summary: Summary, records: list[Record]
 ) -> int:
     file = target.folder / PLANTED_FILE
-    lines = [f"{file}: {summary.judged:,} planted changes judged, {summary.not_asked:,} not asked about."]
+    lines = [f"{file}: {summary.sentence}"]
     lines += [f"  {kind}: {_outcome_text(record for record in records if record['kind'] == kind)}" for kind in _by_kind(changes)]
-    lines += [f"  no label, {reason}: {number:,}" for reason, number in summary.unscored.most_common()]
+    lines += summary.lines("no label, ")
     lines += [text for text in (_refused_text(changes),) if text]
     if target.is_release:
         lines.append(f"Load the release again with: audit load {shlex.quote(str(target.folder))}")
-    unread = sum(number for reason, number in summary.unscored.items() if not reason.startswith(ABSTAINED))
     result = {
-        "file": str(file), "judged": summary.judged, "not_asked": summary.not_asked, "unscored": dict(summary.unscored),
+        "file": str(file), "judged": summary.counts["judged"], "not_asked": summary.not_asked, "unscored": dict(summary.reasons),
         "kinds": _by_kind(changes), "refused": [[*key, number] for key, number in changes.refused.items()],
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)
-    return FINDINGS if unread or summary.not_asked else OK
+    return FINDINGS if summary.unread or summary.not_asked else OK
 
 
 def _by_kind(changes: PlantedChanges) -> dict[str, int]:

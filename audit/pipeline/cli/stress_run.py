@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, count_or_zero, note, print_result
+from audit.cli.conventions import FINDINGS, OK, add_json, count, count_or_zero, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
-from audit.pipeline.llm.journal import Journal
+from audit.pipeline.cli.model_calls import add_call_options, model_for
+from audit.pipeline.cli.task_command import about_calls, run_task
+from audit.pipeline.llm.item_task import ItemTask
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.instances import StressInstance
 from audit.pipeline.stress.running.prompts import load_stress_prompts
@@ -26,7 +27,7 @@ from audit.pipeline.stress.running.run_stress import (
     read_instances,
     write_replies,
 )
-from audit.pipeline.stress.running.task import StressSummary, StressTask, model_records, reader_records
+from audit.pipeline.stress.running.task import WORDS, model_records, reader_records, stress_task
 from audit.settings import Settings
 from audit.vocabulary import STRESS_TESTS, SystemMode
 
@@ -37,9 +38,9 @@ robustness: which documents are factual or wrong, right short answers, and the o
 reasons first. Documents, questions and options were written by others: they are inside tags that they cannot close, each document
 on one line, and whatever they ask for, the reply can be nothing but what the schema has.
 
-AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.stress.MODEL.journal,
-next to the folder, before it is parsed. If the command stops, the same command continues where it stopped, and no call is made
-twice. Replies are written to {REPLIES_FILE} in the release's folder; those of other systems, and to other instances, stay.
+{about_calls("RELEASE.stress.MODEL.journal")}
+
+Replies are written to {REPLIES_FILE} in the release's folder; those of other systems, and to other instances, stay.
 
 --readers needs no endpoint: {", ".join(READER_NAMES)}. Their curves are known, so they show what a figure means and whether it
 is right: coin is chance, copycat believes every document, oracle knows what is true of each.
@@ -86,59 +87,47 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.readers:
         return _run_readers(arguments, settings, stress_input, chosen)
     task = _task(arguments, settings, chosen)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task)
     # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
-    earlier = earlier_tables(stress_input, settings.max_object_bytes)
+    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), Summary(WORDS)
 
-    def write(journal: Journal, servers: list[str]) -> tuple[StressSummary, int]:
-        summary = StressSummary()
+    def write(replies: Replies, servers: list[str]) -> int:
         system = _model_system(arguments, task, servers)
-        return summary, write_replies(
-            stress_input, earlier, [system], model_records(task, system["system_id"], journal.latest, summary)
-        )
+        records = model_records(task, system["system_id"], replies, summary)
+        written = write_replies(stress_input, earlier, [system], records)
+        return _finish(arguments, stress_input, summary, written)
 
-    return carry_out(
-        arguments, settings, task,
+    documents = {document.text for instance in chosen for document in instance.documents}
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends=f"questions, options and {len(documents):,} documents",
+        figures={"instances": len(chosen)},
         write=write,
-        finish=lambda written: _finish(arguments, stress_input, *written),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
+    )
 
 
-def _task(arguments: argparse.Namespace, settings: Settings, chosen: Sequence[StressInstance]) -> StressTask:
+def _task(arguments: argparse.Namespace, settings: Settings, chosen: Sequence[StressInstance]) -> ItemTask[StressInstance]:
     prompts = load_stress_prompts(arguments.templates)
     folder: Path = arguments.release.resolve()
     # The journal may be needed to find the model's name, which in turn names the journal
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or settings.judge_model or '')}")
     model = model_for(arguments, settings)
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or model)}")
-    return StressTask(prompts, model, chosen)
+    return stress_task(prompts, model, chosen)
 
 
 def _file_name(system_id: str) -> str:
     return re.sub(r"[^\w.-]+", "-", system_id).strip(".-") or "model"
 
 
-def _model_system(arguments: argparse.Namespace, task: StressTask, servers: Sequence[str]) -> dict[str, Any]:
+def _model_system(arguments: argparse.Namespace, task: ItemTask[StressInstance], servers: Sequence[str]) -> dict[str, Any]:
     system_id = arguments.system_id or task.model
     settings = {"temperature": 0, "prompts": task.plan()["prompts"], "servers": list(servers)}
     return {
         "system_id": system_id, "name": arguments.name or system_id, "model": task.model, "mode": str(SystemMode.RETRIEVAL),
         "settings": settings,
     }  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: StressTask) -> int:
-    documents = {document.text for instance in task.instances for document in instance.documents}
-    sends = f"questions, options and {len(documents):,} documents"
-
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends)
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record | {"instances": len(task.instances)})
-    return OK
 
 
 def _run_readers(
@@ -149,7 +138,7 @@ def _run_readers(
         message = f"{len(names)} readers without a model, {len(chosen):,} instances each: no call, no cost."
         print_result(arguments, message, {"readers": list(names), "instances": len(chosen), "calls": 0})
         return OK
-    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), StressSummary()
+    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), Summary(WORDS)
     by_name = readers(names, stress_input.instances, arguments.seed)
 
     def records() -> Iterator[dict[str, Any]]:
@@ -171,13 +160,12 @@ def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: StressSummary, written: int) -> int:
+def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: Summary, written: int) -> int:
     path = arguments.release / REPLIES_FILE
-    lines = [summary.sentence, *summary.summary_lines(), *stress_input.summary_lines()]
+    lines = [summary.sentence, *summary.lines(), *stress_input.summary_lines()]
     lines += [f"{written:,} replies: {path}. Load the release with: audit load {shlex.quote(str(arguments.release))}"]
     result = {
-        "asked": summary.asked, "insufficient": summary.insufficient, "unread": summary.unread, "not_asked": summary.not_asked,
-        "reasons": dict(summary.reasons), "faults": dict(summary.faults), "parse": dict(summary.parse),
+        **summary.record("asked", "insufficient", "unread"), "faults": dict(summary.faults),
         "left_out": stress_input.sentences, "repaired": stress_input.repairs, "replies": written, "file": str(path),
     }  # fmt: skip
     print_result(arguments, "\n".join(lines), result)

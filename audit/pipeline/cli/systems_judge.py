@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.cli.conventions import add_json, count
 from audit.errors import AuditError
 from audit.evaluation.evidence_measures import JUDGED_MEASURES
-from audit.pipeline.cli.estimates import CostEstimate, estimate, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
+from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.systems_evidence import ABOUT as ABOUT_EVIDENCE
 from audit.pipeline.cli.systems_evidence import judge_evidence
-from audit.pipeline.judging.criteria.task import CriteriaSummary, CriteriaTask, criteria_records, load_criteria_prompt
+from audit.pipeline.cli.task_command import about_calls, print_written, run_task
+from audit.pipeline.judging.criteria.task import WORDS, criteria_records, criteria_task, load_criteria_prompt
 from audit.pipeline.judging.judge_systems import (
     CRITERIA_FILE,
-    AnswersToScore,
     answers_to_score,
     earlier_evaluations,
     write_criteria,
 )
-from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.settings import Settings
 
@@ -35,8 +33,7 @@ judges, and of other answers, stay.
 
 {ABOUT_EVIDENCE}
 
-AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in RELEASE.PROTOCOL.journal, next
-to the folder, before it is parsed. If the command stops, the same command continues where it stopped, and no call is made twice.
+{about_calls("RELEASE.PROTOCOL.journal")}
 
 Exit code: 0 success, 1 written, but some scores could not be read or some answers were not asked about, 2 nothing was
 written."""
@@ -86,45 +83,27 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError(f"{arguments.release} has no answer to judge. {chosen.left_out} Nothing was asked.")
     # The journal is named after it, so it is next to the release and not a part of it
     arguments.out = folder.with_name(f"{folder.name}.criteria")
-    task = CriteriaTask(
-        load_criteria_prompt(arguments.templates), model_for(arguments, settings), chosen.answers[: arguments.limit]
-    )
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task, chosen)
+    answers, summary = chosen.answers[: arguments.limit], Summary(WORDS)
+    task = criteria_task(load_criteria_prompt(arguments.templates), model_for(arguments, settings), answers)
 
-    def write(journal: Journal, _: list[str]) -> tuple[CriteriaSummary, int]:
-        summary = CriteriaSummary()
-        return summary, write_criteria(folder, earlier, criteria_records(task, journal.latest, summary))
+    def write(replies: Replies, _: list[str]) -> int:
+        written = write_criteria(folder, earlier, criteria_records(task, replies, summary))
+        path = arguments.release / CRITERIA_FILE
+        result = {
+            **summary.record("judged", "complete", "unscored"), "refused": chosen.refused, "unread": chosen.unread,
+            "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
+        }  # fmt: skip
+        lines = [summary.sentence, *summary.lines(), chosen.left_out]
+        incomplete = summary.counts["judged"] > summary.counts["complete"]
+        findings = bool(incomplete or summary.not_asked or chosen.unreadable)
+        return print_written(arguments, lines, f"{written:,} evaluations", path, result, findings=findings)
 
-    return carry_out(
-        arguments, settings, task,
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends=f"questions, reference answers and answers of {len(arguments.systems or chosen.systems):,} systems",
+        remarks=chosen.left_out,
+        figures={"answers": len(answers), "of_references": chosen.of_references},
         write=write,
-        finish=lambda written: _finish(arguments, chosen, *written),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: CriteriaTask, chosen: AnswersToScore) -> int:
-    systems = arguments.systems or chosen.systems
-    sends = f"questions, reference answers and answers of {len(systems):,} systems"
-
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends, remarks=chosen.left_out)
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record | {"answers": len(task.answers), "of_references": chosen.of_references})
-    return OK
-
-
-def _finish(arguments: argparse.Namespace, chosen: AnswersToScore, summary: CriteriaSummary, written: int) -> int:
-    path = arguments.release / CRITERIA_FILE
-    lines = [summary.sentence, *(f"  {reason}: {number:,}" for reason, number in summary.reasons.most_common())]
-    lines += [text for text in (chosen.left_out,) if text]
-    lines += [f"{written:,} evaluations: {path}. Load the release again with: audit load {shlex.quote(str(arguments.release))}"]
-    result = {
-        "judged": summary.judged, "complete": summary.complete, "unscored": summary.unscored, "not_asked": summary.not_asked,
-        "reasons": dict(summary.reasons), "parse": dict(summary.parse), "refused": chosen.refused, "unread": chosen.unread,
-        "unreadable": chosen.unreadable, "evaluations": written, "file": str(path),
-    }  # fmt: skip
-    print_result(arguments, "\n".join(lines), result)
-    return FINDINGS if summary.judged > summary.complete or summary.not_asked or chosen.unreadable else OK
+    )

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
+from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
-from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text, with_stored_replies
-from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for, uses_batch
+from audit.pipeline.cli.estimates import handbooks_text
+from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
+from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import Verdicts
-from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, WithinTask
-from audit.pipeline.llm.tasks import Replies
+from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, within_task, within_verdicts
 from audit.pipeline.rules.within.candidates import find_candidates
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.config import BASELINE, MODEL
@@ -24,10 +24,10 @@ from audit.settings import Settings
 from audit.text.documents import read_documents
 from audit.vocabulary import RULES_JUDGE
 
-ABOUT = """Statements of different sections that seem to be about the same thing are compared; pairs that state the same value are
-counted and not judged. baseline: plain rules, which abstain in doubt. model: AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and
-AUDIT_JUDGE_KEY set the endpoint; every reply is stored in DIR.journal, next to the folder, before it is parsed, so that no call
-is made twice.
+ABOUT = f"""Statements of different sections that seem to be about the same thing are compared; pairs that state the same value
+are counted and not judged. baseline: plain rules, which abstain in doubt.
+
+{about_calls("DIR.journal")}
 
 Where DIR is the folder of a release, the files become part of it: load it again with `audit load`.
 
@@ -59,15 +59,14 @@ def within(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.judge == BASELINE:
         return _by_rules(arguments, handbooks)
     prompt = load_prompts(arguments.templates)[PROMPT]
-    task = WithinTask(prompt, model_for(arguments, settings), lambda: handbooks, arguments.pairs)
-    if arguments.dry_run:
-        return _print_estimate(arguments, settings, task, handbooks)
-    return carry_out(
-        arguments, settings, task,
-        write=lambda journal, _: [task.verdicts(handbook, candidates, journal.latest) for handbook, candidates in handbooks],
-        finish=lambda verdicts: _finish(arguments, handbooks, task.model, verdicts),
-        explain_stop=lambda _: note("The same command continues from there, and no call is made twice."),
-    )  # fmt: skip
+    task = within_task(prompt, model_for(arguments, settings), handbooks, arguments.pairs)
+    return run_task(
+        arguments,
+        settings,
+        task,
+        sends=f"pairs of statements of {handbooks_text([handbook for handbook, _ in handbooks])}",
+        write=lambda replies, _: _finish(arguments, handbooks, task.model, within_verdicts(task, handbooks, replies)),
+    )
 
 
 def _by_rules(arguments: argparse.Namespace, handbooks: HandbookCandidates) -> int:
@@ -83,17 +82,6 @@ def _by_rules(arguments: argparse.Namespace, handbooks: HandbookCandidates) -> i
         return OK
     verdicts = [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
     return _finish(arguments, handbooks, RULES_JUDGE, verdicts)
-
-
-def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: WithinTask, handbooks: HandbookCandidates) -> int:
-    sends = f"pairs of statements of {handbooks_text([handbook for handbook, _ in handbooks])}"
-
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends)
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
-    print_result(arguments, cost.text, cost.record)
-    return OK
 
 
 def _finish(arguments: argparse.Namespace, handbooks: HandbookCandidates, judge: str, verdicts: Sequence[Verdicts]) -> int:

@@ -7,22 +7,12 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion
-from audit.pipeline.generation.model_generator import FORM, AnswerTask
-from audit.pipeline.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, unsettled
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.text.documents import Document
 
-# The rough number of tokens of an answer, for estimates without a server.
-REPLY_TOKENS = 120
 CHARACTERS_PER_WORD = 6.0
 # A tokenizer counts punctuation marks too
 CHARACTERS_PER_TOKEN = 5.2
-
-
-def answer_cost(task: AnswerTask, replies: Replies) -> StageCost:
-    """The cost of the calls that are still open."""
-    calls = unsettled((call for _, _, call in task.calls()), no_replies, task.readable)
-    return cost_after_replies(FORM.purpose, calls, replies, task.readable, REPLY_TOKENS)
 
 
 @dataclass(frozen=True)

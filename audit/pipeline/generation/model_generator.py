@@ -3,40 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
 from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
-from audit.pipeline.llm.calls import CUT, Call, usage_record
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
-from audit.pipeline.llm.tasks import Replies, batches, unsettled
+from audit.pipeline.llm.calls import Call, usage_record
+from audit.pipeline.llm.item_task import ItemTask
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
+from audit.pipeline.llm.reply_models import ReplyModel, faulty, read_reply
+from audit.pipeline.llm.reply_text import clean_text, without_thinking
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.answers.relevance import Relevance
 from audit.release.journal_files import Reply
 
 MAX_ANSWER = 2_000
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "maxLength": MAX_ANSWER}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
+
+
+def answer_in(value: Any, max_length: int) -> str:
+    """The answer in a field of a reply, without the thinking that some models put there; empty where there is none."""
+    return (clean_text(without_thinking(value), max_length) or "") if isinstance(value, str) else ""
+
+
+class AnswerReply(ReplyModel):
+    """An answer from the passages of a handbook."""
+
+    keys, thinks_inside = ("answer",), True
+    answer: Annotated[str, Field(max_length=MAX_ANSWER), faulty(lambda value: answer_in(value, MAX_ANSWER))]
+
+
 # The passages come before the question, and calls go handbook by handbook. In full-document mode, all questions on a handbook
 # share their whole prompt except for the last line, and the server's prefix cache reuses it (benchmarks/generate.py: 97 % of
 # the prompt tokens, against 4 % with the question first). With retrieved passages hardly two calls share any: only the
 # instructions are reused (22 %); with the question first and calls in the order of questions it would be four points more.
-FORM = PromptForm("answer", "answer", ("passages", "question"), SCHEMA)
+FORM = PromptForm("answer", "answer", ("passages", "question"), AnswerReply.schema_to_send())
 # Tokens of prompt and answer together, unless configured otherwise
 DEFAULT_CONTEXT = 32_768
 # A cautious ratio, because a list of medicines takes more tokens than prose
 CHARACTERS_PER_TOKEN = 3.5
 RESERVED_CHARACTERS = 2_000
 NO_ANSWER = "no answer"
-QUESTIONS_PER_LOOKUP = 100
+# The rough number of tokens of an answer, for estimates without a server.
+REPLY_TOKENS = 120
 
 
 def load_answer_prompt(folder: Path | None = None) -> Prompt:
@@ -44,7 +55,7 @@ def load_answer_prompt(folder: Path | None = None) -> Prompt:
 
     Raises AuditError if the template cannot be used.
     """
-    return load_templates([FORM], resources.files("audit.pipeline.generation").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def evidence_room(prompt: Prompt, context: int) -> int:
@@ -54,68 +65,52 @@ def evidence_room(prompt: Prompt, context: int) -> int:
     return max(0, available - instructions - RESERVED_CHARACTERS)
 
 
-@dataclass(frozen=True)
-class AnswerTask:
-    """The calls that answering needs, as a task for `audit.pipeline.llm`.
+AnswerTask = ItemTask[tuple[GroundedQuestion, Evidence]]
 
-    `questions` may be called repeatedly, and yields the questions handbook by handbook. `context` is the number of tokens that
-    the model accepts for prompt and answer together; longer evidence is cut, which the record notes.
+
+def answer_task(
+    prompt: Prompt, model: str, questions: Callable[[], Iterable[GroundedQuestion]], context: int = DEFAULT_CONTEXT
+) -> AnswerTask:
+    """The calls that answering needs: each question with its evidence.
+
+    questions  may be called repeatedly, and yields the questions handbook by handbook
+    context    tokens that the model accepts for prompt and answer together; longer evidence is cut, which the record notes
     """
+    room = evidence_room(prompt, context)
 
-    prompt: Prompt
-    model: str
-    questions: Callable[[], Iterable[GroundedQuestion]]
-    context: int = DEFAULT_CONTEXT
-    stages: tuple[str, ...] = (FORM.purpose,)
-    unit: str = "handbooks"
-
-    @property
-    def max_evidence_characters(self) -> int:
-        """The characters of evidence that fit into the prompt."""
-        return evidence_room(self.prompt, self.context)
-
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; the questions may change."""
-        return {
-            "work": FORM.name,
-            "model": self.model,
-            "prompts": {FORM.purpose: self.prompt.title},
-            "context": self.context,
-        }
-
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that have no usable reply yet, handbook by handbook."""
-        return unsettled((call for _, _, call in self.calls()), replies, self.readable)
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains an answer."""
-        return read_answer_reply(reply)[0] is not None
-
-    def calls(self) -> Iterator[tuple[GroundedQuestion, Evidence, Call]]:
-        """Each question with its evidence and its call."""
-        for document, questions in groupby(self.questions(), key=lambda question: question.document):
+    def items() -> Iterator[tuple[GroundedQuestion, Evidence]]:
+        for document, of_document in groupby(questions(), key=lambda question: question.document):
             relevance = Relevance(document)
-            for question in questions:
-                evidence = evidence_of(question, relevance, self.max_evidence_characters)
-                yield question, evidence, self._call(question, evidence)
+            yield from ((question, evidence_of(question, relevance, room)) for question in of_document)
 
-    def _call(self, question: GroundedQuestion, evidence: Evidence) -> Call:
+    def calls_of(item: tuple[GroundedQuestion, Evidence]) -> list[Call]:
+        question, evidence = item
         handbook = question.document.handbook_id
         # Calls that share their evidence stay together on one endpoint and in one shard; the others may go anywhere.
         group = handbook if evidence.full else f"{handbook} {question.query.question_id}"
         texts = {"passages": evidence.in_prompt, "question": without_numbers(question.query.text)}
-        return self.prompt.call(self.model, group, texts)
+        return [prompt.call(model, group, texts)]
+
+    return ItemTask(
+        {FORM.purpose: prompt},
+        model,
+        FORM.name,
+        items,
+        calls_of,
+        is_read=lambda _, reply: read_answer_reply(reply)[0] is not None,
+        tokens={FORM.purpose: REPLY_TOKENS},
+        settings={"context": context},
+        unit="handbooks",
+    )
 
 
 def model_answers(task: AnswerTask, replies: Replies, summary: GenerationSummary | None = None) -> Iterator[Record]:
     """The records of answers.jsonl from the replies to a task's calls; `summary` counts the questions without a reply."""
-    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
-        latest = replies([call.key for _, _, call in batch])
-        for question, evidence, call in batch:
-            if reply := latest.get(call.key):
-                yield _record(question, evidence, reply, task)
-            elif summary:
-                summary.not_asked += 1
+    for (question, evidence), _, reply in task.results(replies):
+        if reply:
+            yield _record(question, evidence, reply, task)
+        elif summary:
+            summary.not_asked += 1
 
 
 def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: AnswerTask) -> Record:
@@ -124,7 +119,7 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
     absence = with_absence_prefix(text) if text else None
     usage = {
         "model": reply.model or task.model,
-        "prompt": task.prompt.title,
+        "prompt": task.prompts[FORM.purpose].title,
         "server": reply.server,
         "attempts": reply.attempt,
         **usage_record([reply]),
@@ -136,14 +131,7 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
 
 def read_answer_reply(reply: Reply) -> tuple[str | None, str | None]:
     """(answer, None), or (None, why the reply is unparseable): an unparseable reply is not an absence."""
-    if reason := unreadable_reason(reply):
+    read, reason = read_reply(AnswerReply, reply).only(NO_ANSWER)
+    if read is None:
         return None, reason
-    reply_text = (reply.text or "").strip()
-    text = without_thinking(reply_text)
-    valid = object_obeying(reply_text, SCHEMA) or object_obeying(text, SCHEMA)
-    objects = [valid] if valid else [match.value for match in json_objects(text) if "answer" in match.value]
-    if len(objects) != 1:
-        return None, CUT if reply.outcome == CUT else NO_ANSWER
-    value = objects[0]["answer"]
-    answer = clean_text(without_thinking(value) if isinstance(value, str) else None, MAX_ANSWER)
-    return (answer, None) if answer else (None, NO_ANSWER)
+    return (read.answer, None) if read.answer else (None, NO_ANSWER)

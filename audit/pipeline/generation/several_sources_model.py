@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from audit.pipeline.generation.system_answers import MAX_QUOTE, MAX_TEXT, QUESTIONS_PER_LOOKUP, SystemPassage, SystemTask
-from audit.pipeline.llm.calls import CUT, Call, usage_record
-from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
-from audit.pipeline.llm.tasks import Replies, batches
+from audit.pipeline.generation.system_answers import (
+    AnsweringSystem,
+    RepliedStatement,
+    StatementsReply,
+    SystemPassage,
+    SystemQuestion,
+    SystemTask,
+    system_task,
+)
+from audit.pipeline.llm.calls import usage_record
+from audit.pipeline.llm.prompts import Prompt
+from audit.pipeline.llm.reply_models import read_reply
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.marks.several_sources import SourcePassage, SourceReader
 from audit.pipeline.rules.marks.statement_marks import Compare, marked
 from audit.release.journal_files import Reply
@@ -32,24 +41,15 @@ SAME_CHARACTER = {
 }
 
 
-@dataclass(frozen=True)
-class SourcedTask(SystemTask):
-    """The calls of a system that answers from several sources, as a task for `audit.pipeline.llm`."""
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains statements or a refusal."""
-        return read_sourced_reply(reply).reason is None
+def sourced_task(
+    system: AnsweringSystem, prompt: Prompt, questions: Callable[[], Iterable[SystemQuestion]], context: int
+) -> SystemTask:
+    """The calls of a system that answers from several sources; a readable reply contains statements or a refusal."""
+    task = system_task(system, prompt, questions, context)
+    return replace(task, is_read=lambda _, reply: read_sourced_reply(reply).reason is None)
 
 
 # -- replies -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RepliedStatement:
-    """A statement as the model wrote it, with (passage, quote) pairs that are not checked yet."""
-
-    text: str
-    quotes: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True)
@@ -63,32 +63,10 @@ class SourcedReply:
 
 def read_sourced_reply(reply: Reply) -> SourcedReply:
     """Statements, a refusal, or why neither could be read; a statement without text is left out."""
-    if reason := unreadable_reason(reply):
-        return SourcedReply(reason=reason)
-    text = without_thinking((reply.text or "").strip())
-    objects = [match.value for match in json_objects(text) if isinstance(match.value.get("statements"), list)]
-    if len(objects) != 1:
-        return SourcedReply(reason=CUT if reply.outcome == CUT else NO_STATEMENTS)
-    statements = tuple(filter(None, map(_replied, objects[0]["statements"])))
-    if statements:
-        return SourcedReply(statements)
-    if objects[0].get("declined") is True:
-        return SourcedReply(declined=clean_text(objects[0].get("missing"), MAX_TEXT) or "")
-    return SourcedReply(reason=NO_STATEMENTS)
-
-
-def _replied(value: object) -> RepliedStatement | None:
-    fields = value if isinstance(value, dict) else {}
-    text = clean_text(fields.get("text"), MAX_TEXT)
-    return RepliedStatement(text, tuple(_quotes(fields.get("quotes")))) if text else None
-
-
-def _quotes(values: object) -> Iterator[tuple[int, str]]:
-    for value in values if isinstance(values, list) else []:
-        fields = value if isinstance(value, dict) else {}
-        number, quote = fields.get("passage"), clean_text(fields.get("quote"), MAX_QUOTE)
-        if isinstance(number, int) and quote:
-            yield number, quote
+    read, reason = read_reply(StatementsReply, reply).only(NO_STATEMENTS)
+    if read is None or not (read.statements or read.declined):
+        return SourcedReply(reason=reason or NO_STATEMENTS)
+    return SourcedReply(tuple(read.statements), "" if read.statements else read.missing)
 
 
 # -- quotes checked against the passages ---------------------------------------------------------------------------------
@@ -109,8 +87,8 @@ def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassag
     by_number = {one.passage.number: one for one in passages}
     citations = tuple(
         citation
-        for number, quote in replied.quotes
-        if number in by_number and (citation := _checked_citation(quote, by_number[number], reader)) is not None
+        for one in replied.quotes
+        if one.passage in by_number and (citation := _checked_citation(one.quote, by_number[one.passage], reader)) is not None
     )
     quoted = find_quantities(" ".join(citation.stated for citation in citations))
     amounts_agree = all(any(amount.agrees(other) for other in quoted) for amount in find_quantities(replied.text))
@@ -158,19 +136,16 @@ def passages_in_prompt(passages: Sequence[SourcePassage]) -> tuple[SystemPassage
 
 
 def model_answers(
-    task: SourcedTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
+    task: SystemTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
 ) -> Iterator[tuple[str, SourcedAnswer | None]]:
     """Pairs of question id and the answer from its reply (None without a reply).
 
     evidence  question id -> the evidence that its call was made from
     """
-    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
-        latest = replies([call.key for _, call in batch])
-        for question, call in batch:
-            reply, question_id = latest.get(call.key), question.query.question_id
-            n_prompted = len(question.passages)
-            own = evidence[question_id]
-            yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
+    for question, _, reply in task.results(replies):
+        question_id, own = question.query.question_id, evidence[question.query.question_id]
+        n_prompted = len(question.passages)
+        yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
 
 
 def answer_from_reply(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from audit.pipeline.answers.evidence import NumberedPassage, fitting_passages, without_numbers
-from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, evidence_room
+from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, answer_in, evidence_room
 from audit.pipeline.generation.refusals import declines
-from audit.pipeline.llm.calls import CUT, Call, usage_record
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_text import clean_text, json_objects, object_obeying, unreadable_reason, without_thinking
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.pipeline.llm.calls import Call, usage_record
+from audit.pipeline.llm.item_task import ItemTask
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
+from audit.pipeline.llm.reply_models import ReplyModel, cleaned, entries_of, faulty, needed, read_reply
+from audit.pipeline.llm.summary import Summary
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
 from audit.release.journal_files import Reply
 from audit.text.tokens import cited_numbers
@@ -25,49 +27,58 @@ from audit.vocabulary import SystemMode
 Record = dict[str, Any]
 TEMPERATURE, MAX_TOKENS = 0.1, 512
 """The modes of the study that compares models with and without retrieval (Fensore et al.)."""
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "maxLength": 2 * MAX_ANSWER}, "declined": {"type": "boolean"}},
-    "required": ["answer", "declined"],
-    "additionalProperties": False,
-}
 MAX_TEXT, MAX_QUOTE, MAX_REPLIED = 600, 600, 12
-_QUOTE = {
-    "type": "object",
-    "properties": {"passage": {"type": "integer"}, "quote": {"type": "string", "maxLength": MAX_QUOTE}},
-    "required": ["passage", "quote"],
-    "additionalProperties": False,
-}
-_STATEMENT = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string", "maxLength": MAX_TEXT},
-        "quotes": {"type": "array", "items": _QUOTE, "maxItems": MAX_REPLIED},
-    },
-    "required": ["text", "quotes"],
-    "additionalProperties": False,
-}
-STATEMENTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "statements": {"type": "array", "items": _STATEMENT, "maxItems": MAX_REPLIED},
-        "declined": {"type": "boolean"},
-        "missing": {"type": "string", "maxLength": MAX_TEXT},
-    },
-    "required": ["statements", "declined", "missing"],
-    "additionalProperties": False,
-}
+
+
+def _declared(value: Any) -> bool:
+    return value is True
+
+
+class SystemAnswerReply(ReplyModel):
+    """An answer, and whether it declines to give one."""
+
+    keys, thinks_inside = ("answer",), True
+    answer: Annotated[str, Field(max_length=2 * MAX_ANSWER), faulty(lambda value: answer_in(value, 2 * MAX_ANSWER))]
+    declined: Annotated[bool, Field(strict=True), faulty(_declared)]
+
+
+class RepliedQuote(ReplyModel):
+    """The words of a passage that a statement rests on, by the number of the passage; not checked yet."""
+
+    passage: Annotated[int, Field(strict=True)]
+    quote: Annotated[str, Field(max_length=MAX_QUOTE), needed(MAX_QUOTE)]
+
+
+class RepliedStatement(ReplyModel):
+    """A statement as the model wrote it."""
+
+    text: Annotated[str, Field(max_length=MAX_TEXT), needed(MAX_TEXT)]
+    quotes: Annotated[list[RepliedQuote], Field(max_length=MAX_REPLIED), entries_of(RepliedQuote)]
+
+
+class StatementsReply(ReplyModel):
+    """An answer in statements, or what is missing where it declines; a statement without text is left out."""
+
+    keys, key_type = ("statements",), list
+    statements: Annotated[list[RepliedStatement], Field(max_length=MAX_REPLIED), entries_of(RepliedStatement)]
+    declined: Annotated[bool, Field(strict=True), faulty(_declared)]
+    missing: Annotated[str, Field(max_length=MAX_TEXT), cleaned(MAX_TEXT)]
+
+
+ANSWER_SCHEMA = SystemAnswerReply.schema_to_send()
 FORMS = {
-    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), SCHEMA),
-    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), SCHEMA),
-    SystemMode.MULTI_SOURCE: PromptForm("several_sources", "several_sources", ("passages", "question"), STATEMENTS_SCHEMA),
+    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), ANSWER_SCHEMA),
+    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), ANSWER_SCHEMA),
+    SystemMode.MULTI_SOURCE: PromptForm(
+        "several_sources", "several_sources", ("passages", "question"), StatementsReply.schema_to_send()
+    ),
 }
 MODE_NAMES = {
     SystemMode.CLOSED_BOOK: "alone", SystemMode.RETRIEVAL: "with retrieval", SystemMode.MULTI_SOURCE: "several sources",
 }  # fmt: skip
-QUESTIONS_PER_LOOKUP = 100
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 300
+WORDS = "{answered:,} answered, {refused:,} refused, {unread:,} unread, {not_asked:,} not asked."
 FORBIDDEN_IN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -91,7 +102,7 @@ class AnsweringSystem:
     def prompt(self, folder: Path | None = None) -> Prompt:
         """The prompt of its mode with its settings; from `folder` if that has it. Raises AuditError for an unusable template."""
         form = FORMS[self.mode]
-        prompt = load_templates([form], resources.files("audit.pipeline.generation").joinpath("templates"), folder)[form.name]
+        prompt = load_template(form, __package__, folder)
         return replace(prompt, temperature=self.temperature, max_tokens=self.max_tokens)
 
     def record(self, prompt: Prompt) -> Record:
@@ -130,60 +141,49 @@ class SystemQuestion:
 
 
 @dataclass(frozen=True)
-class SystemTask:
-    """The calls of one system, as a task for `audit.pipeline.llm`. `questions` may be called repeatedly.
+class SystemTask(ItemTask[SystemQuestion]):
+    """The calls of one answering system."""
 
-    context  tokens that the model accepts for prompt and answer together; passages at the end that do not fit are left out
+    system: AnsweringSystem = field(kw_only=True)
+
+    @property
+    def record(self) -> Record:
+        """The system's record of systems.jsonl."""
+        (prompt,) = self.prompts.values()
+        return self.system.record(prompt)
+
+
+def system_task(
+    system: AnsweringSystem, prompt: Prompt, questions: Callable[[], Iterable[SystemQuestion]], context: int
+) -> SystemTask:
+    """The calls of one system: each question with the passages that fit.
+
+    questions  may be called repeatedly
+    context    tokens that the model accepts for prompt and answer together; passages at the end that do not fit are left out
     """
+    room, purpose = evidence_room(prompt, context), prompt.form.purpose
 
-    system: AnsweringSystem
-    prompt: Prompt
-    questions: Callable[[], Iterable[SystemQuestion]]
-    context: int
-    unit: str = "questions"
+    def items() -> Iterator[SystemQuestion]:
+        for question in questions():
+            fitting = fitting_passages([one.passage for one in question.passages], room)
+            yield replace(question, passages=question.passages[: len(fitting)])
 
-    @property
-    def model(self) -> str:
-        """The model that is asked."""
-        return self.system.model
+    def calls_of(question: SystemQuestion) -> list[Call]:
+        passages = "\n\n".join(one.passage.in_prompt for one in question.passages)
+        texts = {"passages": passages, "question": without_numbers(question.query.text)}
+        return [prompt.call(system.model, question.query.question_id, texts)]
 
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The only purpose of its calls."""
-        return (self.prompt.form.purpose,)
-
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; the questions may change."""
-        settings = {"temperature": self.system.temperature, "context": self.context}
-        return {"work": self.prompt.name, "model": self.model, "prompts": {self.stages[0]: self.prompt.title}, **settings}
-
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that have no usable reply yet, in the order of the questions."""
-        return unsettled((call for _, call in self.calls()), replies, self.readable)
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains an answer or a refusal."""
-        return read_system_reply(reply).reason is None
-
-    def calls(self) -> Iterator[tuple[SystemQuestion, Call]]:
-        """Each question with the passages that fit, and its call."""
-        for question in self.questions():
-            room = evidence_room(self.prompt, self.context)
-            n_fitting = len(fitting_passages([system_passage.passage for system_passage in question.passages], room))
-            asked = replace(question, passages=question.passages[:n_fitting])
-            yield asked, self._call(asked)
-
-    def _call(self, question: SystemQuestion) -> Call:
-        texts = {
-            "passages": "\n\n".join(system_passage.passage.in_prompt for system_passage in question.passages),
-            "question": without_numbers(question.query.text),
-        }
-        return self.prompt.call(self.model, question.query.question_id, texts)
-
-    def cost(self, replies: Replies) -> StageCost:
-        """The cost of the calls that are still open."""
-        calls = self.open_calls(self.stages[0], no_replies)
-        return cost_after_replies(self.stages[0], calls, replies, self.readable, REPLY_TOKENS)
+    return SystemTask(
+        {purpose: prompt},
+        system.model,
+        prompt.name,
+        items,
+        calls_of,
+        is_read=lambda _, reply: read_system_reply(reply).reason is None,
+        tokens={purpose: REPLY_TOKENS},
+        settings={"temperature": system.temperature, "context": context},
+        system=system,
+    )
 
 
 # -- replies and records ------------------------------------------------------------------------------------------------
@@ -200,68 +200,44 @@ class SystemReply:
 
 def read_system_reply(reply: Reply) -> SystemReply:
     """An answer, a refusal (`declined` is true, or the text begins by declining), or why neither could be read."""
-    if reason := unreadable_reason(reply):
-        return SystemReply(reason=reason)
-    reply_text = (reply.text or "").strip()
-    text = without_thinking(reply_text)
-    valid = object_obeying(reply_text, SCHEMA) or object_obeying(text, SCHEMA)
-    objects = [valid] if valid else [match.value for match in json_objects(text) if "answer" in match.value]
-    if len(objects) != 1:
-        return SystemReply(reason=CUT if reply.outcome == CUT else NO_ANSWER)
-    value = objects[0]["answer"]
-    answer = clean_text(without_thinking(value) if isinstance(value, str) else None, 2 * MAX_ANSWER)
-    declined = objects[0].get("declined") is True
-    if not answer and not declined:
-        return SystemReply(reason=NO_ANSWER)
-    return SystemReply(answer or None, declined or declines(answer or ""))
+    read, reason = read_reply(SystemAnswerReply, reply).only(NO_ANSWER)
+    if read is None or not (read.answer or read.declined):
+        return SystemReply(reason=reason or NO_ANSWER)
+    return SystemReply(read.answer or None, read.declined or declines(read.answer))
 
 
-@dataclass
-class SystemSummary:
-    """Counts of a system's answers: answered, refused, unread by reason, and questions without a reply."""
+class SystemSummary(Summary):
+    """Counts of a system's answers: answered, refused, not asked, and why others could not be read."""
 
-    answered: int = 0
-    refused: int = 0
-    unread: Counter[str] = field(default_factory=Counter)
-    not_asked: int = 0
-
-    def count(self, record: Mapping[str, Any]) -> None:
-        """Count one record."""
-        if record["unread_reason"]:
-            self.unread[record["unread_reason"]] += 1
-        else:
-            self.refused += record["refused"]
-            self.answered += not record["refused"]
-
-    @property
-    def clean(self) -> bool:
-        """Whether every question has an answer or a refusal."""
-        return not (self.unread or self.not_asked)
+    def count_record(self, record: Mapping[str, Any]) -> None:
+        """Count one record of system_answers.jsonl."""
+        reason, refused = record["unread_reason"], bool(record["refused"])
+        self.count(answered=not (reason or refused), refused=refused and not reason, unread=bool(reason), reason=reason)
 
     def as_record(self) -> Record:
         """The counts as JSON values."""
-        return {**vars(self), "unread": dict(self.unread)}
+        return {
+            "answered": self.counts["answered"],
+            "refused": self.counts["refused"],
+            "unread": dict(self.reasons),
+            "not_asked": self.not_asked,
+        }
 
     @property
     def text(self) -> str:
         """One line, and a line for each reason why replies could not be read."""
-        counts = (
-            f"{self.answered:,} answered, {self.refused:,} refused, {self.unread.total():,} unread, {self.not_asked:,} not asked."
-        )
-        return "\n".join([counts, *(f"  unread, {reason}: {count:,}" for reason, count in self.unread.most_common())])
+        return "\n".join([WORDS.format_map(self.counts), *self.lines("unread, ")])
 
 
 def system_answers(task: SystemTask, replies: Replies, summary: SystemSummary) -> Iterator[Record]:
     """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and missing replies."""
-    for batch in batches(task.calls(), QUESTIONS_PER_LOOKUP):
-        latest = replies([call.key for _, call in batch])
-        for question, call in batch:
-            if reply := latest.get(call.key):
-                record = _record(task.system, question, reply)
-                summary.count(record)
-                yield record
-            else:
-                summary.not_asked += 1
+    for question, _, reply in task.results(replies):
+        if reply is None:
+            summary.count(not_asked=1)
+            continue
+        record = _record(task.system, question, reply)
+        summary.count_record(record)
+        yield record
 
 
 def _record(system: AnsweringSystem, question: SystemQuestion, reply: Reply) -> Record:

@@ -11,10 +11,10 @@ from typing import Any
 from audit.evaluation.evidence_measures import is_verbatim
 from audit.pipeline.judging.system_records import Key
 from audit.pipeline.release_tables import release_layout, valid_records
+from audit.release.handbook_kinds import SECTION
 from audit.release.layout import Layout
-from audit.release.validate import section
-from audit.release.validate_routes import route
-from audit.release.validate_systems import system_answer
+from audit.release.route_kinds import ROUTE
+from audit.release.system_kinds import SYSTEM_ANSWER
 
 Record = Mapping[str, Any]
 Section = tuple[str, str]
@@ -69,13 +69,13 @@ def read_cited_texts(folder: Path, max_bytes: int, reject: Callable[[], None] = 
     An answer that brings no evidence has that of its routing. Raises ReleaseError where `folder` is not the folder of a release.
     """
     layout, texts = release_layout(folder), CitedTexts()
-    for record in valid_records(layout, "system_answer", system_answer, max_bytes, reject):
+    for record in valid_records(layout, SYSTEM_ANSWER, max_bytes, reject):
         key = record["question_id"], record["system_id"]
         evidence = sorted(_objects(record["evidence"]), key=lambda passage: passage["rank"])
         texts.passages.setdefault(key, evidence)
         cited = [citation for citation in _objects(record["citations"]) if citation.get("known") is not False]
         texts.citations.setdefault(key, cited)
-    for record in valid_records(layout, "route", route, max_bytes, reject):
+    for record in valid_records(layout, ROUTE, max_bytes, reject):
         key = record["question_id"], record["system_id"]
         if not texts.passages.get(key):
             texts.passages[key] = sorted(record["evidence"], key=lambda passage: passage["rank"])
@@ -94,6 +94,6 @@ def _section_of(record: Record) -> Section:
 def _sections(layout: Layout, max_bytes: int, reject: Callable[[], None], texts: CitedTexts) -> Iterator[tuple[Section, str]]:
     """The sections that passages and citations name: a release may have far more text than that."""
     named = {_section_of(one) for table in (texts.passages, texts.citations) for records in table.values() for one in records}
-    for record in valid_records(layout, "section", section, max_bytes, reject) if named else ():
+    for record in valid_records(layout, SECTION, max_bytes, reject) if named else ():
         if (where := (record["handbook_id"], record["section_id"])) in named:
             yield where, record["text"]

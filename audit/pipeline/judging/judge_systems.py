@@ -11,9 +11,9 @@ from audit.errors import AuditError, NotInRunError, describe_error
 from audit.evaluation.criteria import REFERENCE
 from audit.pipeline.judging.criteria.task import AnswerToScore
 from audit.pipeline.release_tables import records_to_keep, release_layout, valid_records, write_table
+from audit.release.handbook_kinds import QUESTION
 from audit.release.layout import Layout
-from audit.release.validate import question
-from audit.release.validate_systems import criteria, reference, system, system_answer
+from audit.release.system_kinds import CRITERIA_SCORES, REFERENCE_RECORD, SYSTEM, SYSTEM_ANSWER
 from audit.vocabulary import nearest
 
 CRITERIA_FILE = "criteria.jsonl"
@@ -71,13 +71,13 @@ def answers_to_score(
     Raises ReleaseError where `folder` is not the folder of a release, and NotInRunError for an unknown system.
     """
     layout, result = release_layout(folder), AnswersToScore(folder)
-    known = [record["system_id"] for record in valid_records(layout, "system", system, max_bytes, result.reject)]
+    known = [record["system_id"] for record in valid_records(layout, SYSTEM, max_bytes, result.reject)]
     result.systems = tuple(dict.fromkeys(known))
     _require_known(systems, result.systems, folder)
     answers = _answers_by_question(layout, max_bytes, result, refusals, systems or result.systems)
     first = _first_references(layout, max_bytes, result)
     seen: set[str] = set()
-    for record in valid_records(layout, "question", question, max_bytes, result.reject):
+    for record in valid_records(layout, QUESTION, max_bytes, result.reject):
         question_id, words, text = record["question_id"], record["question"], first.get(record["question_id"])
         own = ({REFERENCE: text} if references and text else {}) | answers.get(question_id, {})
         if question_id not in seen:
@@ -101,7 +101,7 @@ def _answers_by_question(
     """Question id -> system id -> text, the systems in release order."""
     texts: dict[tuple[str, str], str] = {}
     seen: set[tuple[str, str]] = set()
-    for record in valid_records(layout, "system_answer", system_answer, max_bytes, result.reject):
+    for record in valid_records(layout, SYSTEM_ANSWER, max_bytes, result.reject):
         key = record["question_id"], record["system_id"]
         if key in seen or record["system_id"] not in systems:
             continue
@@ -120,7 +120,7 @@ def _answers_by_question(
 
 def _first_references(layout: Layout, max_bytes: int, result: AnswersToScore) -> dict[str, str]:
     first: dict[str, str] = {}
-    for record in valid_records(layout, "reference", reference, max_bytes, result.reject):
+    for record in valid_records(layout, REFERENCE_RECORD, max_bytes, result.reject):
         if record["answers"]:
             first.setdefault(record["question_id"], record["answers"][0])
     return first
@@ -131,7 +131,7 @@ def earlier_evaluations(folder: Path, max_bytes: int) -> dict[Key, Any]:
 
     Raises ReleaseError where they are in another file, or cannot all be read: writing the file again would lose some.
     """
-    existing = records_to_keep(release_layout(folder), "criteria", CRITERIA_FILE, criteria, max_bytes)
+    existing = records_to_keep(release_layout(folder), CRITERIA_SCORES, CRITERIA_FILE, max_bytes)
     return {(record["question_id"], record["system_id"], record["judge"]): raw for raw, record in existing}
 
 

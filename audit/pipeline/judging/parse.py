@@ -1,4 +1,4 @@
-"""The form of the judge's replies, by template and JSON Schema, and their parsing.
+"""The judge's replies: what is asked for, by template, and their parsing.
 
 A reply is read as the JSON that was asked for, as JSON with faults, as a label in the text, or not at all: then the pair is
 unscored, with the reason. Nothing here ever falls back on a default label.
@@ -7,21 +7,19 @@ unscored, with the reason. Nothing here ever falls back on a default label.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from audit.pipeline.llm.calls import CUT, Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.reply_models import Reading, ReplyModel, cleaned, faulty, read_reply
 from audit.pipeline.llm.reply_text import (
     clean_text,
-    json_objects,
-    object_obeying,
-    unreadable_reason,
     without_fences,
-    without_thinking,
 )
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
@@ -31,47 +29,87 @@ from audit.vocabulary import (
     LABEL_SPELLINGS,
     LABELS,
     SIGNIFICANCE_SPELLINGS,
-    SIGNIFICANCES,
     WITHOUT_TOPIC,
+    Label,
     Parse,
+    Significance,
     plain,
 )
 
 # -- what is asked for --------------------------------------------------------------------------------------------------
 
 MAX_REASONING, MAX_TOPIC = 700, 120
+# Far above what the schema allows; only a reply that ignores the schema is shortened.
+MAX_TEXT = 4_000
+NO_LABEL, SEVERAL = "no label", "several labels"
+
+# How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
+SPELLINGS = {word: label for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
 
 
-def _object_schema(**properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _label(value: Any) -> Label:
+    """The label that a value spells. Raises ValueError if it spells none."""
+    label = SPELLINGS.get(plain(value)) if isinstance(value, str) else None
+    if label is None:
+        raise ValueError(NO_LABEL)
+    return label
 
 
-LABEL = {"type": "string", "enum": [*map(str, LABELS)]}
-SIGNIFICANCE = {"type": "string", "enum": [*map(str, SIGNIFICANCES)]}
-TOPIC = {"type": "string", "maxLength": MAX_TOPIC}
+def _significance(value: Any) -> Significance | None:
+    return SIGNIFICANCE_SPELLINGS.get(plain(value)) if isinstance(value, str) else None
+
+
+def _topic(value: Any) -> str | None:
+    topic = clean_text(value, MAX_TEXT)
+    return None if topic is None or plain(topic) in EMPTY_WORDS else topic
+
+
+Classification = Annotated[Label, faulty(_label)]
+Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
+
+
+class PresenceReply(ReplyModel):
+    """Whether an answer addresses its question."""
+
+    repairable = False
+    addressed: Literal["YES", "NO"]
+
 
 # A model writes the keys in this order, so the reasoning comes before the label that it leads to. One fixed schema for each
 # template, never one for each pair: a server compiles every new schema.
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "absence": _object_schema(addressed={"type": "string", "enum": ["YES", "NO"]}),
-    "structured": _object_schema(
-        reasoning={"type": "string", "maxLength": MAX_REASONING},
-        classification=LABEL,
-        divergence_topic={"type": ["string", "null"], "maxLength": MAX_TOPIC},
-        clinical_significance={"type": ["string", "null"], "enum": [*map(str, SIGNIFICANCES), None]},
-    ),
-    "label_only": _object_schema(classification=LABEL),
-    "extract": _object_schema(divergence_topic=TOPIC, clinical_significance=SIGNIFICANCE),
-}
+class VerdictReply(ReplyModel):
+    """The label with its reasons."""
+
+    keys, repairable = ("classification",), False
+    reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_TEXT)]
+    classification: Classification
+    divergence_topic: Annotated[Topic | None, faulty(_topic)]
+    clinical_significance: Annotated[Significance | None, faulty(_significance)]
+
+
+class LabelReply(ReplyModel):
+    """The label alone."""
+
+    classification: Classification
+
+
+class DetailsReply(ReplyModel):
+    """What two answers disagree on, and how much that matters; None where a reply has no usable value."""
+
+    keys = ("divergence_topic", "clinical_significance")
+    divergence_topic: Annotated[Topic, faulty(_topic)]
+    clinical_significance: Annotated[Significance, faulty(_significance)]
+
 
 PAIR_FIELDS = ("question", "answer_a", "answer_b")
+VERDICT_SCHEMA = VerdictReply.schema_to_send()
 FORMS = (
-    PromptForm("absence", "absence", ("question", "answer"), SCHEMAS["absence"]),
-    PromptForm("structured", "structured", PAIR_FIELDS, SCHEMAS["structured"]),
-    PromptForm("label_only", "label", PAIR_FIELDS, SCHEMAS["label_only"]),
-    PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), SCHEMAS["extract"]),
+    PromptForm("absence", "absence", ("question", "answer"), PresenceReply.schema_to_send()),
+    PromptForm("structured", "structured", PAIR_FIELDS, VERDICT_SCHEMA),
+    PromptForm("label_only", "label", PAIR_FIELDS, LabelReply.schema_to_send()),
+    PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), DetailsReply.schema_to_send()),
     # Two passages of one handbook: another text, the same reply
-    PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), SCHEMAS["structured"]),
+    PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), VERDICT_SCHEMA),
 )
 
 
@@ -85,19 +123,13 @@ def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 
 # -- reading a reply ----------------------------------------------------------------------------------------------------
 
-NO_LABEL, SEVERAL = "no label", "several labels"
-# Far above what the schema allows; only a reply that ignores the schema is shortened.
-MAX_TEXT = 4_000
 
-# How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
-SPELLINGS = {word: str(label) for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
 JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
 STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
 # Capitals only: in running text "consistent", "divergent" and "absent" are ordinary words.
 LABEL_IN_CAPITALS = re.compile(
     rf"(?P<negated>(?:\b(?:not|never|neither|nor|no|than)|n't)\s+(?:\w+\s+){{0,2}})?\b(?P<label>{'|'.join(LABELS)})\b"
 )
-DETAIL_FIELDS = {"divergence_topic", "clinical_significance"}
 YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 ADDRESSED = re.compile(r'(?<!\\)"addressed"\s*:\s*"(yes|no)"', re.IGNORECASE)
 
@@ -123,38 +155,36 @@ class DisagreementDetails:
 
 def read_verdict(reply: Reply, template: str) -> Verdict:
     """The verdict in a reply to `template` (structured or label_only)."""
-    if reason := unreadable_reason(reply):
-        return _unscored(reason)
-    text = without_thinking(reply.text or "")
-    if fields := object_obeying(text, SCHEMAS[template]):
-        return _verdict(fields["classification"], fields, Parse.STRICT)
-    matches = [match for match in json_objects(text) if "classification" in match.value]
-    if not matches:
-        return _verdict_from_text(text, cut=reply.outcome == CUT)
-    # A model that answers twice is believed only if both answers agree.
-    labels = {_label(match.value["classification"]) for match in matches}
-    if None in labels:
-        several = any(len(_labels_in_capitals(match.value["classification"])) > 1 for match in matches)
+    reading = read_reply(VerdictReply, reply, VerdictReply if template == "structured" else LabelReply)
+    if reading.reason:
+        return _unscored(reading.reason)
+    if reading.unread:
+        several = any(len(_labels_in_capitals(value["classification"])) > 1 for value in reading.unread)
         return _unscored(SEVERAL if several else NO_LABEL)
-    # Text before an object prepares it; text after it may take it back.
-    labels |= _labels_in_capitals(matches[-1].after)
-    return _verdict(labels.pop() or "", matches[-1].value, Parse.LENIENT) if len(labels) == 1 else _unscored(SEVERAL)
+    if not reading.values:
+        return _verdict_from_text(reading)
+    if reading.parse is Parse.STRICT:
+        return _verdict(reading.values[0], Parse.STRICT)
+    # A model that answers twice is believed only if both answers agree. Text before an object prepares it; text after it may
+    # take it back.
+    labels = {value.classification for value in reading.values} | _labels_in_capitals(reading.after)
+    return _verdict(reading.values[-1], Parse.LENIENT) if len(labels) == 1 else _unscored(SEVERAL)
 
 
 def read_presence(reply: Reply) -> Presence:
     """The finding in a reply to the absence check."""
-    if reason := unreadable_reason(reply):
-        return Presence(None, Parse.NONE, reason)
-    text = without_thinking(reply.text or "")
-    if fields := object_obeying(text, SCHEMAS["absence"]):
-        return Presence(fields["addressed"] == "YES")
+    reading = read_reply(PresenceReply, reply)
+    if reading.reason:
+        return Presence(None, Parse.NONE, reading.reason)
+    if reading.parse is Parse.STRICT:
+        return Presence(reading.values[0].addressed == "YES")
     # Also from an object that is broken elsewhere: the field itself is complete.
-    quoted = {word.lower() for word in ADDRESSED.findall(text)}
+    quoted = {word.lower() for word in ADDRESSED.findall(reading.text)}
     if len(quoted) == 1:
         return Presence(quoted == {"yes"}, Parse.LENIENT)
-    if reply.outcome == CUT:
+    if reading.cut:
         return Presence(None, Parse.NONE, CUT)
-    words = YES_NO.findall(without_fences(text))
+    words = YES_NO.findall(without_fences(reading.text))
     stated = {word.lower() for word in words}
     if len(stated) == 2:
         stated = {word.lower() for word in words if word.isupper()}  # "YES: there is no need to wait" means YES
@@ -165,15 +195,12 @@ def read_presence(reply: Reply) -> Presence:
 
 def read_details(reply: Reply) -> DisagreementDetails:
     """The details in a reply to `extract`."""
-    if reason := unreadable_reason(reply):
+    reading = read_reply(DetailsReply, reply)
+    details, reason = reading.only(SEVERAL if reading.values else NO_LABEL)
+    if details is None:
         return DisagreementDetails(None, None, Parse.NONE, reason)
-    text = without_thinking(reply.text or "")
-    if fields := object_obeying(text, SCHEMAS["extract"]):
-        return DisagreementDetails(_topic(fields), _significance(fields))
-    objects = [match.value for match in json_objects(text) if DETAIL_FIELDS & set(match.value)]
-    if len(objects) != 1:
-        return DisagreementDetails(None, None, Parse.NONE, CUT if reply.outcome == CUT else SEVERAL if objects else NO_LABEL)
-    return DisagreementDetails(_topic(objects[0]), _significance(objects[0]), Parse.LENIENT)
+    significance = details.clinical_significance
+    return DisagreementDetails(details.divergence_topic, significance and str(significance), reading.parse)
 
 
 def is_readable(call: Call, reply: Reply) -> bool:
@@ -185,52 +212,38 @@ def is_readable(call: Call, reply: Reply) -> bool:
     return read_verdict(reply, "structured" if call.purpose == "structured" else "label_only").label is not None
 
 
-def _verdict_from_text(text: str, *, cut: bool) -> Verdict:
+def _verdict_from_text(reading: Reading[VerdictReply]) -> Verdict:
     """The one label in a text without a usable object; the other fields stay empty."""
-    labels = _spelled(JSON_LABEL.findall(text))
-    bare = without_fences(text)
-    if not labels and cut:
+    labels = _spelled(JSON_LABEL.findall(reading.text))
+    bare = without_fences(reading.text)
+    if not labels and reading.cut:
         return _unscored(CUT)
     if not labels and not bare.startswith("{"):  # in a broken object, a label inside the reasoning is not a verdict
         labels = _spelled(STATED_LABEL.findall(bare)) or _spelled([bare.strip(" .*_`\"'")]) or _labels_in_capitals(bare)
     if len(labels) == 1:
-        return Verdict(labels.pop(), parse=Parse.LABEL)
+        return Verdict(str(labels.pop()), parse=Parse.LABEL)
     return _unscored(SEVERAL if labels else NO_LABEL)
 
 
-def _spelled(words: list[str]) -> set[str | None]:
+def _spelled(words: list[str]) -> set[Label]:
     return {SPELLINGS[plain(word)] for word in words if plain(word) in SPELLINGS}
 
 
-def _label(value: Any) -> str | None:
-    return SPELLINGS.get(plain(value)) if isinstance(value, str) else None
-
-
-def _labels_in_capitals(value: Any) -> set[str | None]:
+def _labels_in_capitals(value: Any) -> set[Label]:
     """The labels that a text gives in capitals without negating them."""
     if not isinstance(value, str):
         return set()
-    return {match["label"] for match in LABEL_IN_CAPITALS.finditer(value) if not match["negated"]}
+    return {Label(match["label"]) for match in LABEL_IN_CAPITALS.finditer(value) if not match["negated"]}
 
 
-def _verdict(label: str, fields: Mapping[str, Any], parse: str) -> Verdict:
+def _verdict(value: VerdictReply, parse: Parse) -> Verdict:
+    label = value.classification
     # Models fill in every field; a significance without a disagreement has no meaning.
-    significance = _significance(fields) if label in DISAGREEING else None
+    significance = value.clinical_significance if label in DISAGREEING else None
     # Where nothing differs, a topic is a formality of the model.
-    topic = None if label in WITHOUT_TOPIC else _topic(fields)
-    return Verdict(label, significance, topic, clean_text(fields.get("reasoning"), MAX_TEXT), parse)
+    topic = None if label in WITHOUT_TOPIC else value.divergence_topic
+    return Verdict(str(label), significance and str(significance), topic, value.reasoning or None, parse)
 
 
 def _unscored(reason: str) -> Verdict:
     return Verdict(None, parse=Parse.NONE, reason=reason)
-
-
-def _significance(fields: Mapping[str, Any]) -> str | None:
-    value = fields.get("clinical_significance")
-    significance = SIGNIFICANCE_SPELLINGS.get(plain(value)) if isinstance(value, str) else None
-    return None if significance is None else str(significance)
-
-
-def _topic(fields: Mapping[str, Any]) -> str | None:
-    topic = clean_text(fields.get("divergence_topic"), MAX_TEXT)
-    return None if topic is None or plain(topic) in EMPTY_WORDS else topic

@@ -6,21 +6,23 @@ needs no network: it gets the replies so far, and lists the calls that are still
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import is_readable, read_presence, read_verdict
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.llm.tasks import Replies, batches, unsettled
+from audit.pipeline.llm.tasks import LlmTask, Replies, batches
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
 from audit.vocabulary import WITH_TOPIC, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
 STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
+REPLY_TOKENS = {ABSENCE: 8.0, STRUCTURED: 130.0, LABEL: 10.0, EXTRACT: 25.0}
+"""The rough number of tokens of one reply, for estimates without a server."""
 KEEP, CHECK = "keep", "check"
 NO_ANSWER, ABSENCE_UNKNOWN = "no answer text", "absence unknown"
 
@@ -74,6 +76,11 @@ class Protocol:
         """Stage -> its prompt."""
         return {stage: self.prompts["label_only" if stage == LABEL else stage] for stage in self.stages}
 
+    def task(self, corpus: Corpus) -> JudgingTask:
+        """The calls of this protocol on a corpus."""
+        tokens = {stage: REPLY_TOKENS[stage] for stage in self.stages}
+        return JudgingTask(self.stage_prompts, self.model, self, corpus, tokens=tokens)
+
     def calls(self, stage: str, corpus: Corpus, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
         """All calls of one stage for one question, answered or not, in prefix order: question, first answer, second answer."""
         if stage == ABSENCE:
@@ -95,6 +102,13 @@ class Protocol:
         return {
             handbook: _checked_finding(item.answers.get(handbook), latest.get(keys.get(handbook, ""))) for handbook in handbooks
         }
+
+    def expected_findings(self, item: QuestionToJudge, replies: Replies) -> dict[str, AbsenceFinding]:
+        """Handbook id -> whether its answer is absent; of an answer that is not checked yet, what the run's own flag says."""
+        unchecked = replace(self, absence=KEEP).absence_findings(item, replies)
+        checked = self.absence_findings(item, replies)
+        # Without a reply to the check there is neither a finding nor a reason why there is none.
+        return {name: unchecked[name] if finding == AbsenceFinding(None) else finding for name, finding in checked.items()}
 
     def judge_requests(
         self, corpus: Corpus, item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]
@@ -179,12 +193,6 @@ class Protocol:
                     yield request, reply, read_verdict(reply, self.name)
 
 
-def open_calls(protocol: Protocol, stage: str, corpus: Corpus, replies: Replies) -> Iterator[Call]:
-    """The calls of a stage that are still to be asked, each once, one whole question after the other."""
-    for item in corpus.items():
-        yield from unsettled(protocol.calls(stage, corpus, item, replies), replies, is_readable)
-
-
 def _finding_of_run(answer: AnswerToJudge | None) -> AbsenceFinding:
     if answer is None or not (answer.absent or (answer.text or "").strip()):
         return AbsenceFinding(None, reason=NO_ANSWER)
@@ -205,26 +213,15 @@ def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> Absen
     return AbsenceFinding(not presence.addressed, None if presence.addressed else "check")
 
 
-# -- a protocol as a task for `audit.pipeline.llm` -------------------------------------------------------------------------------
+# -- a protocol as a task ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class JudgingTask:
-    """A protocol and the corpus that it is used on, as a task for `audit.pipeline.llm`."""
+class JudgingTask(LlmTask):
+    """A protocol and the corpus that it is used on; made by `Protocol.task`."""
 
     protocol: Protocol
     corpus: Corpus
-    unit: str = "questions"
-
-    @property
-    def model(self) -> str:
-        """The model that judges."""
-        return self.protocol.model
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The stages of the protocol."""
-        return self.protocol.stages
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed."""
@@ -236,16 +233,24 @@ class JudgingTask:
             "swap": protocol.swap,
             "blind_centers": protocol.blind,
             "repeat": protocol.repeats,
-            "prompts": {stage: prompt.title for stage, prompt in protocol.stage_prompts.items()},
+            "prompts": {stage: prompt.title for stage, prompt in self.prompts.items()},
             **self.corpus.source,
             "pairs": self.corpus.selection,
             # Only where it is so: journals written before it could be are still resumed.
             **({"name_centers": True} if self.corpus.names_centers else {}),
         }
 
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a stage that are still to be asked."""
-        return open_calls(self.protocol, stage, self.corpus, replies)
+    def parts(self, stage: str, replies: Replies, *, expected: bool = False) -> Iterator[Iterable[Call]]:
+        """The calls of a stage, question by question; pairs whose answers are not checked yet are expected to need a judge.
+
+        Of `extract` only calls on pairs with a label are expected: how many will have one is not known.
+        """
+        for item in self.corpus.items():
+            if expected and stage not in (ABSENCE, EXTRACT):
+                findings = self.protocol.expected_findings(item, replies)
+                yield (request.call for request in self.protocol.judge_requests(self.corpus, item, findings))
+            else:
+                yield self.protocol.calls(stage, self.corpus, item, replies)
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply contains what its call asked for."""

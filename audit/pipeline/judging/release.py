@@ -131,9 +131,9 @@ def _comparisons(corpus: Corpus, source: VerdictSource, manifest: Record) -> Ite
         in_order = [str(handbook["handbook_id"]) for handbook in corpus.handbooks if handbook["handbook_id"] in in_pairs]
         yield {"question_id": item.question_id, "handbooks": in_order, "pairs": pairs}
     summary = source.summary
-    manifest["pairs_judged"] = summary.judged
+    manifest["pairs_judged"] = summary.counts["judged"]
     manifest["judge_settings"] |= {
-        "unscored": dict(summary.unscored),
+        "unscored": dict(summary.reasons),
         "parse": dict(summary.parse),
         "not_asked": summary.not_asked,
         "servers": sorted(summary.servers),

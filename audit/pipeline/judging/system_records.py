@@ -10,7 +10,7 @@ from typing import Any
 
 from audit.errors import ReleaseError
 from audit.pipeline.release_tables import records_to_keep, release_layout, valid_records
-from audit.release.validate_systems import measure, reference, system, system_answer
+from audit.release.system_kinds import MEASURE, REFERENCE_RECORD, SYSTEM, SYSTEM_ANSWER
 
 MEASURES_FILE = "measures.jsonl"
 Key = tuple[str, str]
@@ -60,17 +60,17 @@ def read_system_records(folder: Path, max_bytes: int) -> SystemRecords:
     another file than measures.jsonl or cannot all be read: rewriting them would lose some.
     """
     layout, records = release_layout(folder), SystemRecords(folder)
-    known = {record["system_id"] for record in valid_records(layout, "system", system, max_bytes, records.reject)}
-    for record in valid_records(layout, "reference", reference, max_bytes, records.reject):
+    known = {record["system_id"] for record in valid_records(layout, SYSTEM, max_bytes, records.reject)}
+    for record in valid_records(layout, REFERENCE_RECORD, max_bytes, records.reject):
         if record["answers"]:
             records.references.setdefault(record["question_id"], record["answers"][0])
         records.gold.setdefault(record["question_id"], frozenset(record["gold_sections"]))
-    for record in valid_records(layout, "system_answer", system_answer, max_bytes, records.reject):
+    for record in valid_records(layout, SYSTEM_ANSWER, max_bytes, records.reject):
         if record["system_id"] in known:
             records.answers.setdefault((record["question_id"], record["system_id"]), _answer(record))
     if not records.answers:
         raise ReleaseError(f"{folder} has no answers of systems in system_answers. Nothing was written.")
-    records.measures = [record for _, record in records_to_keep(layout, "measure", MEASURES_FILE, measure, max_bytes)]
+    records.measures = [record for _, record in records_to_keep(layout, MEASURE, MEASURES_FILE, max_bytes)]
     return records
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +12,11 @@ from audit.pipeline.judging.corpus import Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import read_details
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
 from audit.pipeline.llm.calls import usage_record
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
-from audit.vocabulary import ABSTAINED, DISAGREEING, WITH_TOPIC, Label, Parse
+from audit.vocabulary import DISAGREEING, WITH_TOPIC, Label, Parse
 
 Rules = Callable[[str, str, str], Verdict]
 """(question, answer a, answer b) -> verdict, without a model."""
@@ -23,49 +24,29 @@ Record = dict[str, Any]
 
 
 @dataclass
-class JudgingSummary:
-    """Counts of the pairs by outcome.
+class JudgingSummary(Summary):
+    """Counts of pairs: judged; prescreened, which are ABSENT without asking; not asked, which are in no file.
 
-    judged        pairs that were asked about; `parse` counts them by how the reply was read, `unscored` by reason
-    abstained     unscored pairs on which the judge could not decide; `unread` are the other unscored ones
-    prescreened   ABSENT without asking, because an answer is absent
-    not_asked     pairs without a reply; they are in no file
-    remark        a note about the judge for readers of the verdicts
+    A pair without a label, unscored, has a reason: it could not be read, or the judge abstained.
+
+    remark  a note about the judge for readers of the verdicts
     """
 
-    judged: int = 0
-    prescreened: int = 0
-    not_asked: int = 0
-    unscored: Counter[str] = field(default_factory=Counter)
-    parse: Counter[str] = field(default_factory=Counter)
     servers: set[str] = field(default_factory=set)
     remark: str = ""
-
-    @property
-    def abstained(self) -> int:
-        """Unscored pairs on which the judge could not decide."""
-        return sum(pairs for reason, pairs in self.unscored.items() if reason.startswith(ABSTAINED))
-
-    @property
-    def unread(self) -> int:
-        """Unscored pairs without a readable verdict: something went wrong, whereas an abstention is a result."""
-        return self.unscored.total() - self.abstained
 
     @property
     def sentence(self) -> str:
         """The counts in one sentence."""
         abstained = f" (the judge abstained on {self.abstained:,})" if self.abstained else ""
         return (
-            f"{self.judged:,} pairs judged, {self.prescreened:,} ABSENT without asking, "
-            f"{self.unscored.total():,} unscored{abstained}, {self.not_asked:,} not asked."
+            f"{self.counts['judged']:,} pairs judged, {self.counts['prescreened']:,} ABSENT without asking, "
+            f"{self.reasons.total():,} unscored{abstained}, {self.not_asked:,} not asked."
         )
 
-    def count(self, verdict: Verdict) -> None:
+    def count_verdict(self, verdict: Verdict) -> None:
         """Count one judged pair."""
-        self.judged += 1
-        self.parse[str(verdict.parse)] += 1
-        if verdict.label is None:
-            self.unscored[verdict.reason or "unknown"] += 1
+        self.count(judged=1, parse=verdict.parse, reason=None if verdict.label is not None else verdict.reason or "unknown")
 
 
 class VerdictSource(Interface):
@@ -106,7 +87,7 @@ class ModelVerdicts:
             elif any(request.kind is None for request, _, _ in replied[pair]):
                 yield self._judged_record(item, pair, replied[pair])
             else:
-                self.summary.not_asked += 1
+                self.summary.count(not_asked=1)
 
     def _judged_record(
         self, item: QuestionToJudge, pair: HandbookPair, replied: list[tuple[JudgeRequest, Reply, Verdict]]
@@ -117,7 +98,7 @@ class ModelVerdicts:
         if self.protocol.name == "label_only" and verdict.label in WITH_TOPIC:
             detail_replies, verdict = self._with_details(item, pair, verdict)
             replies, prompts = replies + detail_replies, [*prompts, self.protocol.prompts["extract"].title]
-        self.summary.count(verdict)
+        self.summary.count_verdict(verdict)
         self.summary.servers |= {f"{r.model or '?'} {r.server or ''}".strip() for r in replies if r.model or r.server}
         metadata = {**usage_record(replies), **parse_status(verdict), "prompt": " ".join(prompts)}
         checks = [_check_record(request, verdict) for request, _, verdict in replied if request.kind is not None]
@@ -156,7 +137,7 @@ class RuleVerdicts:
     def _judged_record(self, item: QuestionToJudge, pair: HandbookPair) -> Record:
         a, b = (item.answers[handbook].text or "" for handbook in pair)
         verdict = self.rules(str(item.question["question"]), a, b)
-        self.summary.count(verdict)
+        self.summary.count_verdict(verdict)
         return pair_record(pair, verdict, {**parse_status(verdict), "prompt": self.name})
 
 
@@ -167,14 +148,14 @@ def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFind
     """
     pair_findings = [findings[handbook] for handbook in pair]
     if any(finding.absent for finding in pair_findings):
-        summary.prescreened += 1
+        summary.count(prescreened=1)
         return pair_record(pair, Verdict(Label.ABSENT), None)
     # The pair itself was never shown to the judge, so nothing but the reason is known.
     reason = next((finding.reason for finding in pair_findings if finding.reason), None)
     if reason is None:
         return None
     verdict = Verdict(None, parse=Parse.NONE, reason=reason)
-    summary.count(verdict)
+    summary.count_verdict(verdict)
     return pair_record(pair, verdict, parse_status(verdict))
 
 

@@ -1,14 +1,16 @@
-"""Estimated tokens and time of open calls by stage, with the basis of each figure."""
+"""Estimated tokens and time of open calls by stage, with the basis of each figure: test calls, stored replies, or a rule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from audit.pipeline.llm.calls import ANSWERED, CUT, Call
+from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.limits import GROWTH, Limits
+from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import StageCost, prompt_characters
 from audit.release.journal_files import Reply
 
@@ -17,6 +19,10 @@ CHARACTERS_PER_TOKEN = 4.0
 RULE, STORED, TRIED = "rule of thumb", "stored replies", "test calls"
 # Fewer are not representative of the run.
 MIN_STORED = 8
+# Calls of a trial that are made one after the other
+ALONE = 3
+# Below this share of what its latency alone would allow, an endpoint is at its limit.
+UNLIMITED_SHARE = 0.75
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,11 @@ class CallRates:
     per_s: float | None = None
     source: str = RULE
     calls: int = 0
+
+    @property
+    def calls_at_once(self) -> int | None:
+        """How many calls the endpoint processes at once; None if its limit was not reached."""
+        return max(1, round(self.per_s * self.latency_s)) if self.per_s and self.latency_s else None
 
 
 def measured_rates(calls: Iterable[Call], replies: Mapping[str, Reply], source: str) -> CallRates:
@@ -58,6 +69,38 @@ def stored_rates(cost: StageCost) -> CallRates | None:
     replies = {call.key: reply for call, reply in cost.stored}
     rates = measured_rates([call for call, _ in cost.stored], replies, STORED)
     return rates if rates.calls >= MIN_STORED else None
+
+
+async def try_calls(endpoints: Sequence[Endpoint], sample: Sequence[Call], limits: Limits) -> tuple[CallRates, dict[str, Reply]]:
+    """Make the calls of `sample`: a few one after the other, the rest as a run would make them, as many at once as it may.
+
+    Returns the rates, with a limit where so many calls took clearly longer each than one alone, and the replies by key.
+    Raises AuditError where no endpoint answers.
+    """
+    replies: dict[str, Reply] = {}
+    alone, together = sample[:ALONE], sample[ALONE:]
+    await _ask(endpoints, alone, replies, replace(limits, concurrency=1, start=1))
+    alone_s = measured_rates(alone, replies, TRIED).latency_s
+    at_once = max(1, min(limits.concurrency, len(together)))
+    # Full rounds only: a last one with a few calls would look like an endpoint at its limit
+    together = together[: len(together) // at_once * at_once]
+    seconds = await _ask(endpoints, together, replies, replace(limits, concurrency=at_once, start=at_once)) if together else 0.0
+    rates = measured_rates(sample, replies, TRIED)
+    per_s = len(together) / seconds if seconds else None
+    if alone_s is not None and per_s is not None and per_s * alone_s < UNLIMITED_SHARE * at_once:
+        rates = replace(rates, latency_s=alone_s, per_s=per_s)
+    return rates, replies
+
+
+async def _ask(endpoints: Sequence[Endpoint], calls: Sequence[Call], replies: dict[str, Reply], limits: Limits) -> float:
+    """Make the calls and put their replies into `replies`; returns the seconds that took."""
+
+    def put(reply: Reply) -> None:
+        replies[reply.key] = reply
+
+    # Readability is checked by the run; the cost of a reply is the same.
+    stats = await run_calls(calls, endpoints, put, readable=lambda *_: True, limits=limits)
+    return stats.seconds
 
 
 def run_seconds(calls: float, rates: CallRates, limits: Limits, endpoints: int = 1) -> float | None:
@@ -129,7 +172,7 @@ def estimate_figures(stages: Sequence[StageEstimate], concurrency: int) -> dict[
         "seconds": total_seconds(stages),
         "characters_per_token": first.characters_per_token,
         "latency_s": first.latency_s,
-        "at_once": calls_at_once(first),
+        "at_once": first.calls_at_once,
         "source": first.source,
         "concurrency": concurrency,
     }
@@ -140,11 +183,6 @@ def total_seconds(stages: Sequence[StageEstimate]) -> float | None:
     seconds = [stage.seconds for stage in stages if stage.cost.calls]
     known = [value for value in seconds if value is not None]
     return sum(known) if len(known) == len(seconds) and (known or not stages) else None
-
-
-def calls_at_once(rates: CallRates) -> int | None:
-    """How many calls the endpoint processes at once; None if its limit was not reached."""
-    return max(1, round(rates.per_s * rates.latency_s)) if rates.per_s and rates.latency_s else None
 
 
 # -- as text -----------------------------------------------------------------------------------------------------------
@@ -174,7 +212,7 @@ def _source_text(rates: CallRates, concurrency: int) -> str:
     if rates.source == RULE:
         return f"by a rule of thumb, {characters}; the time is unknown. With --probe a few test calls measure them."
     latency = f", {rates.latency_s:.2f} s per call" if rates.latency_s is not None else ""
-    limit, at_most = calls_at_once(rates), f"at most {concurrency:,} are sent at once"
+    limit, at_most = rates.calls_at_once, f"at most {concurrency:,} are sent at once"
     capacity = f"the endpoint processes about {limit:,} calls at once, and {at_most}" if limit else at_most
     return f"measured on {rates.calls:,} {rates.source}: {characters}{latency}; {capacity}."
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,30 +37,15 @@ KEY_REFUSED = (401, 403)
 
 
 @dataclass(frozen=True)
-class ProbeReport:
-    """Measurements of a suitable endpoint by a probe.
-
-    `context` is the maximum of prompt and answer together in tokens, `longest_prompt` the longest probed prompt; None if the
-    server does not report it. The rest are means over the probed calls: seconds, and tokens per call.
-    """
-
-    base_url: str
-    model: str
-    server: str | None
-    context: int | None
-    longest_prompt: int | None
-    calls: int
-    latency_s: float
-    prompt_tokens: float | None
-    completion_tokens: float | None
-
-
-@dataclass(frozen=True)
 class CheckedEndpoint:
-    """An endpoint that answers, and its context: the maximum of prompt and reply together in tokens, if it reports it."""
+    """An endpoint that answers, with the name of its model.
+
+    context  maximum of prompt and reply together in tokens, `server`: what it says it is; None where it does not tell
+    """
 
     endpoint: Endpoint
     context: int | None
+    server: str | None = None
 
 
 async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoint:
@@ -85,7 +69,7 @@ async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> Ch
     return CheckedEndpoint(replace(endpoint, model=model), _context_length(models[model]))
 
 
-async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> ProbeReport:
+async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> CheckedEndpoint:
     """Identify the endpoint, check that it obeys a schema without thinking aloud, and make the given calls.
 
     Raises AuditError, with the problem and the remedy, for the first problem.
@@ -93,18 +77,15 @@ async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limi
     async with Client(endpoint, _impatient(limits)) as client:
         models = await _list_models(client)
         model = _choose_model(endpoint, models)
-        context = _context_length(models.get(model, {}))
-        version = await _vllm_version(client)
+        context, version = _context_length(models[model]), await _vllm_version(client)
         # With the run's own fields, such as its way of switching thinking off.
         body = {**(calls[0].body if calls else {}), "model": model, **PROBE_BODY}
-        schema_reply = await _check_schema(client, Call(body, "probe", "probe"))
-        context, longest_prompt = await _check_longest_prompt(client, calls, context)
-        replies = [await _ask_patiently(client, call) for call in calls]
-    for call, reply in zip(calls, replies, strict=True):
-        _check_context(endpoint, reply.usage.get("prompt_tokens", 0), call, context)
-    return _report(
-        replace(endpoint, model=model), version or schema_reply.server, context, longest_prompt, replies or [schema_reply]
-    )
+        reply = await _check_schema(client, Call(body, "probe", "probe"))
+        context = await _check_longest_prompt(client, calls, context)
+        for call in calls:
+            prompt_tokens = (await _ask_patiently(client, call)).usage.get("prompt_tokens", 0)
+            _check_context(endpoint, prompt_tokens, call, context)
+    return CheckedEndpoint(replace(endpoint, model=model), context, version or reply.server)
 
 
 def _impatient(limits: Limits | None) -> Limits:
@@ -201,20 +182,20 @@ def _word_in(text: str) -> Any:
     return value.get("probe") if isinstance(value, dict) else None
 
 
-async def _check_longest_prompt(client: Client, calls: Sequence[Call], context: int | None) -> tuple[int | None, int | None]:
-    """(context, tokens of the longest prompt) by vLLM's /tokenize; (`context`, None) from a server without it."""
+async def _check_longest_prompt(client: Client, calls: Sequence[Call], context: int | None) -> int | None:
+    """The context by vLLM's /tokenize, for which the longest prompt must not be too long; `context` from a server without it."""
     if not calls:
-        return context, None
+        return context
     # By characters, which all servers have; the tokens of this one are then counted exactly.
     call = max(calls, key=lambda call: len(json.dumps(call.body["messages"])))
     request = {name: call.body[name] for name in ("model", "messages", "chat_template_kwargs") if name in call.body}
     status, body = await client.fetch("POST", f"{client.endpoint.root}/tokenize", request)
     count = body.get("count") if status == 200 and isinstance(body, dict) else None
     if not isinstance(count, int):
-        return context, None
+        return context
     context = body.get("max_model_len") or context
     _check_context(client.endpoint, count, call, context)
-    return context, count
+    return context
 
 
 def _check_context(endpoint: Endpoint, prompt_tokens: int, call: Call, context: int | None) -> None:
@@ -243,21 +224,3 @@ async def _ask_patiently(client: Client, call: Call) -> Reply:
             f"{client.endpoint.base_url} did not answer a trial call ({call.purpose}): {why}. {NOTHING} Look at the server's log."
         )
     return reply
-
-
-def _report(
-    endpoint: Endpoint, server: str | None, context: int | None, longest_prompt: int | None, replies: Sequence[Reply]
-) -> ProbeReport:
-    prompts = [reply.usage["prompt_tokens"] for reply in replies if "prompt_tokens" in reply.usage]
-    completions = [reply.usage["completion_tokens"] for reply in replies if "completion_tokens" in reply.usage]
-    return ProbeReport(
-        base_url=endpoint.base_url,
-        model=endpoint.model,
-        server=server,
-        context=context,
-        longest_prompt=longest_prompt or max(prompts, default=None),
-        calls=len(replies),
-        latency_s=statistics.fmean(reply.latency_s or 0.0 for reply in replies),
-        prompt_tokens=statistics.fmean(prompts) if prompts else None,
-        completion_tokens=statistics.fmean(completions) if completions else None,
-    )

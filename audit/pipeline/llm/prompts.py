@@ -95,11 +95,18 @@ def escaped(text: str) -> str:
     return TURN.sub("(", TAG.sub("‹", CONTROL.sub(" ", text.replace("\r\n", "\n")))).strip()
 
 
-def load_templates(forms: Iterable[PromptForm], home: Traversable, folder: Path | None = None) -> dict[str, Prompt]:
-    """The templates in `home` by name; a template that `folder` has too is taken from there.
+def load_template(form: PromptForm, package: str, folder: Path | None = None) -> Prompt:
+    """The one template of a package; see `load_templates`."""
+    return load_templates([form], package, folder)[form.name]
+
+
+def load_templates(forms: Iterable[PromptForm], home: Traversable | str, folder: Path | None = None) -> dict[str, Prompt]:
+    """The templates in `home`, a folder or the name of a package, by name; a template that `folder` has too is taken from there.
 
     Raises AuditError if a template of `folder` cannot be used, or the folder contains none.
     """
+    if isinstance(home, str):
+        home = resources.files(home).joinpath("templates")
     templates = [*home.iterdir(), *_shared_templates().iterdir()]
     file_names = sorted(path.name for path in templates if path.name.endswith(".md"))
     if folder is not None and not any((folder / name).is_file() for name in file_names):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from audit.pipeline.llm.calls import FAILED, REFUSED, Call
+from audit.pipeline.llm.prompts import Prompt
 from audit.release.journal_files import Reply
 
 T = TypeVar("T")
@@ -33,29 +35,57 @@ MIN_SAMPLE, SAMPLE_SHARE = 12, 0.1
 MAX_STORED = 200
 
 
-class LlmTask(Protocol):
-    """A task that needs many calls, in stages, and can read the replies."""
+@dataclass(frozen=True)
+class LlmTask(ABC):
+    """A task that needs many calls, in stages, and can read the replies. A stage may depend on the replies to the one before.
 
-    @property
-    def model(self) -> str:
-        """The model that is asked."""
+    prompts  purpose of a call -> its prompt
+    tokens   purpose -> rough tokens of a reply, for an estimate without a server; only the purposes that are asked for
+    unit     what is never split between two shards, in the plural: questions, handbooks
+    """
+
+    prompts: Mapping[str, Prompt]
+    model: str
+    tokens: Mapping[str, float] = field(kw_only=True)
+    unit: str = field(default="questions", kw_only=True)
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The purposes of its calls, in order. A stage may depend on the replies to the one before."""
+        """The purposes of its calls, in order."""
+        return tuple(self.tokens)
 
-    @property
-    def unit(self) -> str:
-        """The unit that is never split between two shards, in the plural: questions, handbooks."""
-
+    @abstractmethod
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed."""
 
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a stage that are still to be asked, one whole group after the other."""
+    @abstractmethod
+    def parts(self, stage: str, replies: Replies, *, expected: bool = False) -> Iterator[Iterable[Call]]:
+        """The calls of a stage, answered or not, in parts; a call that a part has twice is asked once.
 
+        Calls of one group, such as a question, follow each other: the server's prefix cache then helps.
+
+        expected  with the calls to which missing replies will probably lead, for an estimate
+        """
+
+    @abstractmethod
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply contains what its call asked for."""
+
+    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
+        """The calls of a stage that are still to be asked."""
+        for part in self.parts(stage, replies):
+            yield from unsettled(part, replies, self.readable)
+
+    def costs(self, replies: Replies) -> list[StageCost]:
+        """The cost of the open calls of each purpose."""
+        return [
+            cost_after_replies(purpose, self._each_once(purpose, replies), replies, self.readable, tokens)
+            for purpose, tokens in self.tokens.items()
+        ]
+
+    def _each_once(self, purpose: str, replies: Replies) -> Iterator[Call]:
+        for part in self.parts(purpose, replies, expected=True):
+            yield from unsettled(part, no_replies, self.readable)
 
 
 def ask_stages(task: LlmTask, replies: Replies, ask: Callable[[StageCost, Iterator[Call]], None]) -> None:

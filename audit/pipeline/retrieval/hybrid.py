@@ -5,7 +5,7 @@ Health Questions?". Each layer is one function; `HybridSettings.leave_out` skips
 
 A medical term is a word of the question that the handbook has and that is not a stop word, as in the study's published code: no
 list of terms has to be kept, and it works in any field. `medical_percentile` keeps only words that few chunks are about: with the
-rarer quarter, MRR on 828 questions is .770 instead of .785 (benchmarks/README.md).
+rarer quarter, MRR on 828 questions is .770 instead of .785 (benchmarks/retrieval.md).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from audit.evaluation.planted_changes import StartPair
 from audit.pipeline.release_tables import records_to_keep, release_layout, write_table
 from audit.queries.planted import start_pairs
 from audit.release.layout import Layout
-from audit.release.validate_planted import planted
+from audit.release.rating_kinds import PLANTED
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
@@ -76,7 +76,7 @@ def earlier_planted(target: PlantedTarget, max_bytes: int) -> dict[Key, object]:
     """
     file = target.folder / PLANTED_FILE
     layout = release_layout(target.folder) if target.is_release else Layout(target.folder, {"planted": [file] * file.is_file()})
-    existing = records_to_keep(layout, "planted", PLANTED_FILE, planted, max_bytes)
+    existing = records_to_keep(layout, PLANTED, PLANTED_FILE, max_bytes)
     return {(record["item_id"], record["judge"]): raw for raw, record in existing}
 
 

@@ -26,14 +26,16 @@ from audit.pipeline.llm.runner import CallStats
 from audit.pipeline.llm.tasks import StageCost
 from audit.pipeline.rules.labels import baseline
 from audit.pipeline.rules.labels.precision import precision_record, precision_text
+from audit.release.fields import field_names
+from audit.release.handbook_kinds import HANDBOOK, QUESTION, SECTION, TRIAL
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import PAIR_COLUMNS, RULES_JUDGE, PairIds, nearest
 
-HANDBOOK_FIELDS = (
-    "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "silent_pages", "unreadable", "language",
-    "digest", "licence", "may_be_downloaded", "edition", "edition_of",
-)  # fmt: skip
+# What is copied from a run that is judged again
+HANDBOOK_FIELDS, QUESTION_FIELDS, SECTION_FIELDS, TRIAL_FIELDS = (
+    field_names(kind.fields) for kind in (HANDBOOK, QUESTION, SECTION, TRIAL)
+)
 HANDBOOKS = f"select {', '.join(HANDBOOK_FIELDS)} from handbooks order by handbook"
 QUESTIONS = """
 select question, question_id, text, organ,
@@ -41,17 +43,14 @@ select question, question_id, text, organ,
        (select coalesce(list(subtopic), []) from subtopics s where s.question = q.question), source
 from questions q order by question
 """
-QUESTION_FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
 ANSWERS = """
 select handbook_id, answer, absent, absence_method, retrieval::varchar, unread_reason
 from answers join handbooks using (handbook) where question = $question order by handbook
 """
-SECTION_FIELDS = ("handbook_id", "section_id", "heading", "above", "text", "pages", "page_starts", "url")
-SECTIONS = """
-select handbook_id, section_id, heading, above, text, s.pages, page_starts, s.url
+SECTIONS = f"""
+select {", ".join(f"s.{name}" if name != "handbook_id" else name for name in SECTION_FIELDS)}
 from sections s join handbooks using (handbook) order by place
 """
-TRIAL_FIELDS = ("question_id", "handbook_id", "strategy", "mode", "ranked", "gold", "reason", "seconds")
 TRIALS = f"""
 select {", ".join(TRIAL_FIELDS)}
 from trials join questions using (question) join handbooks using (handbook) order by trials.rowid
@@ -95,7 +94,7 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = Non
     return Corpus(facts, handbooks, partial(_items, con, selected), selection, sections, trials)
 
 
-def _reader(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], Iterator[dict[str, object]]] | None:
+def _reader(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], Iterator[dict[str, Any]]] | None:
     """A function that yields the rows of `sql` as records; None where the run has no such rows."""
     if not rows(con, f"{sql} limit 1"):
         return None
@@ -223,10 +222,10 @@ def record_calls(progress: Progress, cost: StageCost, tally: CallStats) -> None:
     progress.update(phase=ASKING, stage=cost.stage, calls=cost.calls, **{name: getattr(tally, name) for name in COUNTS})
 
 
-def record_outcome(progress: Progress, summary: JudgingSummary) -> dict[str, object]:
+def record_outcome(progress: Progress, summary: JudgingSummary) -> dict[str, Any]:
     """Record the outcome of the pairs, and return it."""
-    outcome: dict[str, object] = {name: getattr(summary, name) for name in ("judged", "prescreened", "not_asked")}
-    outcome["unscored"] = dict(summary.unscored)
+    outcome: dict[str, Any] = {name: summary.counts[name] for name in ("judged", "prescreened", "not_asked")}
+    outcome["unscored"] = dict(summary.reasons)
     progress.update(**outcome)
     return outcome
 

@@ -9,14 +9,12 @@ from typing import Any
 from audit.errors import AuditError
 from audit.jobs.progress import Progress
 from audit.pipeline.judging.corpus import Corpus, with_centers
-from audit.pipeline.judging.costs import stage_costs
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask, load_positions_prompts
 from audit.pipeline.judging.positions.verdicts import PositionVerdicts
 from audit.pipeline.judging.protocols import CHECK, JudgingTask
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.llm.journal import Journal
-from audit.pipeline.llm.tasks import Replies, StageCost
 from audit.pipeline.stages.judging_runs import judge_by_model, protocol_of, write_release
 
 AnyJudgingTask = JudgingTask | PositionsTask
@@ -28,18 +26,13 @@ def judging_task(options: Any, model: str, corpus: Corpus) -> AnyJudgingTask:
     Raises AuditError where they ask for checks that the protocol does not have.
     """
     if options.protocol != POSITIONS:
-        return JudgingTask(protocol_of(options, model), with_centers(corpus) if options.name_centers else corpus)
+        return protocol_of(options, model).task(with_centers(corpus) if options.name_centers else corpus)
     if options.swap or options.blind_centers or options.name_centers or options.repeat or options.absence == CHECK:
         raise AuditError(
             f"Protocol {POSITIONS} reads single answers and not pairs, so these checks do not apply to it. Nothing was asked. "
             "Leave out swap, blind centers, center names, repeat and absence check."
         )
     return PositionsTask(load_positions_prompts(options.templates), model, corpus)
-
-
-def task_costs(task: AnyJudgingTask, replies: Replies) -> list[StageCost]:
-    """The cost of the open calls of each stage."""
-    return task.costs(replies) if isinstance(task, PositionsTask) else stage_costs(task.protocol, task.corpus, replies)
 
 
 def judge_by_task(

@@ -49,7 +49,7 @@ PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER}
 SOURCES = {"paper": "arXiv:2605.29084"}
 FIXED = {
     "paper": "Temperature 0, the sentence that marks an answer as absent, and replies without a model's thinking apply in any "
-    "case (appendix D). Prompts are our own: see the table of departures in audit/README.md."
+    "case (appendix D). Prompts are our own: see the table of departures in audit/pipeline/README.md."
 }
 """Settings of the paper that hold without a preset."""
 

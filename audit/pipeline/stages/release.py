@@ -77,9 +77,9 @@ class JudgeStage(TaskByTask):
 
 def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     """The outcome of the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
-    unscored = summary.unscored.total()
     return {
-        "judged": summary.judged, "prescreened": summary.prescreened, "unscored": unscored, "not_asked": summary.not_asked,
+        "judged": summary.counts["judged"], "prescreened": summary.counts["prescreened"],
+        "unscored": summary.reasons.total(), "not_asked": summary.not_asked,
         "findings": summary.unread + summary.not_asked, "message": f"{summary.sentence} {summary.remark}".strip(),
     }  # fmt: skip
 

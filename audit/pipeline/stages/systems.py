@@ -14,8 +14,8 @@ from audit.atomic_io import write_atomic
 from audit.errors import AuditError
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.answers.files import read_json_lines
-from audit.pipeline.generation.several_sources_model import SourcedTask, model_answers
-from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary
+from audit.pipeline.generation.several_sources_model import model_answers
+from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
@@ -32,7 +32,7 @@ from audit.pipeline.stages.sourced_systems import (
     system_record,
 )
 from audit.pipeline.stages.system_options import SystemOptions
-from audit.release.schema import canonical
+from audit.release.system_kinds import REFERENCE_RECORD
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 
@@ -151,8 +151,11 @@ class SystemsStage(TaskByTask):
             write_lines(path, asked.routes)
         write_lines(answers, asked.answers)
         write_atomic(record, json.dumps(asked.system, ensure_ascii=False) + "\n")
-        unread = asked.summary.unread.total()
-        return {**asked.summary.as_record(), "findings": unread, "message": f"System {options.id}: {asked.summary.text}"}
+        return {
+            **asked.summary.as_record(),
+            "findings": asked.summary.unread,
+            "message": f"System {options.id}: {asked.summary.text}",
+        }
 
     def _write_tables(self) -> Figures:
         context = self.context
@@ -185,12 +188,12 @@ def without_model(context: RunContext, options: SystemOptions) -> SystemRun:
     answers, routes = extractive_records(context, options)
     summary = SystemSummary()
     for answer in answers:
-        summary.count(answer)
+        summary.count_record(answer)
     return SystemRun(system_record(options), answers, summary, routes)
 
 
 def sourced_run(
-    context: RunContext, options: SystemOptions, task: SourcedTask, replies: Replies, summary: SystemSummary
+    context: RunContext, options: SystemOptions, task: SystemTask, replies: Replies, summary: SystemSummary
 ) -> SystemRun:
     """The answers of a model from several sources, with how their questions were routed, from the replies to its calls."""
     routed = routed_questions(context, options)
@@ -200,9 +203,9 @@ def sourced_run(
     answers = [(name, answer) for name in routed.evidence if (answer := by_question.get(name))]
     records = [answer.record(name, options.id) for name, answer in answers]
     for record in records:
-        summary.count(record)
-    summary.not_asked = len(routed.evidence) - len(records)
-    system = task.system.record(task.prompt)
+        summary.count_record(record)
+    summary.count(not_asked=len(routed.evidence) - len(records))
+    system = task.record
     settings = {**system["settings"], **source_settings(options)}
     routes = [answer.route_record(name, options.id) for name, answer in answers]
     return SystemRun({**system, "settings": settings}, records, summary, routes)
@@ -232,7 +235,7 @@ def _write_systems_release(context: RunContext, tables: dict[str, Iterable[Recor
 def _references(context: RunContext, path: Path) -> Iterator[Record]:
     """The references of the questions that are asked. Raises AuditError, with the line, where the file cannot be read."""
     asked = {str(question["question_id"]) for question in context.questions()}
-    records = (canonical(record, "reference") for _, record in read_json_lines(path))
+    records = (REFERENCE_RECORD.canonical(record) for _, record in read_json_lines(path))
     return (record for record in records if str(record.get("question_id")) in asked)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import pairwise
 from math import log
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from audit.pipeline.embedding.vectors import Vectors, unit_rows
 from audit.pipeline.llm.calls import Call
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
+from audit.pipeline.llm.reply_models import ReplyModel, read_reply, spelled
 from audit.pipeline.themes.linkage import Labels
 from audit.release.journal_files import Reply
 from audit.release.taxonomy import MAX_EXEMPLARS
@@ -132,18 +133,25 @@ def _spread(vectors: Vectors, members: Labels, medoid: int) -> list[int]:
 # -- names by a language model ------------------------------------------------------------------------------------------
 
 MAX_NAME_LENGTH = 60
-SCHEMA = {
-    "type": "object",
-    "properties": {"name": {"type": "string", "maxLength": MAX_NAME_LENGTH}},
-    "required": ["name"],
-    "additionalProperties": False,
-}
-FORM = PromptForm("theme_name", "name", ("words", "phrases"), SCHEMA)
+
+
+def _one_line(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+class NameReply(ReplyModel):
+    """The name of a theme, on one line."""
+
+    keys = ("name",)
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH), spelled(_one_line)]
+
+
+FORM = PromptForm("theme_name", "name", ("words", "phrases"), NameReply.schema_to_send())
 
 
 def naming_prompt(folder: Path | None = None) -> Prompt:
     """The template `theme_name`, from `folder` where one is given. Raises AuditError where it cannot be used."""
-    return load_templates([FORM], resources.files("audit.pipeline.themes").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
@@ -153,11 +161,6 @@ def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
 
 
 def parse_name(reply: Reply | None) -> str | None:
-    """The name in a reply, on one line; None where the reply has no name, or one that is too long."""
-    try:
-        record: object = json.loads(reply.text or "", strict=False) if reply else None
-    except ValueError:
-        return None
-    name = record.get("name") if isinstance(record, dict) else None
-    name = " ".join(name.split()) if isinstance(name, str) else ""
-    return name if 0 < len(name) <= MAX_NAME_LENGTH else None
+    """The name in a reply; None where the reply has no name, or one that is too long."""
+    read = read_reply(NameReply, reply).only("no name")[0] if reply else None
+    return read.name if read else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from html import escape
 
 from annotation.schemes import PAIRS, Scheme
-from annotation.studies.rubric import RubricTable, protocol_text, rubric_tables
+from annotation.studies.rubric import protocol_text, rubric_tables
+from pages._blinded.templates import rendered
 
 __all__ = ["annotators_text", "protocol_text", "rubric_html"]
 
@@ -24,16 +24,4 @@ def annotators_text() -> str:
 @cache
 def rubric_html(scheme: Scheme = PAIRS) -> str:
     """The rubric of a scheme as tables of HTML."""
-    return "".join(map(_table_html, rubric_tables(scheme)))
-
-
-def _table_html(table: RubricTable) -> str:
-    head, *body = table
-    lines = "".join(f"<tr>{''.join(f'<td>{_bold_html(cell)}</td>' for cell in row)}</tr>" for row in body)
-    return (
-        f"<table><thead><tr>{''.join(f'<th>{_bold_html(cell)}</th>' for cell in head)}</tr></thead><tbody>{lines}</tbody></table>"
-    )
-
-
-def _bold_html(cell: str) -> str:
-    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(cell))
+    return rendered("_blinded/labelling/rubric.html", tables=rubric_tables(scheme))

@@ -8,25 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from annotation.studies.accounts import Account, Role
+from pages._blinded.templates import component
 
-HERE = Path(__file__).parent
 PARAM, REQUESTS = "tour", "number of requests for the tour"
-PICTURE = (HERE / "picture.svg").read_text(encoding="utf-8")
-HTML = f"""
-<section class="tour" aria-label="Tour" hidden>
-<p class="lead"></p>
-<div class="picture">{PICTURE}</div>
-<ol></ol>
-<p class="note"></p>
-<div class="buttons"><button type="button" class="never">Do not show again</button>
-<button type="button" class="later">Close for now</button></div>
-</section>
-"""
 
 
 @dataclass(frozen=True)
@@ -84,9 +72,7 @@ TOURS: dict[Role | None, Tour] = {
     ),
 }  # fmt: skip
 
-_tour = st.components.v2.component(
-    "tour", html=HTML, css=(HERE / "tour.css").read_text(encoding="utf-8"), js=(HERE / "tour.js").read_text(encoding="utf-8")
-)
+_tour = component("_blinded/tour/tour")
 
 
 def tour(account: Account | None, words: Mapping[str, str]) -> None:

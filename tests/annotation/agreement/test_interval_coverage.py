@@ -12,12 +12,12 @@ from annotation.agreement import comparisons, estimates
 from annotation.agreement.comparisons import StratifiedTable
 from annotation.agreement.estimates import estimate_measure
 from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
-from audit.demo.config import paper_config
-from audit.demo.judge import UNSCORED, simulate_labels
-from audit.demo.world import draw_world
 from audit.stats.intervals import Z
 from benchmarks import kappa_coverage
 from tests.annotation.studies import READER
+from tests.simulator.config import paper_config
+from tests.simulator.judge import UNSCORED, simulate_labels
+from tests.simulator.world import draw_world
 
 Table = npt.NDArray[np.float64]
 SAMPLES = 400

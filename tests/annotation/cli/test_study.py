@@ -47,7 +47,7 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
     assert [line.split() for line in typed("account list")[1].splitlines()] == [
         ["ana", "annotator", "active", "ana"], ["ben", "annotator", "active", "Ben"], ["pat", "pi", "active", "pat"],
     ]  # fmt: skip
-    _, printed = typed("sample v1 --annotators ana,ben --per-label 2 --items ABSENT=1 --calibration 0 --repeats 0")
+    _, printed = typed("create v1 --annotators ana,ben --per-label 2 --items ABSENT=1 --calibration 0 --repeats 0")
     assert ["ABSENT", "16", "1", "16.00"] in [line.split() for line in printed.splitlines()]
     assert "8 study items, 0 for calibration, 0 repeats." in printed
     for name in ("ana", "ben"):
@@ -75,7 +75,7 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
 
 
 def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
-    code, printed = typed("sample v1 --annotators ana,ben --dry-run --by organ")
+    code, printed = typed("create v1 --annotators ana,ben --dry-run --by organ")
     assert code == 0
     assert "DIVERGENT/kidney" in printed
     assert "No answer still holds a word of an institution's name." in printed
@@ -86,13 +86,13 @@ def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("sample v1 --annotators ana,ben", "'ana, ben' has no account"),
-        ("sample v1 --annotators ana,ben --ratings-per-item 3", "needs at least 3 different annotators"),
-        ("sample v1 --annotators ana,ben --ratings-per-item 6", "must be 2 to 5, not 6"),
-        ("sample v1 --annotators ana,ben --items ABSENT", "expected LABEL=NUMBER"),
-        ("sample v1 --annotators ana,ben --items NONE=3", "'NONE' is not a label"),
-        ("sample v1 --annotators ana,ben --calibration 99999999999", "more than 1,000 items"),
-        ("sample v1 --annotators ana,ben --seed 99999999999999999999", "the seed is above 2,147,483,647"),
+        ("create v1 --annotators ana,ben", "'ana, ben' has no account"),
+        ("create v1 --annotators ana,ben --ratings-per-item 3", "needs at least 3 different annotators"),
+        ("create v1 --annotators ana,ben --ratings-per-item 6", "must be 2 to 5, not 6"),
+        ("create v1 --annotators ana,ben --items ABSENT", "expected LABEL=NUMBER"),
+        ("create v1 --annotators ana,ben --items NONE=3", "'NONE' is not a label"),
+        ("create v1 --annotators ana,ben --calibration 99999999999", "more than 1,000 items"),
+        ("create v1 --annotators ana,ben --seed 99999999999999999999", "the seed is above 2,147,483,647"),
         ("export v1 --out ratings.txt", r"must end in \.csv"),
         ("export v1 --packet ana --out packet.ods", r"must end in \.csv or \.xlsx"),
         ("import v1 ana nowhere.csv", "nowhere.csv cannot be read"),
@@ -119,7 +119,7 @@ def test_a_study_of_three_ratings_an_item(typed, home: Path) -> None:
 def test_a_study_id_cannot_lead_out_of_its_folder(typed, more: str) -> None:
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
     with pytest.raises(StudyError, match=r"'\.\./evil' is not a valid study id\. Allowed: up to 64 of A-Z"):
-        typed(f"sample ../evil --annotators ana,ben{more}")
+        typed(f"create ../evil --annotators ana,ben{more}")
     with pytest.raises(StudyError, match="There is no study"):
         typed("verify ../evil")
 
@@ -127,7 +127,7 @@ def test_a_study_id_cannot_lead_out_of_its_folder(typed, more: str) -> None:
 @pytest.mark.parametrize("line", ["export v1 --packet nobody --out packet.csv", "import v1 nobody {file}", "release v1 nobody"])
 def test_an_annotator_who_is_not_in_the_study_is_reported_with_those_who_are(typed, tmp_path: Path, line: str) -> None:
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
-    typed("sample v1 --annotators ana,ben --per-label 1 --calibration 0 --repeats 0")
+    typed("create v1 --annotators ana,ben --per-label 1 --calibration 0 --repeats 0")
     (tmp_path / "packet.csv").write_text("item\n")
     with pytest.raises(StudyError, match=r"'nobody' is not an annotator of study 'v1'\. .* Its annotators: ana, ben\."):
         typed(line.format(file=tmp_path / "packet.csv"))
@@ -136,7 +136,7 @@ def test_an_annotator_who_is_not_in_the_study_is_reported_with_those_who_are(typ
 def test_a_sample_too_large_to_rate_is_drawn_only_on_purpose(typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.cli.study_creation.MAX_STUDY_ITEMS", 13)
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
-    line = "sample v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
+    line = "create v1 --annotators ana,ben --per-label 99999999999999999999 --items ABSENT=1 --calibration 0 --repeats 0"
     with pytest.raises(StudyError, match=r"has 14 study items.* more than 13 need confirmation.* --yes"):
         typed(line)
     assert "14 study items" in typed(f"{line} --yes")[1]
@@ -145,7 +145,7 @@ def test_a_sample_too_large_to_rate_is_drawn_only_on_purpose(typed, monkeypatch:
 def test_items_that_an_annotator_took_and_did_not_rate_are_released(typed, home: Path) -> None:
     for name in ("ana", "ben", "cem"):
         typed(f"account add {name} --role annotator")
-    typed("sample v1 --annotators ana,ben,cem --per-label 2 --items ABSENT=1 --calibration 0 --repeats 2")
+    typed("create v1 --annotators ana,ben,cem --per-label 2 --items ABSENT=1 --calibration 0 --repeats 2")
     store = open_label_store(Settings(data_dir=home, studies="").studies_url)
     taken = len(prefetch_tasks(store, "v1", "ana", 14))
     assert taken > 2
@@ -155,8 +155,8 @@ def test_items_that_an_annotator_took_and_did_not_rate_are_released(typed, home:
 
 def test_a_further_study_leaves_out_the_pairs_of_an_earlier_one(typed, home: Path) -> None:
     typed("account add ana --role annotator"), typed("account add ben --role annotator")
-    typed("sample v1 --annotators ana,ben --per-label 2 --calibration 0 --repeats 0")
-    rest = "sample v2 --annotators ana,ben --per-label 99 --calibration 0 --repeats 0 --after v1"
+    typed("create v1 --annotators ana,ben --per-label 2 --calibration 0 --repeats 0")
+    rest = "create v2 --annotators ana,ben --per-label 99 --calibration 0 --repeats 0 --after v1"
     # Of 29 pairs with a label, 9 are taken
     assert "20 study items, 0 for calibration, 0 repeats." in typed(f"{rest} --dry-run")[1]
     with pytest.raises(StudyError, match="no study 'v0'"):

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 
 from annotation.prevalence.estimates import ROWS, append_disagreement
-from audit.demo.config import paper_config
 from audit.stats.intervals import ShareEstimate, stratified_share
 from audit.vocabulary import LABELS, Label
 from tests.annotation.studies import READER, Counts, Run, simulated_run
+from tests.simulator.config import paper_config
 
 STUDIES = 1000
 Method = Callable[[npt.NDArray[np.float64], Counts, Counts], ShareEstimate]

@@ -12,9 +12,9 @@ from annotation.prevalence.headline import corrected_disagreement, disagreement_
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
-from audit.demo.config import paper_config
 from audit.errors import AuditError
 from tests.annotation.studies import simulated_run
+from tests.simulator.config import paper_config
 
 STUDIES = 1000
 

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies.accounts import open_session
 from audit.settings import Settings
+from pages._blinded.scripts import script_path
 from tests.pages.conftest import ROOT, TOKEN
 from tests.support.studies import people
 
@@ -43,6 +44,6 @@ def as_user(store: LabelStore) -> SignIn:
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.session_state[TOKEN] = open_session(store, username, datetime.now(UTC))
         at.run()
-        return at if page is None else at.switch_page(f"pages/studies/{page}.py").run()
+        return at if page is None else at.switch_page(script_path(f"studies/{page}")).run()
 
     return opener

@@ -12,7 +12,7 @@ from annotation.label_store.results import decisions_by_item
 from annotation.label_store.schema import decisions
 from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verification import verify_study
-from pages.studies._adjudication import Adjudication
+from pages.studies.adjudicate.adjudication import Adjudication
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, step, study_of

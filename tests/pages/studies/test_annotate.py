@@ -16,7 +16,7 @@ from annotation.schemes import HEAD_TO_HEAD
 from audit.vocabulary import LABELS
 from pages._blinded.labelling import rubric_html
 from pages._blinded.labelling.open_study import opaque_id
-from pages._blinded.labelling.session import TASKS_AHEAD, LabellingSession
+from pages.studies.annotate.session import TASKS_AHEAD, LabellingSession
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, compared, history, item, people, prefer, rate, rate_all, step, study_of

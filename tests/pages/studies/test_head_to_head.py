@@ -7,7 +7,7 @@ from pathlib import Path
 from annotation.label_store.results import assignment_rows, decisions_by_item
 from annotation.label_store.studies import StudyState, find_study
 from annotation.schemes import HEAD_TO_HEAD
-from pages.studies._adjudication import Adjudication
+from pages.studies.adjudicate.adjudication import Adjudication
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.loading import load

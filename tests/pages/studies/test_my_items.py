@@ -11,8 +11,8 @@ from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import save_draft
 from annotation.schemes import PAIRS
-from pages._blinded.labelling.own_items import OwnItem, own_items
-from pages._blinded.labelling.session import LabellingSession
+from pages.studies.annotate.session import LabellingSession
+from pages.studies.my_items.own_items import OwnItem, own_items
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, next_task, people, rate, study_of

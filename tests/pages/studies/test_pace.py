@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from pages._blinded.labelling import session as module
-from pages._blinded.labelling.pace import pace_sentence, pause_sentence
 from pages._blinded.labelling.sentences import browser_ranges, sentence_ranges
-from pages._blinded.labelling.session import LabellingSession
+from pages.studies.annotate import session as module
+from pages.studies.annotate.pace import pace_sentence, pause_sentence
+from pages.studies.annotate.session import LabellingSession
 from tests.pages.studies.test_annotate import current, key
 from tests.support.studies import NOW, history, study_of
 

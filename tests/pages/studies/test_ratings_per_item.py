@@ -6,7 +6,7 @@ import pytest
 
 from annotation.label_store.studies import StudyState, find_study, study_progress
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
-from pages.studies._adjudication import Adjudication
+from pages.studies.adjudicate.adjudication import Adjudication
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import people, rate, step, study_of

@@ -26,14 +26,15 @@ from annotation.studies.signing_in import sign_in
 from audit.errors import AuditError
 from audit.settings import Settings
 from pages._blinded.access import STUDY_PAGES, create_first_account, first_account_offered
+from pages._blinded.scripts import script_path
 from pages._shared import doors
 from tests.pages.conftest import ROOT, TOKEN, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import CHEAP, PASSWORD, people
 
-OWNER = {f"pages/{script}.py" for script in doors.OWNER_PAGES}
-BROWSING = {f"pages/{script}.py" for script in doors.BROWSING} - OWNER
-STUDIES = {f"pages/studies/{script}.py" for script in STUDY_PAGES if (ROOT / f"pages/studies/{script}.py").is_file()}
+OWNER = {script_path(script) for script in doors.OWNER_PAGES}
+BROWSING = {script_path(script) for script in doors.BROWSING} - OWNER
+STUDIES = {script_path(f"studies/{script}") for script in STUDY_PAGES}
 OWN = {
     "vera": {"sign_out"},
     "ana": {"annotate", "my_items", "protocol", "sign_out"},
@@ -62,7 +63,7 @@ def existing(at: AppTest) -> set[str]:
 
 
 def own(name: str) -> set[str]:
-    return {f"pages/studies/{script}.py" for script in OWN[name]} & STUDIES
+    return {script_path(f"studies/{script}") for script in OWN[name]} & STUDIES
 
 
 def test_without_accounts_there_is_only_browsing_and_no_database_is_created(run, data_dir):
@@ -91,13 +92,13 @@ def test_an_annotator_needs_no_run(folk, as_user: SignIn):
 
 
 def test_on_loopback_browsing_stays_open_with_accounts(run, folk):
-    assert existing(anonymous()) == BROWSING | {"pages/studies/sign_in.py"}
+    assert existing(anonymous()) == BROWSING | {script_path("studies/sign_in")}
 
 
 def test_a_setting_closes_browsing_to_those_who_are_not_signed_in(run, folk, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     at = anonymous()
-    assert existing(at) == {"pages/studies/sign_in.py"}
+    assert existing(at) == {script_path("studies/sign_in")}
     assert [title.value for title in at.title] == ["Sign in"]
 
 
@@ -127,7 +128,7 @@ def filled_in(at, code, again=PASSWORD):
 
 def test_with_the_code_of_the_server_the_first_account_is_made_without_a_shell(run, code, data_dir, monkeypatch):
     monkeypatch.setattr("annotation.studies.passwords.default_hasher", lambda: CHEAP)
-    at = anonymous().switch_page("pages/studies/sign_in.py").run()
+    at = anonymous().switch_page(script_path("studies/sign_in")).run()
     assert code not in words_on(at)
     assert "The two passwords differ" in words_on(filled_in(at, code, "another password here"))
     assert "The code is wrong" in words_on(filled_in(at, "k7qm-2hva-x9tc-p4re"))
@@ -135,7 +136,7 @@ def test_with_the_code_of_the_server_the_first_account_is_made_without_a_shell(r
     store = open_label_store(Settings().studies_url)
     assert [(account.username, account.role) for account in list_accounts(store)] == [("petra", "pi")]
     store.close()
-    after = anonymous().switch_page("pages/studies/sign_in.py").run()
+    after = anonymous().switch_page(script_path("studies/sign_in")).run()
     assert [button.label for button in after.button] == ["Sign in"]
 
 
@@ -160,7 +161,7 @@ def test_an_unknown_setting_is_explained_and_opens_nothing(run, monkeypatch):
 
 
 def sign_in_with(password: str, name: str = "petra") -> AppTest:
-    at = anonymous().switch_page("pages/studies/sign_in.py").run()
+    at = anonymous().switch_page(script_path("studies/sign_in")).run()
     at.text_input[0].set_value(name)
     at.text_input[1].set_value(password)
     return at.button[0].click().run()
@@ -193,18 +194,18 @@ def test_guessing_is_slowed_down_on_the_page(folk):
 def test_signing_out_ends_the_session_for_every_copy_of_its_token(run, folk, as_user: SignIn):
     at = as_user("petra")
     token = at.session_state[TOKEN]
-    at.switch_page("pages/studies/sign_out.py").run()
+    at.switch_page(script_path("studies/sign_out")).run()
     assert not at.exception
-    assert existing(anonymous(token)) == BROWSING | {"pages/studies/sign_in.py"}
+    assert existing(anonymous(token)) == BROWSING | {script_path("studies/sign_in")}
 
 
 def test_a_session_ends_by_itself(run, folk: LabelStore, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     expired = open_session(folk, "petra", datetime.now(UTC) - SESSION_LENGTH - timedelta(seconds=1))
-    assert existing(anonymous(expired)) == {"pages/studies/sign_in.py"}
+    assert existing(anonymous(expired)) == {script_path("studies/sign_in")}
 
 
-@pytest.mark.parametrize(("verified", "pages"), [(True, own("vera") | BROWSING), (False, {"pages/studies/sign_in.py"})])
+@pytest.mark.parametrize(("verified", "pages"), [(True, own("vera") | BROWSING), (False, {script_path("studies/sign_in")})])
 def test_a_user_of_the_identity_provider_has_the_role_of_their_account(verified, pages, run, folk, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     people(folk, "vera@alder.example", role="viewer")
@@ -226,9 +227,9 @@ def test_who_signed_out_of_the_identity_provider_stays_out_after_a_restart(run, 
         return at.run()
 
     issued_at = time.time()
-    vera(issued_at).switch_page("pages/studies/sign_out.py").run()
+    vera(issued_at).switch_page(script_path("studies/sign_out")).run()
     st.cache_resource.clear()  # what a restart forgets
-    assert existing(vera(issued_at)) == {"pages/studies/sign_in.py"}
+    assert existing(vera(issued_at)) == {script_path("studies/sign_in")}
     assert existing(vera(issued_at + 1)) == own("vera") | BROWSING
 
 
@@ -247,7 +248,7 @@ def test_signing_out_everywhere_ends_a_session_of_the_identity_provider_until_th
     sign_out_everywhere(folk, "vera@alder.example", datetime.now(UTC) - timedelta(seconds=2))
     at = of_the_provider(before)
     assert "An investigator has ended your sessions." in words_on(at)
-    assert existing(at) == {"pages/studies/sign_in.py"}
+    assert existing(at) == {script_path("studies/sign_in")}
     assert existing(of_the_provider(time.time())) == own("vera") | BROWSING
 
 

@@ -9,13 +9,14 @@ import pytest
 from annotation.label_store.selections import list_selections
 from annotation.studies.accounts import Account, Role
 from annotation.studies.selections import save_selection
-from pages._shared.saved_selections import selection_params
+from pages._blinded.scripts import script_path
+from pages.disagreements.saved_selections import selection_params
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 
 
 def on_disagreements(at, **params):
-    at.switch_page("pages/disagreements.py")
+    at.switch_page(script_path("disagreements"))
     for name, value in params.items():
         at.query_params[name] = value
     return at.run()

@@ -19,6 +19,7 @@ from annotation.studies.sample_plan import SamplePlan
 from annotation.studies.sampling import draw_study
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, list_strata, store_sample
+from pages._blinded.scripts import script_path
 from tests.pages.conftest import TABLE, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
@@ -89,7 +90,7 @@ def test_the_study_stands_in_the_address_and_is_kept_across_pages(folk, as_user:
     at.selectbox(key="study_chosen").set_value(other).run()
     assert shown_in_address(at) == other
     for page in ("agreement", "prevalence", "study"):
-        at = at.switch_page(f"pages/studies/{page}.py").run()
+        at = at.switch_page(script_path(f"studies/{page}")).run()
         assert at.selectbox(key="study_chosen").value == other
     at.query_params["study"] = "gone"
     at = at.run()

@@ -10,6 +10,7 @@ from annotation.label_store.studies import StudyState
 from annotation.studies.accounts import Role, change_role
 from annotation.studies.sample_plan import SamplePlan
 from annotation.studies.sampling import draw_study
+from pages._blinded.scripts import script_path
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, people, rate_all, step
@@ -28,7 +29,7 @@ def study(folk, run) -> LabelStore:
 
 
 def as_seen_by(at: AppTest) -> str:
-    return words_on(at.switch_page("pages/trust.py").run())
+    return words_on(at.switch_page(script_path("trust")).run())
 
 
 def test_a_pi_sees_it_while_it_goes_on_and_a_viewer_once_nobody_can_be_influenced(study, as_user: SignIn):

@@ -10,7 +10,14 @@ import pytest
 from audit.errors import AuditError
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.answers.files import GenerationSummary
-from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers, read_answer_reply
+from audit.pipeline.generation.model_generator import (
+    AnswerTask,
+    answer_task,
+    evidence_room,
+    load_answer_prompt,
+    model_answers,
+    read_answer_reply,
+)
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED
 from audit.pipeline.llm.tasks import ask_stages
 from audit.pipeline.retrieval.model import Query
@@ -28,11 +35,11 @@ FORGED = [
 
 
 def task_of(*several: GroundedQuestion, **options) -> AnswerTask:
-    return AnswerTask(load_answer_prompt(), "m", lambda: several, **options)
+    return answer_task(load_answer_prompt(), "m", lambda: several, **options)
 
 
 def prompt(one: GroundedQuestion) -> str:
-    ((_, _, call),) = task_of(one).calls()
+    ((_, call),) = task_of(one).calls()
     return call.body["messages"][1]["content"]
 
 
@@ -61,7 +68,7 @@ def test_neither_a_question_nor_a_passage_can_close_its_tags(text):
 
 
 def test_thinking_is_off_the_temperature_is_0_and_the_reply_has_a_schema():
-    ((_, _, call),) = task_of(asked("May I travel?", "s1")).calls()
+    ((_, call),) = task_of(asked("May I travel?", "s1")).calls()
     assert call.body["temperature"] == 0
     assert call.body["chat_template_kwargs"] == {"enable_thinking": False}
     assert call.body["response_format"]["json_schema"]["schema"]["required"] == ["answer"]
@@ -69,11 +76,11 @@ def test_thinking_is_off_the_temperature_is_0_and_the_reply_has_a_schema():
 
 def test_questions_on_a_full_handbook_share_their_prompt_up_to_the_question_and_stay_together():
     whole = [GroundedQuestion(Query(f"q{n}", f"May I travel {n}?"), ALDER, found(ALDER, mode="full_document")) for n in range(3)]
-    calls = [call for _, _, call in task_of(*whole).calls()]
+    calls = [call for _, call in task_of(*whole).calls()]
     prompts = [call.body["messages"][1]["content"] for call in calls]
     assert len({text[: text.index("<question>")] for text in prompts}) == 1
     assert {call.group for call in calls} == {"kidney_alder_post"}
-    some = [call.group for _, _, call in task_of(asked("A?", "s1"), asked("B?", "s2", document=BIRCH)).calls()]
+    some = [call.group for _, call in task_of(asked("A?", "s1"), asked("B?", "s2", document=BIRCH)).calls()]
     assert len(set(some)) == 2
 
 
@@ -160,9 +167,8 @@ def _second_fails(store: dict[str, Reply], calls) -> None:
 
 def test_evidence_beyond_the_models_context_is_cut_and_the_record_notes_it():
     one = asked("May I eat fish?", mode="full_document")
-    work = next(
-        work for tokens in range(1_000, 9_000, 10) if (work := task_of(one, context=tokens)).max_evidence_characters >= 60
-    )
+    tokens = next(tokens for tokens in range(1_000, 9_000, 10) if evidence_room(load_answer_prompt(), tokens) >= 60)
+    work = task_of(one, context=tokens)
     (answer,) = model_answers(work, lambda keys: {key: reply(answer_json("No [1].")) for key in keys})
     assert answer["retrieval"]["cut"].startswith("Too long for the model: 1 of 3 sections")
     assert answer["retrieval"]["citations"][0]["section_id"] == "s3"

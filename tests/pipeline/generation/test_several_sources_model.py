@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from audit.pipeline.generation.several_sources_model import (
-    SourcedTask,
     answer_from_reply,
     find_quote,
     model_answers,
     passages_in_prompt,
     read_sourced_reply,
+    sourced_task,
 )
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
 from audit.pipeline.llm.calls import ANSWERED
@@ -24,7 +24,7 @@ from audit.pipeline.rules.marks.several_sources import LibraryReader
 from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.release.journal_files import Reply
 from audit.release.sourced_answers import SourcedAnswer
-from audit.release.validate_systems import system_answer
+from audit.release.system_kinds import SYSTEM_ANSWER
 from audit.vocabulary import SystemMode
 from tests.pipeline.generation.sourced import LIFT, lifting_library
 
@@ -82,7 +82,7 @@ def test_a_statement_with_a_copied_quote_is_supported_and_one_with_an_invented_q
     section = library.indexes[citation.handbook_id].document.by_id[citation.section_id]
     assert section.text[citation.start : citation.end] == citation.quote == "Avoid lifting anything over 10 pounds for 12 weeks"
     assert answer.notes[-1].endswith(": 2.")
-    assert system_answer(answer.record("q", "s"), [])["refused"] is False
+    assert SYSTEM_ANSWER.read(answer.record("q", "s"), [])["refused"] is False
 
 
 def test_an_amount_that_the_quote_lacks_makes_a_statement_unsupported(library, evidence):
@@ -114,7 +114,7 @@ def test_a_refusal_keeps_what_the_model_says_is_missing(library, evidence):
 def test_a_reply_without_statements_is_unread_and_no_refusal(text: str, library, evidence):
     answer = answered(library, evidence, reply(text))
     assert not answer.refused
-    record: dict[str, Any] = system_answer(answer.record("q", "s"), [])
+    record: dict[str, Any] = SYSTEM_ANSWER.read(answer.record("q", "s"), [])
     assert record["answer"] is None
     assert record["refused"] is None
     assert record["unread_reason"]
@@ -135,7 +135,7 @@ def test_the_prompt_names_the_sources_and_a_question_without_reply_has_no_answer
     system = AnsweringSystem("small", SystemMode.MULTI_SOURCE)
     passages = passages_in_prompt(LibraryReader(library).passages(evidence))
     question = SystemQuestion(Query("q1", LIFT), passages)
-    task = SourcedTask(system, system.prompt(), lambda: [question], 8_000)
+    task = sourced_task(system, system.prompt(), lambda: [question], 8_000)
     (call,) = task.open_calls(task.stages[0], lambda _: {})
     assert "[1] cedar: Lifting" in call.body["messages"][-1]["content"]
     stored = {call.key: replied((f"{SIX}.", [(2, SIX)]))}

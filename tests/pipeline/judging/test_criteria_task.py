@@ -5,13 +5,15 @@ import json
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.pipeline.judging.criteria.task import (
     NO_REFERENCE,
+    WORDS,
     AnswerToScore,
-    CriteriaSummary,
-    CriteriaTask,
     criteria_records,
+    criteria_task,
     load_criteria_prompt,
 )
 from audit.pipeline.llm.calls import ANSWERED
+from audit.pipeline.llm.item_task import ItemTask
+from audit.pipeline.llm.summary import Summary
 from audit.release.journal_files import Reply
 
 ANSWERS = [
@@ -21,8 +23,8 @@ ANSWERS = [
 ]
 
 
-def task(answers: list[AnswerToScore] = ANSWERS) -> CriteriaTask:
-    return CriteriaTask(load_criteria_prompt(), "judge-1", answers)
+def task(answers: list[AnswerToScore] = ANSWERS) -> ItemTask[AnswerToScore]:
+    return criteria_task(load_criteria_prompt(), "judge-1", answers)
 
 
 def reply(key: str, consensus: int = 1) -> Reply:
@@ -57,7 +59,7 @@ def test_answers_to_one_question_share_all_but_the_answer():
 def test_records_have_scores_explanations_and_usage_and_what_was_not_asked_has_none():
     calls = [call for _, call in task().calls()]
     replies = {calls[0].key: reply(calls[0].key), calls[1].key: reply(calls[1].key, consensus=5)}
-    summary = CriteriaSummary()
+    summary = Summary(WORDS)
     records = list(criteria_records(task(), lambda keys: {key: replies[key] for key in keys if key in replies}, summary))
     assert [(record["question_id"], record["system_id"], record["parse"]) for record in records] == [
         ("q1", REFERENCE, "strict"),
@@ -66,7 +68,7 @@ def test_records_have_scores_explanations_and_usage_and_what_was_not_asked_has_n
     assert [record["scientific_consensus"] for record in records] == [1, None]
     assert records[1]["unscored_reason"] == "score out of range"
     assert records[0]["usage"] | {"prompt": ""} == {"input_tokens": 700, "output_tokens": 300, "latency_s": 2.0, "prompt": ""}
-    assert (summary.judged, summary.complete, summary.unscored, summary.not_asked) == (2, 1, 0, 1)
+    assert summary.counts == {"judged": 2, "complete": 1, "some": 1, "unscored": 0, "not_asked": 1}
     assert summary.sentence == "2 answers judged: 1 on all eight criteria, 1 on some, 0 unscored; 1 not asked."
 
 

@@ -71,7 +71,7 @@ def test_labels_follow_from_the_positions():
     assert labels(verdicts) == {
         "ab": "CONSISTENT", "ac": "DIVERGENT", "ad": "DIVERGENT", "bc": "DIVERGENT", "bd": "DIVERGENT", "cd": "DIVERGENT",
     }  # fmt: skip
-    assert verdicts.summary.judged == 6
+    assert verdicts.summary.counts["judged"] == 6
 
 
 def test_only_a_position_for_and_one_against_contradict():
@@ -119,7 +119,7 @@ def test_an_invented_quote_is_left_out_and_counted_and_is_no_silence():
 
     verdicts, _ = asked(invent)
     assert labels(verdicts)["ab"] is None
-    assert verdicts.summary.unscored == {"statements not read: quotes not in the answer": 3}
+    assert verdicts.summary.reasons == {"statements not read: quotes not in the answer": 3}
     assert verdicts.invented == 1
 
 
@@ -136,10 +136,10 @@ def test_an_answer_that_states_nothing_makes_its_pairs_absent():
 def test_replies_that_cannot_be_read_make_pairs_unscored_and_missing_ones_not_asked():
     verdicts, _ = asked(lambda call: "no idea" if call.purpose == MERGE else reply_to(call))
     assert set(labels(verdicts).values()) == {None}
-    assert verdicts.summary.unscored == {"statements not sorted: no JSON object": 6}
+    assert verdicts.summary.reasons == {"statements not sorted: no JSON object": 6}
     verdicts, _ = asked(lambda call: Reply(call.key, FAILED, error="x") if call.purpose == MERGE else reply_to(call))
     labels(verdicts)
-    assert verdicts.summary.unscored == {"statements not sorted: failed": 6}
+    assert verdicts.summary.reasons == {"statements not sorted: failed": 6}
     silent = PositionVerdicts(verdicts.task, lambda _: {})
     assert labels(silent) == {}
     assert silent.summary.not_asked == 6
@@ -149,7 +149,7 @@ def test_an_absent_answer_is_never_asked_about():
     verdicts, judge = asked(answers={"q1": {**DRIVING["q1"], "d": "NOT ADDRESSED"}})
     assert [call.purpose for call in judge.asked] == [STATEMENTS] * 3 + [MERGE]
     assert labels(verdicts)["ad"] == "ABSENT"
-    assert verdicts.summary.prescreened == 3
+    assert verdicts.summary.counts["prescreened"] == 3
 
 
 def answered(value: object) -> Reply:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import annotation
 from audit.errors import AuditError
 from audit.pipeline.judging import parse
-from audit.pipeline.judging.parse import SCHEMAS, load_prompts
+from audit.pipeline.judging.parse import FORMS, VERDICT_SCHEMA, load_prompts
 from audit.pipeline.llm.prompts import escaped
 from audit.vocabulary import LABELS
 
@@ -74,13 +74,13 @@ def test_a_call_asks_for_the_schema_without_thinking_at_temperature_0():
     body = PROMPTS["structured"].call("m", "q1", SAID).body
     assert (body["temperature"], body["max_tokens"]) == (0, 800)
     assert body["chat_template_kwargs"] == {"enable_thinking": False}
-    assert body["response_format"]["json_schema"]["schema"] == SCHEMAS["structured"]
+    assert body["response_format"]["json_schema"]["schema"] == VERDICT_SCHEMA
 
 
 def test_the_reasoning_is_written_before_the_label_and_every_text_has_a_bound():
-    properties = SCHEMAS["structured"]["properties"]
+    properties = VERDICT_SCHEMA["properties"]
     assert list(properties) == ["reasoning", "classification", "divergence_topic", "clinical_significance"]
-    for schema in SCHEMAS.values():
+    for schema in (form.schema for form in FORMS):
         assert schema["additionalProperties"] is False
         assert all("enum" in rule or rule["maxLength"] for rule in schema["properties"].values())
 

@@ -8,7 +8,6 @@ import pytest
 
 from audit.pipeline.judging.corpus import first_pairs, with_centers
 from audit.pipeline.judging.parse import is_readable
-from audit.pipeline.judging.protocols import JudgingTask, open_calls
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.pipeline.llm.tasks import ask_stages, is_settled
 from audit.release.journal_files import Reply
@@ -24,7 +23,7 @@ def asked(calls) -> list[tuple[str, str]]:
 def run_protocol(chosen, of, say=lambda _: verdict("CONSISTENT"), shelf=None) -> Judge:
     shelf = Shelf() if shelf is None else shelf
     judge = Judge(shelf.put, say)
-    ask_stages(JudgingTask(chosen, of), shelf.latest, judge)
+    ask_stages(chosen.task(of), shelf.latest, judge)
     return judge
 
 
@@ -108,7 +107,7 @@ def test_what_is_stored_is_not_asked_again():
 
 
 def test_an_interrupted_task_continues_with_the_rest():
-    shelf, all_of_them = Shelf(), list(open_calls(protocol(), "structured", corpus(THREE), lambda _: {}))
+    shelf, all_of_them = Shelf(), list(protocol().task(corpus(THREE)).open_calls("structured", lambda _: {}))
     shelf.put(Reply(all_of_them[1].key, ANSWERED, text=verdict("ABSENT")))
     assert run_protocol(protocol(), corpus(THREE), shelf=shelf).asked == [all_of_them[0], all_of_them[2]]
 
@@ -127,12 +126,12 @@ SETTLED = [
 
 @pytest.mark.parametrize(("outcome", "text", "attempt", "done"), SETTLED)
 def test_a_failed_call_is_asked_again_and_an_unparseable_one_once_more(outcome, text, attempt, done):
-    (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
+    (call, *_) = protocol().task(corpus(THREE)).open_calls("structured", lambda _: {})
     assert is_settled(call, Reply(call.key, outcome, attempt, text), is_readable) is done
 
 
 def test_an_empty_reply_is_asked_for_twice_at_most():
-    (call, *_) = open_calls(protocol(), "structured", corpus(THREE), lambda _: {})
+    (call, *_) = protocol().task(corpus(THREE)).open_calls("structured", lambda _: {})
     assert is_settled(call, Reply(call.key, ANSWERED, 2, None), is_readable)
 
 
@@ -150,5 +149,5 @@ def test_a_judge_may_be_told_whose_answer_it_reads_and_then_the_blind_check_mask
     masked = [call for call in named if not texts(call)["answer_a"].startswith("From ")]
     assert len(masked) == 3
     assert all("Alder" not in json.dumps(texts(call)) for call in masked)
-    assert JudgingTask(protocol(), told).plan()["name_centers"] is True
-    assert "name_centers" not in JudgingTask(protocol(), corpus(THREE)).plan()
+    assert protocol().task(told).plan()["name_centers"] is True
+    assert "name_centers" not in protocol().task(corpus(THREE)).plan()

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.judging.protocols import JudgingTask
 from audit.pipeline.judging.release import check_output_folder, write_judged_release
 from audit.pipeline.judging.verdict_sources import ModelVerdicts, RuleVerdicts
 from audit.pipeline.llm.calls import FAILED, REFUSED
@@ -28,8 +27,9 @@ def say(call):
 
 def judged(tmp_path: Path, chosen, of=None, say=say) -> tuple[Path, ModelVerdicts]:
     of, shelf = of or corpus(), Shelf()
-    ask_stages(JudgingTask(chosen, of), shelf.latest, Judge(shelf.put, say))
-    source, task = ModelVerdicts(chosen, of, shelf.latest), JudgingTask(chosen, of)
+    task = chosen.task(of)
+    ask_stages(task, shelf.latest, Judge(shelf.put, say))
+    source = ModelVerdicts(chosen, of, shelf.latest)
     root = tmp_path / "again"
     return write_judged_release(root, of, source, judge=chosen.model, settings=task.plan(), date="2026-11-21"), source
 
@@ -95,7 +95,7 @@ def test_an_unparseable_reply_leaves_its_pair_unscored_with_the_reason(tmp_path)
     assert pairs(root, "q1")["ab"]["classification"] is None
     assert pairs(root, "q1")["ab"]["judge_metadata"]["unscored_reason"] == "no label"
     assert manifest(root)["judge_settings"]["unscored"] == {"no label": 1, "refused": 2, "failed": 3}
-    assert source.summary.judged == 6
+    assert source.summary.counts["judged"] == 6
     assert quarantined(load(root, tmp_path / "data")) == []
 
 

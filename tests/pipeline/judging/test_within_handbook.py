@@ -6,9 +6,10 @@ import pytest
 
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import count_record, finding_records
-from audit.pipeline.judging.within.model import WithinTask
+from audit.pipeline.judging.within.model import StatementPair, within_task, within_verdicts
 from audit.pipeline.llm.calls import ANSWERED
-from audit.pipeline.rules.within.candidates import _looked_up, _weights, find_candidates
+from audit.pipeline.llm.item_task import ItemTask
+from audit.pipeline.rules.within.candidates import Candidates, _looked_up, _weights, find_candidates
 from audit.pipeline.rules.within.claims import claims_of, passages_of
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.release.journal_files import Reply
@@ -171,9 +172,9 @@ def _claims_and_weights(document: Document):
 # -- by a model --------------------------------------------------------------------------------------------------------
 
 
-def model_task(document: Document, max_pairs: int = 100) -> tuple[WithinTask, object]:
+def model_task(document: Document, max_pairs: int = 100) -> tuple[ItemTask[StatementPair], Candidates]:
     found = find_candidates(document)
-    return WithinTask(load_prompts()["within"], "tiny", lambda: [(document.handbook_id, found)], max_pairs), found
+    return within_task(load_prompts()["within"], "tiny", [(document.handbook_id, found)], max_pairs), found
 
 
 def reply(label: str) -> str:
@@ -182,8 +183,8 @@ def reply(label: str) -> str:
 
 
 def test_a_model_reads_both_passages_with_their_headings():
-    task, found = model_task(handbook(*FEVER))
-    (_, call), *_ = task.calls("heart_alder_post", found)
+    task, _ = model_task(handbook(*FEVER))
+    (_, call), *_ = task.calls()
     prompt = call.body["messages"][1]["content"]
 
     assert "<passage_a>\nWhen to call\nCall the team right away if you have: a temperature of 100.4°F" in prompt
@@ -193,10 +194,11 @@ def test_a_model_reads_both_passages_with_their_headings():
 
 def test_replies_of_a_model_are_verdicts_and_an_unreadable_one_is_none():
     task, found = model_task(handbook(*FEVER))
-    calls = [call for _, call in task.calls("heart_alder_post", found)]
+    calls = [call for _, call in task.calls()]
     texts = [reply("DIVERGENT"), "I would rather not say."]
     replies = {call.key: Reply(call.key, ANSWERED, text=text) for call, text in zip(calls, texts, strict=True)}
-    verdicts = task.verdicts("heart_alder_post", found, lambda keys: {key: replies[key] for key in keys if key in replies})
+    handbooks = [("heart_alder_post", found)]
+    (verdicts,) = within_verdicts(task, handbooks, lambda keys: {key: replies[key] for key in keys if key in replies})
 
     counts = count_record("heart_alder_post", "tiny", found, verdicts)
     (finding,) = finding_records("heart_alder_post", "tiny", found, verdicts)
@@ -207,7 +209,7 @@ def test_replies_of_a_model_are_verdicts_and_an_unreadable_one_is_none():
 
 def test_pairs_beyond_the_limit_and_pairs_without_a_reply_were_not_asked():
     task, found = model_task(handbook(*FEVER), max_pairs=1)
-    verdicts = task.verdicts("heart_alder_post", found, lambda _: {})
+    (verdicts,) = within_verdicts(task, [("heart_alder_post", found)], lambda _: {})
 
     assert len(list(task.open_calls("structured", lambda _: {}))) == 1
     assert count_record("h", "tiny", found, verdicts)["not_asked"] == len(found.pairs) == 2

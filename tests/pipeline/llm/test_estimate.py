@@ -10,7 +10,6 @@ from audit.pipeline.llm.estimate import (
     STORED,
     TRIED,
     CallRates,
-    calls_at_once,
     duration,
     estimate_figures,
     estimate_text,
@@ -96,8 +95,8 @@ def test_several_endpoints_begin_with_several_times_the_calls() -> None:
 
 
 def test_the_calls_that_an_endpoint_works_on_at_once() -> None:
-    assert calls_at_once(CallRates(latency_s=0.5, per_s=8.0)) == 4
-    assert calls_at_once(CallRates(latency_s=0.5)) is None
+    assert CallRates(latency_s=0.5, per_s=8.0).calls_at_once == 4
+    assert CallRates(latency_s=0.5).calls_at_once is None
     stages = stage_estimates([COST], {"judge": CallRates(4.0, 10.0, 0.5, 8.0, TRIED, 12)}, EIGHT)
     text = estimate_text(stages, 8)
     assert "judge: measured on 12 test calls: 4.0 characters per token, 0.50 s per call; the endpoint processes about 4" in text

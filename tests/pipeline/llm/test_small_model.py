@@ -15,10 +15,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit.pipeline.answers.evidence import GroundedQuestion
-from audit.pipeline.generation.model_generator import AnswerTask, load_answer_prompt, model_answers
+from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt, model_answers
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts, read_presence
-from audit.pipeline.judging.protocols import CHECK, JudgingTask, Protocol
+from audit.pipeline.judging.protocols import CHECK, Protocol
 from audit.pipeline.judging.verdict_sources import ModelVerdicts
 from audit.pipeline.llm.calls import ANSWERED, CUT, Call
 from audit.pipeline.llm.client import Endpoint
@@ -84,12 +84,12 @@ def assert_obeys(call: Call, reply: Reply) -> None:
 
 def test_the_probe_accepts_it(endpoint):
     report = asyncio.run(probe_endpoint(endpoint, [], LIMITS))
-    assert (report.model, report.context) == (SMALL_MODEL, 4_096)
+    assert (report.endpoint.model, report.context) == (SMALL_MODEL, 4_096)
 
 
 def test_it_answers_checks_absence_and_judges_with_structured_output(endpoint, tmp_path: Path):
     questions = [GroundedQuestion(QUESTION, handbook(center), {"mode": "full_document"}) for center in TEXTS]
-    writing = AnswerTask(replace(load_answer_prompt(), max_tokens=MAX_TOKENS), SMALL_MODEL, lambda: questions, context=4_000)
+    writing = answer_task(replace(load_answer_prompt(), max_tokens=MAX_TOKENS), SMALL_MODEL, lambda: questions, context=4_000)
     with Journal(tmp_path / "answers.journal", writing.plan()) as journal:
         for call, reply in asked(writing, endpoint, journal):
             assert_obeys(call, reply)
@@ -104,7 +104,7 @@ def test_it_answers_checks_absence_and_judges_with_structured_output(endpoint, t
     item = QuestionToJudge({"question_id": "q1", "question": QUESTION.text, "organ": "heart"}, answers, (tuple(answers),))
     corpus = Corpus({"run_id": "small"}, tuple(vars(handbook(center)) for center in TEXTS), lambda: iter([item]))
     prompts = {name: replace(prompt, max_tokens=MAX_TOKENS) for name, prompt in load_prompts().items()}
-    judging = JudgingTask(Protocol("structured", SMALL_MODEL, prompts, CHECK), corpus)
+    judging = Protocol("structured", SMALL_MODEL, prompts, CHECK).task(corpus)
     with Journal(tmp_path / "judge.journal", judging.plan()) as journal:
         replies = asked(judging, endpoint, journal)
         for call, reply in replies:

@@ -23,13 +23,13 @@ from annotation.ratings.design import MISSING
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
 from annotation.studies.baseline_judge import baseline_of_release
-from audit.demo.answers import answers
-from audit.demo.build import CONFIGS
-from audit.demo.policies import policies
-from audit.demo.world import World, draw_world
 from audit.pipeline.rules.labels.baseline import judge
 from audit.stats.agreement import RatedItems, chance_corrected, conger, identity, linear
 from audit.vocabulary import LABELS, Label
+from tests.simulator.answers import answers
+from tests.simulator.build import CONFIGS
+from tests.simulator.policies import policies
+from tests.simulator.world import World, draw_world
 
 SEED = 11
 Row = tuple[str, str, str, str]

@@ -146,6 +146,6 @@ def test_the_direction_of_a_statement(text, permits):
 def test_a_summary_tells_abstentions_from_unreadable_replies():
     summary = JudgingSummary()
     for reason in (f"{ABSTAINED}: different amounts", f"{ABSTAINED}: different amounts", "no label"):
-        summary.count(Verdict(None, parse="rules", reason=reason))
-    assert (summary.unscored.total(), summary.abstained, summary.unread) == (3, 2, 1)
+        summary.count_verdict(Verdict(None, parse="rules", reason=reason))
+    assert (summary.reasons.total(), summary.abstained, summary.unread) == (3, 2, 1)
     assert "3 unscored (the judge abstained on 2)" in summary.sentence

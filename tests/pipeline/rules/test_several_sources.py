@@ -11,9 +11,9 @@ from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.rules.marks.several_sources import NEAR, LibraryReader, answer_from_sources
 from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.rules.marks.statement_marks import marked
+from audit.release.route_kinds import ROUTE
 from audit.release.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
-from audit.release.validate_routes import route as valid_route
-from audit.release.validate_systems import system_answer
+from audit.release.system_kinds import SYSTEM_ANSWER
 from audit.vocabulary import Label
 from tests.pipeline.generation.sourced import LIFT, SIX, TWELVE, handbook, library_of, lifting_library
 
@@ -66,10 +66,10 @@ def test_a_handbook_in_another_language_is_not_read_and_a_note_says_so() -> None
 
 def test_the_records_are_valid_in_a_release(library: Library) -> None:
     answer = asked(library, LIFT)
-    record = system_answer(answer.record("q1", "sources"), [])
+    record = SYSTEM_ANSWER.read(answer.record("q1", "sources"), [])
     assert (record["refused"], record["answer"]) == (False, answer.text)
     route = answer.route_record("q1", "sources")
-    assert valid_route(route, [])["question_id"] == "q1"
+    assert ROUTE.read(route, [])["question_id"] == "q1"
     cited = [(answer.text[one["start"] : one["end"]], one["quote"]) for one in answer.record("q1", "sources")["citations"]]
     assert {part for part, _ in cited} == {statement.text for statement in answer.statements}
     assert all("Avoid lifting" in part and "Avoid lifting" in quote for part, quote in cited)

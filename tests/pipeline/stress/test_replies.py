@@ -12,7 +12,7 @@ from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
 from audit.pipeline.stress.instances import StressDocument, StressInstance
 from audit.pipeline.stress.running.forms import StressReplyForm, sub_questions_of
 from audit.pipeline.stress.running.prompts import load_stress_prompts, stress_call
-from audit.pipeline.stress.running.replies import StressReply, parse_reply, read_reply
+from audit.pipeline.stress.running.replies import StressReply, read_reply
 from audit.release.journal_files import Reply
 from audit.vocabulary import STRESS_TESTS, DocumentCall, Parse, StressTest
 
@@ -35,7 +35,7 @@ SOUND = {
 
 
 def parsed(value: Any, form: StressReplyForm = FORM) -> StressReply:
-    return parse_reply(value if isinstance(value, str) else json.dumps(value), form, OPTIONS)
+    return read_reply(Reply("k", ANSWERED, text=value if isinstance(value, str) else json.dumps(value)), form, OPTIONS)
 
 
 @pytest.mark.parametrize("test", STRESS_TESTS)
@@ -115,8 +115,9 @@ def test_faulty_calls_are_counted_and_the_others_stay():
 
 def test_declining_is_a_choice_of_its_own_and_an_open_question_is_answered_in_words():
     form = StressReplyForm.of(instance(StressTest.SUFFICIENCY, options={}))
-    assert parse_reply('{"choice": "Insufficient information."}', form, {}).insufficient
-    assert parse_reply('{"choice": "After 3 days."}', form, {}).choice == "After 3 days."
+    declined, answered = (parsed({"choice": words}, form) for words in ("Insufficient information.", "After 3 days."))
+    assert declined.insufficient
+    assert answered.choice == "After 3 days."
 
 
 def test_a_prompt_tells_nothing_of_what_is_true_and_a_document_cannot_leave_its_line():

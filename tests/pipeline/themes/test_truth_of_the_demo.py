@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score, completeness_score, homogeneity_score
 
-from audit.demo.config import small_config
-from audit.demo.judge import simulate_labels
-from audit.demo.policies import policies, subject
-from audit.demo.verdicts import comparisons
-from audit.demo.world import draw_world
 from audit.pipeline.embedding.encoders import MINILM, default_model, sentence_encoder, words_encoder
 from audit.pipeline.themes.build import build_taxonomy
 from audit.pipeline.themes.clusters import ThemeBuildOptions
 from audit.release.taxonomy import Taxonomy, by_plain_phrase
+from tests.simulator.config import small_config
+from tests.simulator.judge import simulate_labels
+from tests.simulator.policies import policies, subject
+from tests.simulator.verdicts import comparisons
+from tests.simulator.world import draw_world
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from audit.pipeline.corpus.extraction.extract import pdf_digest
 from audit.pipeline.corpus.extraction.formats import format_of, read_source
 from audit.pipeline.corpus.extraction.identity import CATALOG_COLUMNS, fields_of_file_name, file_name_part
 from audit.pipeline.corpus.extraction.layout import Line, lines_of
-from audit.pipeline.corpus.extraction.pdf_readers import open_with_pdfium
+from audit.pipeline.corpus.extraction.pdf_pages import open_pdf
 from audit.pipeline.corpus.extraction.source_files import source_files
 from audit.text.documents import DEFAULT_PHASE
 from audit.text.language import language_of
@@ -99,7 +99,7 @@ def _first_pages(source: Path) -> FirstPages:
         text = "\n".join(f"{section.heading}\n{section.text}" for section in content.sections)
         return FirstPages(next(iter(headings), content.title or "")[:MAX_TITLE], text[:MAX_CHARACTERS], content.url)
     pdf_digest(source)
-    with open_with_pdfium(source) as pdf:
+    with open_pdf(source) as pdf:
         pages = [lines_of(page.runs, page.number) for page in islice(pdf.pages, FIRST_PAGES)]
         text = "\n".join(line.text for lines in pages for line in lines)
         return FirstPages(_title(pdf.title, pages[0] if pages else []), text[:MAX_CHARACTERS])

@@ -65,15 +65,6 @@ class Drawings(NamedTuple):
     areas: tuple[Area, ...] = ()
 
 
-def pdfplumber_drawings(page: Any) -> Drawings:
-    """The drawings of a page of pdfplumber."""
-    rulings = tuple(Area(edge["x0"], edge["top"], edge["x1"], edge["bottom"]) for edge in page.edges)
-    things = (
-        Area(thing["x0"], thing["top"], thing["x1"], thing["bottom"]) for thing in [*page.images, *page.curves, *page.rects]
-    )
-    return Drawings(rulings, tuple(filter(_is_small, things)))
-
-
 def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
     """The drawings of a page of PDFium. `displayed` takes a position of the page to points from its upper left corner."""
     raw = optional("pypdfium2.raw", PURPOSE, "pipeline")

@@ -1,5 +1,4 @@
-"""The engines that turn a PDF into blocks: two libraries whose pages are structured here, docling with its own models, and the
-service LlamaParse.
+"""The engines that turn a PDF into blocks: PDFium, whose pages are structured here, and the service LlamaParse.
 
 LlamaParse receives the file and returns its own headings. It needs the library llama-cloud and a key in LLAMA_CLOUD_API_KEY,
 which is used nowhere else; LLAMA_CLOUD_BASE_URL is another address of the service. Its results may change from day to day:
@@ -10,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,14 +16,8 @@ from typing import Any
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.docling_blocks import docling_blocks
-from audit.pipeline.corpus.extraction.layout import Block, ExtractedBlocks, OpenPdf, PageProgress, PdfPage
-from audit.pipeline.corpus.extraction.pdf_readers import (
-    open_with_pdfium,
-    open_with_pdfplumber,
-    pdfium_page_of,
-    pdfplumber_page_of,
-)
+from audit.pipeline.corpus.extraction.layout import Block, ExtractedBlocks, PageProgress
+from audit.pipeline.corpus.extraction.pdf_pages import open_pdf
 from audit.pipeline.corpus.extraction.repair import clean_text
 from audit.pipeline.corpus.extraction.structure import extract_blocks
 from audit.text.statements import CELL_SEPARATOR
@@ -61,19 +53,15 @@ class Engine:
         return f"{self.name} ({self.package} {package_version}, structure {STRUCTURE_VERSION})"
 
 
-def _structured(
-    open_pdf: Callable[[Path], AbstractContextManager[OpenPdf]], other_page: Callable[[Path, int], PdfPage]
-) -> BlockReader:
-    def blocks(path: Path, progress: PageProgress) -> ExtractedBlocks:
-        with open_pdf(path) as pdf:
-            return extract_blocks(pdf, progress, lambda number: other_page(path, number))
-
-    return blocks
+def pdfium_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
+    """The document as its layout shows it. Raises DocumentError where it cannot be opened."""
+    with open_pdf(pdf) as opened:
+        return extract_blocks(opened, progress)
 
 
 def llamaparse_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
     """The document as LlamaParse reads it. Raises DocumentError where there is no key or the service fails."""
-    library = optional("llama_cloud", "The engine llamaparse", "pipeline")
+    library = optional("llama_cloud", "The engine llamaparse", "cloud-parser")
     if not os.environ.get(LLAMAPARSE_KEY):
         raise DocumentError(f"the engine llamaparse needs a LlamaCloud key in the environment variable {LLAMAPARSE_KEY}")
     try:
@@ -115,9 +103,7 @@ DEFAULT_ENGINE = "pdfium"
 ENGINES: dict[str, Engine] = {
     engine.name: engine
     for engine in (
-        Engine("pdfium", "pypdfium2", _structured(open_with_pdfium, pdfplumber_page_of)),
-        Engine("pdfplumber", "pdfplumber", _structured(open_with_pdfplumber, pdfium_page_of)),
-        Engine("docling", "docling", docling_blocks),
+        Engine("pdfium", "pypdfium2", pdfium_blocks),
         Engine("llamaparse", "llama-cloud", llamaparse_blocks),
     )
 }

@@ -72,7 +72,6 @@ def _read_pdf(pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None
     return {
         "sections": tuple(sections_of(extracted.blocks)), "title": extracted.title, "digest": digest,
         "pages": extracted.page_count, "silent_pages": silent, "ocr_pages": recognised,
-        "pages_read_again": extracted.pages_read_again,
         "engine": f"{engine.version}, {ocr.name}" if ocr and recognised else engine.version,
     }  # fmt: skip
 

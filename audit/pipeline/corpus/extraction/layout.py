@@ -157,16 +157,12 @@ class Block:
 
 @dataclass(frozen=True)
 class ExtractedBlocks:
-    """The blocks of a PDF in reading order, the number of its pages, and the numbers of the pages without text.
-
-    pages_read_again  the numbers of the pages that another library read better than the engine's
-    """
+    """The blocks of a PDF in reading order, the number of its pages, and the numbers of the pages without text."""
 
     blocks: tuple[Block, ...]
     page_count: int
     title: str | None = None
     pages_without_text: tuple[int, ...] = ()
-    pages_read_again: tuple[int, ...] = ()
 
 
 def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:

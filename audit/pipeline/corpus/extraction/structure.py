@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -14,7 +14,6 @@ from audit.pipeline.corpus.extraction.drawings import separators
 from audit.pipeline.corpus.extraction.headings import Heading, find_headings, of_most_letters
 from audit.pipeline.corpus.extraction.layout import Area, Block, ExtractedBlocks, Line, OpenPdf, PageProgress, PdfPage, TextCell
 from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
-from audit.pipeline.corpus.extraction.page_quality import better_readings
 from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
@@ -33,48 +32,24 @@ PAGE_NUMBER = re.compile(
 )
 
 HeightAndWords = tuple[int, str]
-OtherReader = Callable[[int], PdfPage]
-"""The number of a page, from 1 -> the page as another library reads it."""
 
 
-def extract_blocks(pdf: OpenPdf, progress: PageProgress, other: OtherReader | None = None) -> ExtractedBlocks:
-    """The PDF in reading order, without headers, footers, page numbers and table of contents.
-
-    other  reads a page, by its number, with another library: for pages that come out unreadable
-    """
+def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
+    """The PDF in reading order, without headers, footers, page numbers and table of contents."""
     pages = []
     for page in pdf.pages:
         pages.append(_page(page))
         progress(page.number, pdf.page_count)
-    again = _read_again(pages, other) if other else ()
     text = remove_contents(list(_lines_in_order(pages)))
     headings = find_headings(text.lines, text.titles, pdf.outline)
     pages_without_text = tuple(number for number, page in enumerate(pages, start=1) if not page.lines)
-    return ExtractedBlocks(tuple(_blocks(text.lines, headings)), len(pages), pdf.title, pages_without_text, again)
-
-
-def _read_again(pages: list[_Page], other: OtherReader) -> tuple[int, ...]:
-    """Replaces the pages that the other library reads better, and returns their numbers."""
-    readings: dict[int, _Page] = {}
-
-    def text_again(index: int) -> str:
-        readings[index] = _page(other(index + 1))
-        return readings[index].text
-
-    better = better_readings([page.text for page in pages], text_again)
-    for index in better:
-        pages[index] = readings[index]
-    return tuple(index + 1 for index in better)
+    return ExtractedBlocks(tuple(_blocks(text.lines, headings)), len(pages), pdf.title, pages_without_text)
 
 
 class _Page(NamedTuple):
     lines: list[Line]
     height: float
     separators: list[Area]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(line.text for line in self.lines)
 
 
 def _page(page: PdfPage) -> _Page:

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
-from audit.release.handbook_fields import QUESTION
+from audit.release.fields import field_names
+from audit.release.handbook_kinds import QUESTION
 from audit.release.layout import FORMATS, format_suffix
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
-from audit.release.schema import canonical
-from audit.release.validate import AS_JSON, question
-from audit.release.values import Reject, is_missing, required_text
+from audit.release.values import AS_JSON, Reject, is_missing, required_text
 from audit.vocabulary import GENERAL
 
-FIELDS = ("question_id", "question", "organ", "topics", "subtopics", "source")
-TEXT_FIELD = next(field for field in QUESTION if field.name == "question")
+FIELDS = field_names(QUESTION.fields)
+TEXT_FIELD = next(field for field in QUESTION.fields if field.name == "question")
 WORD = re.compile(r"\w+")
 
 
@@ -80,7 +79,7 @@ class QuestionFile:
         try:
             if isinstance(record, UnreadableRecord):
                 raise Reject(record.code, record.message)
-            self._keep(position, question(self._with_id_and_organ(record, repairs), repairs))
+            self._keep(position, QUESTION.read(self._with_id_and_organ(record, repairs), repairs))
         except Reject as reject:
             self.findings.append(self._finding(position, QUARANTINED, reject.code, f"{reject} It was left out.", record))
             return
@@ -89,7 +88,7 @@ class QuestionFile:
     def _with_id_and_organ(self, record: Any, repairs: list[str]) -> object:
         if not isinstance(record, Mapping):
             return record
-        values = canonical(record, "question")
+        values = QUESTION.canonical(record)
         _check_has_text(values, record)
         if _is_empty(values.get("organ")):
             repairs.append(f"it names no organ; '{GENERAL}' was used.")

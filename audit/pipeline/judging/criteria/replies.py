@@ -13,8 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import Field, create_model
+
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.pipeline.llm.calls import CUT
+from audit.pipeline.llm.reply_models import ReplyModel, annotated
 from audit.pipeline.llm.reply_text import (
     clean_text,
     json_objects,
@@ -32,22 +35,19 @@ MAX_TEXT = 2_000
 NO_SCORE, OUT_OF_RANGE, SEVERAL = "no score", "score out of range", "several scores"
 
 
-def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": {**properties}, "required": list(properties), "additionalProperties": False}
-
-
-# A model writes the keys in this order: an explanation comes before the score that it leads to.
-SCHEMA = _object_schema(
-    {
-        criterion.value: _object_schema(
-            {
-                "explanation": {"type": "string", "maxLength": MAX_EXPLANATION},
-                "score": {"type": "integer", "enum": list(scale.scores)},
-            }
+def _reply_model() -> type[ReplyModel]:
+    """The reply that is asked for. A model writes the keys in this order: an explanation comes before the score it leads to."""
+    explanation = annotated(str, Field(max_length=MAX_EXPLANATION))
+    parts: dict[str, Any] = {
+        criterion.value: create_model(
+            criterion.value, __base__=ReplyModel, explanation=explanation, score=annotated(scale.scores)
         )
         for criterion, scale in CRITERIA.items()
     }
-)
+    return create_model("CriteriaReply", __base__=ReplyModel, **parts)
+
+
+SCHEMA = _reply_model().schema_to_send()
 
 # How other people's prompts spell the names; case, numbers, spaces and underscores do not matter.
 OTHER_NAMES = {

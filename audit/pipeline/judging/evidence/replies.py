@@ -7,9 +7,11 @@ that happen to be readable would be that of another answer. An unreadable reply 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
 
 from audit.evaluation.evidence_measures import (
     ANSWER_RELEVANCE,
@@ -22,14 +24,31 @@ from audit.evaluation.evidence_measures import (
     context_precision,
     share_accepted,
 )
-from audit.pipeline.llm.calls import CUT
-from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, whole_object, without_thinking
+from audit.pipeline.llm.reply_models import ReplyModel, all_entries_of, annotated, cleaned, faulty, read_reply, spelled
 from audit.release.journal_files import Reply
 from audit.vocabulary import Parse
 
 YES, NO, PARTLY = "yes", "no", "partly"
 MAX_STATEMENT, MAX_REASON, MAX_ENTRIES = 300, 240, 40
 NO_VERDICT, WRONG_NUMBERS, NO_STATEMENTS = "no verdict", "numbers do not match", "no statements"
+
+
+def _number(value: Any) -> float:
+    return value if isinstance(value, int | float) else 0
+
+
+def _word(value: Any) -> str:
+    return str(value).strip().lower()
+
+
+def _grade(value: Any) -> int:
+    if isinstance(value, bool) or value not in RELEVANCE_GRADES:
+        raise ValueError(NO_VERDICT)
+    return int(value)
+
+
+NUMBER = Annotated[int, faulty(_number)]
+STATEMENT = Annotated[str, Field(max_length=MAX_STATEMENT), cleaned(MAX_STATEMENT)]
 
 
 @dataclass(frozen=True)
@@ -46,17 +65,22 @@ class ReplyForm:
     measure: Callable[[Sequence[bool]], float | None]
     accepted: str = YES
 
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the reply. A model writes the keys in this order: what is judged comes before the verdict."""
-        about = (
-            {"number": {"type": "integer"}} if self.numbered else {"statement": {"type": "string", "maxLength": MAX_STATEMENT}}
-        )
-        entry = _object_schema({**about, self.verdict: {"type": "string", "enum": list(self.verdicts)}})
-        return _object_schema({self.entries: {"type": "array", "items": entry, "maxItems": MAX_ENTRIES}})
+    def model(self) -> type[ReplyModel]:
+        """The model of the reply. A model writes the keys in this order: what is judged comes before the verdict."""
+        about: dict[str, Any] = {"number": NUMBER} if self.numbered else {"statement": STATEMENT}
+        entry = create_model("Entry", __base__=ReplyModel, **about, **{self.verdict: annotated(self.verdicts, spelled(_word))})
+        entries = annotated(list.__class_getitem__(entry), Field(max_length=MAX_ENTRIES), all_entries_of(entry))
+        model = create_model("ListReply", __base__=ReplyModel, **{self.entries: entries})
+        model.keys = (self.entries,)
+        return model
 
 
-def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": {**properties}, "required": list(properties), "additionalProperties": False}
+class RelevanceReply(ReplyModel):
+    """A grade, after its reason."""
+
+    keys = ("grade",)
+    reason: Annotated[str, Field(max_length=MAX_REASON), cleaned(MAX_REASON)]
+    grade: Annotated[Literal[0, 1, 2], faulty(_grade)]
 
 
 FORMS = {
@@ -65,10 +89,8 @@ FORMS = {
     CONTEXT_RECALL: ReplyForm("statements", "attributable", (YES, NO), False, share_accepted),
     CITATION_CORRECTNESS: ReplyForm("citations", "supports", (YES, PARTLY, NO), True, share_accepted),
 }
-RELEVANCE_SCHEMA = _object_schema(
-    {"reason": {"type": "string", "maxLength": MAX_REASON}, "grade": {"type": "integer", "enum": list(RELEVANCE_GRADES)}}
-)
-SCHEMAS = {**{name: form.schema() for name, form in FORMS.items()}, ANSWER_RELEVANCE: RELEVANCE_SCHEMA}
+MODELS: dict[str, type[ReplyModel]] = {name: form.model() for name, form in FORMS.items()} | {ANSWER_RELEVANCE: RelevanceReply}
+SCHEMAS = {name: model.schema_to_send() for name, model in MODELS.items()}
 
 
 @dataclass(frozen=True)
@@ -90,43 +112,30 @@ class EvidenceVerdict:
 
 def read_evidence_reply(measure: str, reply: Reply, expected: int) -> EvidenceVerdict:
     """The value of a measure in a judge's reply; `expected` is the number of numbered texts in the prompt."""
-    if reason := unreadable_reason(reply):
-        return _unread(reason)
-    text = without_thinking(reply.text or "")
-    entire = whole_object(text)
-    candidates = [entire] if entire is not None else [match.value for match in json_objects(text)]
-    key = FORMS[measure].entries if measure in FORMS else "grade"
-    objects = [value for value in candidates if key in value]
-    # Of two objects it is unclear which one is meant
-    if len(objects) != 1:
-        return _unread(CUT if reply.outcome == CUT else NO_VERDICT)
-    value, problem = _graded(objects[0]) if measure == ANSWER_RELEVANCE else _listed(FORMS[measure], objects[0], expected)
-    if value is None and problem != NO_STATEMENTS:
+    reading = read_reply(MODELS[measure], reply)
+    read, reason = reading.only(NO_VERDICT)
+    if read is None:
+        return _unread(reason or NO_VERDICT)
+    if isinstance(read, RelevanceReply):
+        value: float | None = answer_relevance(read.grade)
+        problem: str | None = None
+    else:
+        value, problem = _listed(FORMS[measure], read, expected)
+    if problem:
         return _unread(problem)
-    return EvidenceVerdict(value, Parse.STRICT if entire is not None else Parse.LENIENT, problem if value is None else None)
+    return EvidenceVerdict(value, Parse.STRICT if reading.whole else Parse.LENIENT, NO_STATEMENTS if value is None else None)
 
 
-def _graded(content: Mapping[str, Any]) -> tuple[float | None, str]:
-    grade = content["grade"]
-    if isinstance(grade, bool) or grade not in RELEVANCE_GRADES:
-        return None, NO_VERDICT
-    return answer_relevance(int(grade)), ""
-
-
-def _listed(form: ReplyForm, content: Mapping[str, Any], expected: int) -> tuple[float | None, str]:
-    """The value of a list of entries, or None and why it has none."""
-    entries = content[form.entries]
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        return None, NO_VERDICT
-    verdicts = [str(entry.get(form.verdict)).strip().lower() for entry in entries]
-    if not all(verdict in form.verdicts for verdict in verdicts):
-        return None, NO_VERDICT
+def _listed(form: ReplyForm, read: ReplyModel, expected: int) -> tuple[float | None, str | None]:
+    """The value of a list of entries, None where it has none; and why the list does not fit the prompt."""
+    entries = getattr(read, form.entries)
+    accepted = [getattr(entry, form.verdict) == form.accepted for entry in entries]
     if not form.numbered:
-        return form.measure([verdict == form.accepted for verdict in verdicts]), NO_STATEMENTS
-    by_number = {entry.get("number"): verdict for entry, verdict in zip(entries, verdicts, strict=True)}
+        return form.measure(accepted), None
+    by_number = {entry.number: verdict for entry, verdict in zip(entries, accepted, strict=True)}
     if len(entries) != expected or set(by_number) != set(range(1, expected + 1)):
         return None, WRONG_NUMBERS
-    return form.measure([by_number[number] == form.accepted for number in range(1, expected + 1)]), NO_STATEMENTS
+    return form.measure([by_number[number] for number in range(1, expected + 1)]), None
 
 
 def _unread(reason: str) -> EvidenceVerdict:

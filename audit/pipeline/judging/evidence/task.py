@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from importlib import resources
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from audit.evaluation.evidence_measures import (
     ANSWER_RELEVANCE,
@@ -18,10 +15,12 @@ from audit.evaluation.evidence_measures import (
     FAITHFULNESS,
     JUDGED_MEASURES,
 )
-from audit.pipeline.judging.evidence.replies import SCHEMAS, EvidenceVerdict, read_evidence_reply
+from audit.pipeline.judging.evidence.replies import SCHEMAS, read_evidence_reply
 from audit.pipeline.llm.calls import Call
+from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, no_replies, unsettled
+from audit.pipeline.llm.summary import Summary
+from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
 
 STAGE = "evidence"
@@ -33,10 +32,15 @@ FIELDS = {
     CITATION_CORRECTNESS: ("question", "citations"),
 }
 PROMPT_FORMS = {name: PromptForm(name, name, FIELDS[name], SCHEMAS[name]) for name in JUDGED_MEASURES}
-REPLY_TOKENS = {
+REPLY_TOKENS: dict[str, float] = {
     FAITHFULNESS: 200, CONTEXT_PRECISION: 80, CONTEXT_RECALL: 200, ANSWER_RELEVANCE: 50, CITATION_CORRECTNESS: 60,
 }  # fmt: skip
 """Rough tokens of a reply, for estimates without a server."""
+OUTCOMES = ("read", "empty", "unread", "not_asked", "not_askable")
+WORDS = (
+    "{read:,} judged, {empty:,} without a statement, {unread:,} unreadable, {not_asked:,} not asked; "
+    "{not_askable:,} lack the data to be judged."
+)
 
 
 @dataclass(frozen=True)
@@ -87,106 +91,55 @@ def _numbered(texts: Sequence[str]) -> str:
     return "\n\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
 
-@dataclass
-class EvidenceSummary:
-    """Counts of the answers, by measure.
-
-    read         replies with a value; `empty` replies that were read and found nothing to measure, such as no statement
-    unread       replies that could not be read, with their reasons
-    not_asked    calls without a reply; `not_askable` answers without evidence, reference or citations to judge by
-    """
-
-    read: Counter[str] = field(default_factory=Counter)
-    empty: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
-    not_asked: Counter[str] = field(default_factory=Counter)
-    not_askable: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-
-    def count(self, measure: str, verdict: EvidenceVerdict | None) -> None:
-        """Count one call; None: it was not asked."""
-        if verdict is None:
-            self.not_asked[measure] += 1
-        elif not verdict.readable:
-            self.unread[measure] += 1
-            self.reasons[str(verdict.reason)] += 1
-        else:
-            (self.empty if verdict.value is None else self.read)[measure] += 1
-
-    def lines(self, measures: Sequence[str]) -> list[str]:
-        """The counts of each measure in a sentence."""
-        return [
-            f"{measure}: {self.read[measure]:,} judged, {self.empty[measure]:,} without a statement, "
-            f"{self.unread[measure]:,} unreadable, {self.not_asked[measure]:,} not asked; "
-            f"{self.not_askable[measure]:,} lack the data to be judged."
-            for measure in measures
-        ]
-
-
 def load_evidence_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by measure, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(PROMPT_FORMS.values(), resources.files("audit.pipeline.judging.evidence").joinpath("templates"), folder)
+    return load_templates(PROMPT_FORMS.values(), __package__, folder)
 
 
-@dataclass(frozen=True)
-class EvidenceTask:
-    """The answers to judge as calls, one for each measure that is asked of an answer; a task for `audit.pipeline.llm`.
+def evidence_task(
+    prompts: Mapping[str, Prompt], model: str, answers: Sequence[AnswerWithEvidence], measures: Sequence[str] = JUDGED_MEASURES
+) -> ItemTask[AnswerWithEvidence]:
+    """The answers to judge, in the order of questions: one call for each measure that is asked of an answer."""
 
-    The answers are in the order of questions. No call needs the reply to another, so all are one stage.
-    """
+    def calls_of(item: AnswerWithEvidence) -> Iterator[Call]:
+        for measure in measures:
+            if texts := item.texts(measure):
+                yield prompts[measure].call(model, item.question_id, texts)
 
-    prompts: dict[str, Prompt]
-    model: str
-    answers: Sequence[AnswerWithEvidence]
-    measures: tuple[str, ...] = JUDGED_MEASURES
-    stages: tuple[str, ...] = (STAGE,)
-    unit: str = "questions"
-
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; answers and measures may change."""
-        return {"work": STAGE, "model": self.model, "prompts": {name: self.prompts[name].title for name in JUDGED_MEASURES}}
-
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, question by question."""
-        return unsettled((call for _, call in self.calls()), replies, self.readable)
-
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply could be read."""
-        return read_evidence_reply(call.purpose, reply, self._expected.get(call.key, 0)).readable
-
-    @cached_property
-    def _expected(self) -> dict[str, int]:
+    @cache
+    def numbered() -> dict[str, int]:
         # A call alone does not reveal how many texts it numbers: they are other people's, and may contain numbers
-        return {call.key: item.numbered(call.purpose) for item, call in self.calls()}
+        return {call.key: item.numbered(call.purpose) for item in answers for call in calls_of(item)}
 
-    def calls(self) -> Iterator[tuple[AnswerWithEvidence, Call]]:
-        """Each answer with its calls, whose purpose is the measure."""
-        for item in self.answers:
-            for measure in self.measures:
-                if texts := item.texts(measure):
-                    yield item, self.prompts[measure].call(self.model, item.question_id, texts)
+    def is_read(call: Call, reply: Reply) -> bool:
+        return read_evidence_reply(call.purpose, reply, numbered().get(call.key, 0)).readable
 
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls of each measure."""
-        return [self._cost(measure, replies) for measure in self.measures]
-
-    def _cost(self, measure: str, replies: Replies) -> StageCost:
-        calls = unsettled((call for _, call in self.calls() if call.purpose == measure), no_replies, self.readable)
-        return cost_after_replies(measure, calls, replies, self.readable, REPLY_TOKENS[measure])
+    tokens = {measure: REPLY_TOKENS[measure] for measure in measures}
+    return ItemTask(prompts, model, STAGE, lambda: answers, calls_of, is_read, tokens=tokens, stage=STAGE)
 
 
-def evidence_values(task: EvidenceTask, replies: Replies, summary: EvidenceSummary) -> dict[tuple[str, str, str], float]:
-    """(question id, system id, measure) -> value, of every reply that has one; `summary` counts all."""
+def evidence_values(
+    task: ItemTask[AnswerWithEvidence], replies: Replies, summaries: Mapping[str, Summary]
+) -> dict[tuple[str, str, str], float]:
+    """(question id, system id, measure) -> value, of every reply that has one.
+
+    The summary of each measure counts replies with a value (read), those that were read and found nothing to measure, such as
+    no statement (empty), those that could not be read (unread), and answers without the data to be judged by (not_askable).
+    """
     values: dict[tuple[str, str, str], float] = {}
-    asked: Counter[str] = Counter()
-    for batch in batches(task.calls()):
-        latest = replies([call.key for _, call in batch])
-        for item, call in batch:
-            asked[call.purpose] += 1
-            reply = latest.get(call.key)
-            verdict = read_evidence_reply(call.purpose, reply, item.numbered(call.purpose)) if reply else None
-            summary.count(call.purpose, verdict)
-            if verdict and verdict.value is not None:
-                values[item.question_id, item.system_id, call.purpose] = verdict.value
-    summary.not_askable.update({measure: len(task.answers) - asked[measure] for measure in task.measures})
+    for item, call, reply in task.results(replies):
+        summary = summaries[call.purpose]
+        if reply is None:
+            summary.count(not_asked=1)
+            continue
+        verdict = read_evidence_reply(call.purpose, reply, item.numbered(call.purpose))
+        has_value, readable = verdict.value is not None, verdict.readable
+        summary.count(
+            read=has_value, empty=readable and not has_value, unread=not readable, reason=None if readable else verdict.reason
+        )
+        if verdict.value is not None:
+            values[item.question_id, item.system_id, call.purpose] = verdict.value
+    answers = sum(1 for _ in task.items())
+    for summary in summaries.values():
+        summary.count(not_askable=answers - summary.counts.total())
     return values

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from audit.pipeline.llm.calls import CUT
-from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.reply_models import M, Reading, ReplyModel, cleaned, entries_of, faulty, read_reply
+from audit.pipeline.llm.reply_text import clean_text
 from audit.release.journal_files import Reply
-from audit.vocabulary import SIGNIFICANCES
+from audit.vocabulary import SIGNIFICANCES, Significance
 
 FOR, AGAINST, OTHER = "for", "against", "other"
 STANCES = (FOR, AGAINST, OTHER)
@@ -20,38 +23,49 @@ DIGITS = re.compile(r"\d+")
 NO_OBJECT, NO_LIST = "no JSON object", "no list"
 
 
-def _text(limit: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": limit}
+def _whole_numbers(values: Any) -> list[int]:
+    return [one for one in values if isinstance(one, int) and not isinstance(one, bool)] if isinstance(values, list) else []
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False}
+class StatementEntry(ReplyModel):
+    """A statement of an answer as the model wrote it, with the words that it rests on."""
+
+    aspect: Annotated[str, Field(max_length=MAX_ASPECT), cleaned(MAX_ASPECT)]
+    quote: Annotated[str, Field(max_length=MAX_QUOTE), faulty(lambda value: value if isinstance(value, str) else "")]
+    statement: Annotated[str, Field(max_length=MAX_STATEMENT), cleaned(MAX_STATEMENT)]
+    value: Annotated[Annotated[str, Field(max_length=MAX_VALUE)] | None, faulty(lambda value: clean_text(value, MAX_VALUE))]
 
 
-NUMBERS = {"type": "array", "maxItems": MAX_MEMBERS, "items": {"type": "integer"}}
-STANCE = {"type": "string", "enum": list(STANCES)}
-VALUE = {"type": ["string", "null"], "maxLength": MAX_VALUE}
-STATEMENTS_SCHEMA = _object({
-    "statements": {
-        "type": "array", "maxItems": MAX_STATEMENTS,
-        "items": _object(
-            {"aspect": _text(MAX_ASPECT), "quote": _text(MAX_QUOTE), "statement": _text(MAX_STATEMENT), "value": VALUE}
-        ),
-    }
-})  # fmt: skip
-MERGE_SCHEMA = _object({
-    "aspects": {
-        "type": "array", "maxItems": MAX_ASPECTS,
-        "items": _object({
-            "aspect": _text(MAX_ASPECT),
-            "positions": {
-                "type": "array", "maxItems": MAX_POSITIONS,
-                "items": _object({"stance": STANCE, "members": NUMBERS}),
-            },
-            "significance": {"type": ["string", "null"], "enum": [*map(str, SIGNIFICANCES), None]},
-        }),
-    }
-})  # fmt: skip
+class StatementsReply(ReplyModel):
+    """The statements of one answer."""
+
+    keys, key_type = ("statements",), list
+    statements: Annotated[list[StatementEntry], Field(max_length=MAX_STATEMENTS), entries_of(StatementEntry, MAX_STATEMENTS)]
+
+
+class PositionEntry(ReplyModel):
+    """A position, and the numbers of the statements that take it, from 1; an unreadable stance opposes nothing."""
+
+    stance: Annotated[Literal["for", "against", "other"], faulty(lambda value: value if value in STANCES else OTHER)]
+    members: Annotated[list[int], Field(max_length=MAX_MEMBERS), faulty(_whole_numbers)]
+
+
+class AspectEntry(ReplyModel):
+    """An aspect of a question, its positions, and what it matters to follow one instead of another."""
+
+    aspect: Annotated[str, Field(max_length=MAX_ASPECT), cleaned(MAX_ASPECT)]
+    positions: Annotated[list[PositionEntry], Field(max_length=MAX_POSITIONS), entries_of(PositionEntry)]
+    significance: Annotated[Significance | None, faulty(lambda value: Significance(value) if value in SIGNIFICANCES else None)]
+
+
+class MergeReply(ReplyModel):
+    """How the statements of all answers relate."""
+
+    keys, key_type = ("aspects",), list
+    aspects: Annotated[list[AspectEntry], Field(max_length=MAX_ASPECTS), entries_of(AspectEntry, MAX_ASPECTS)]
+
+
+STATEMENTS_SCHEMA, MERGE_SCHEMA = StatementsReply.schema_to_send(), MergeReply.schema_to_send()
 
 
 @dataclass(frozen=True)
@@ -103,10 +117,10 @@ class MergeReading:
 
 def read_statements(reply: Reply, answer: str) -> AnswerReading:
     """The statements in a reply on `answer`. Those whose quote is not in the answer are left out and counted."""
-    listed, reason = _list_in(reply, "statements")
-    if listed is None:
+    last, reason = _last(read_reply(StatementsReply, reply))
+    if last is None:
         return AnswerReading(reason=reason)
-    every = [_statement(value, answer) for value in listed[:MAX_STATEMENTS] if isinstance(value, dict)]
+    every = [_statement(entry, answer) for entry in last.statements]
     return AnswerReading(tuple(one for one in every if one), sum(one is None for one in every))
 
 
@@ -115,62 +129,42 @@ def read_merge(reply: Reply, count: int) -> MergeReading:
 
     A number that the list does not have, or that occurs earlier, is left out; what is left without a position is no aspect.
     """
-    listed, reason = _list_in(reply, "aspects")
-    if listed is None:
+    last, reason = _last(read_reply(MergeReply, reply))
+    if last is None:
         return MergeReading(reason=reason)
     unused = set(range(count))
-    aspects = [_aspect(value, unused) for value in listed[:MAX_ASPECTS] if isinstance(value, dict)]
+    aspects = [_aspect(entry, unused) for entry in last.aspects]
     return MergeReading(tuple(aspect for aspect in aspects if aspect.positions))
 
 
-def _list_in(reply: Reply, name: str) -> tuple[list[Any] | None, str | None]:
-    """The list under `name` in the last object that has one; None and the reason if there is none."""
-    if reason := unreadable_reason(reply):
-        return None, reason
-    objects = [match.value for match in json_objects(without_thinking(reply.text or ""))]
-    lists = [value[name] for value in objects if isinstance(value.get(name), list)]
-    if lists:
-        return lists[-1], None
-    return None, CUT if reply.outcome == CUT else NO_LIST if objects else NO_OBJECT
+def _last(reading: Reading[M]) -> tuple[M | None, str | None]:
+    """The last object that has the list; None and the reason if there is none."""
+    if reading.values:
+        return reading.values[-1], None
+    return None, reading.reason or (CUT if reading.cut else NO_LIST if reading.objects else NO_OBJECT)
 
 
-def _statement(value: Mapping[str, Any], answer: str) -> QuotedStatement | None:
-    text = value.get("quote")
-    words = text.strip().strip('"“”').split() if isinstance(text, str) else []
+def _statement(entry: StatementEntry, answer: str) -> QuotedStatement | None:
+    words = entry.quote.strip().strip('"“”').split()
     # Models copy words well and line breaks badly
     match = re.search(r"\s+".join(map(re.escape, words)), answer) if words else None
     if match is None:
         return None
-    quote, amount = match[0], clean_text(value.get("value"), MAX_VALUE)
-    statement, aspect = (
-        clean_text(value.get(name), limit) for name, limit in (("statement", MAX_STATEMENT), ("aspect", MAX_ASPECT))
-    )
+    quote, amount = match[0], entry.value
     # An amount that its own words do not have is the model's
     quoted_amount = amount if amount and set(DIGITS.findall(amount)) <= set(DIGITS.findall(quote)) else None
-    return QuotedStatement(aspect or "", quote, match.start(), statement or quote, quoted_amount)
+    return QuotedStatement(entry.aspect, quote, match.start(), entry.statement or quote, quoted_amount)
 
 
-def _aspect(value: Mapping[str, Any], unused: set[int]) -> MergedAspect:
-    listed = value.get("positions")
-    positions = [_position(one, unused) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+def _aspect(entry: AspectEntry, unused: set[int]) -> MergedAspect:
+    positions = [MergedPosition(tuple(_taken(one.members, unused)), one.stance) for one in entry.positions]
     held = tuple(position for position in positions if position.members)
-    significance = value.get("significance")
-    return MergedAspect(
-        clean_text(value.get("aspect"), MAX_ASPECT) or "",
-        held,
-        str(significance) if significance in SIGNIFICANCES and len(held) > 1 else None,
-    )
+    significance = str(entry.significance) if entry.significance and len(held) > 1 else None
+    return MergedAspect(entry.aspect, held, significance)
 
 
-def _position(value: Mapping[str, Any], unused: set[int]) -> MergedPosition:
-    members = tuple(_taken(value.get("members"), unused))
-    # An unreadable stance opposes nothing
-    stance = str(value.get("stance")) if value.get("stance") in STANCES else OTHER
-    return MergedPosition(members, stance)
-
-
-def _taken(members: Any, unused: set[int]) -> Iterable[int]:
-    for number in members if isinstance(members, list) else ():
-        if isinstance(number, int) and not isinstance(number, bool) and number - 1 in unused:
+def _taken(members: Iterable[int], unused: set[int]) -> Iterator[int]:
+    for number in members:
+        if number - 1 in unused:
             unused.remove(number - 1)
             yield number - 1

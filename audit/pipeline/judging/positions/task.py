@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from audit.pipeline.judging.positions.replies import (
 from audit.pipeline.judging.protocols import AbsenceFinding, Protocol
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.tasks import Replies, StageCost, cost_after_replies, no_replies, unsettled
+from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, no_replies
 from audit.release.journal_files import Reply
 
 NAME = "positions"
@@ -37,7 +36,7 @@ STATEMENTS_AHEAD, SHOWN = 3, 120
 
 def load_positions_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by stage, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(FORMS, resources.files("audit.pipeline.judging.positions").joinpath("templates"), folder)
+    return load_templates(FORMS, __package__, folder)
 
 
 def costs_before_answers(questions: int, answers: int, question_characters: float, answer_characters: float) -> list[StageCost]:
@@ -79,14 +78,11 @@ class QuestionReading:
 
 
 @dataclass(frozen=True)
-class PositionsTask:
+class PositionsTask(LlmTask):
     """The answers of a corpus as calls: what each states, and for each question how these statements relate."""
 
-    prompts: Mapping[str, Prompt]
-    model: str
     corpus: Corpus
-    stages: tuple[str, ...] = (STATEMENTS, MERGE)
-    unit: str = "questions"
+    tokens: Mapping[str, float] = field(default_factory=lambda: REPLY_TOKENS, kw_only=True)
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed."""
@@ -97,10 +93,13 @@ class PositionsTask:
         """Handbook id -> whether its answer is absent, by the run's own flags."""
         return Protocol(NAME, self.model, {}).absence_findings(item, no_replies)
 
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a stage that are still to be asked, question by question."""
+    def parts(self, stage: str, replies: Replies, *, expected: bool = False) -> Iterator[Iterable[Call]]:
+        """The calls of a stage, question by question; expected is a merge whose statements are not known yet."""
         for item in self.corpus.items():
-            yield from unsettled(self._calls(stage, item, replies), replies, self.readable)
+            if stage == STATEMENTS:
+                yield self._answer_calls(item).values()
+            elif statements := self._statements(item, replies, expected=expected):
+                yield [self._merge_call(item, statements)]
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply could be read."""
@@ -128,19 +127,12 @@ class PositionsTask:
         merge = read_merge(reply, len(statements)) if reply else None
         return QuestionReading(answers, statements, merge, (*used, *([reply] if reply else ())))
 
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls of each stage; a merge whose statements are not known yet is estimated."""
-        return [
-            cost_after_replies(stage, self._expected(stage, replies), replies, self.readable, REPLY_TOKENS[stage])
-            for stage in self.stages
-        ]
-
-    def _expected(self, stage: str, replies: Replies) -> Iterator[Call]:
-        for item in self.corpus.items():
-            calls = list(self._calls(stage, item, replies))
-            if stage == MERGE and not calls and len(self._answer_calls(item)) > 1:
-                calls = [self._merge_call(item, self._likely_statements(item))]
-            yield from unsettled(calls, no_replies, self.readable)
+    def _statements(self, item: QuestionToJudge, replies: Replies, *, expected: bool) -> tuple[HeldStatement, ...]:
+        """The statements to merge; none where there are fewer than two, or an answer is not asked about yet."""
+        reading = self.reading(item, replies)
+        if len(reading.statements) > 1 and None not in reading.answers.values():
+            return reading.statements
+        return self._likely_statements(item) if expected and len(reading.answers) > 1 else ()
 
     def _likely_statements(self, item: QuestionToJudge) -> tuple[HeldStatement, ...]:
         # Each as long as a part of its answer, as the prompt holds statements and not whole answers
@@ -150,14 +142,6 @@ class PositionsTask:
             for handbook, part in parts
             for _ in range(STATEMENTS_AHEAD)
         )
-
-    def _calls(self, stage: str, item: QuestionToJudge, replies: Replies) -> Iterator[Call]:
-        if stage == STATEMENTS:
-            yield from self._answer_calls(item).values()
-            return
-        reading = self.reading(item, replies)
-        if len(reading.statements) > 1 and None not in reading.answers.values():
-            yield self._merge_call(item, reading.statements)
 
     def _answer_calls(self, item: QuestionToJudge) -> dict[str, Call]:
         """Handbook id -> the call on its answer, for every present answer that is in a pair."""

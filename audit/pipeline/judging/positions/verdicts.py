@@ -83,10 +83,10 @@ class PositionVerdicts:
             if (record := record_without_asking(pair, findings, self.summary)) is not None:
                 records.append((record, False))
             elif verdict := self._verdict(pair, reading, held):
-                self.summary.count(verdict)
+                self.summary.count_verdict(verdict)
                 records.append((pair_record(pair, verdict, {**parse_status(verdict), "prompt": self._prompts}), True))
             else:
-                self.summary.not_asked += 1
+                self.summary.count(not_asked=1)
         self.summary.servers |= {f"{r.model or '?'} {r.server or ''}".strip() for r in reading.replies if r.model or r.server}
         yield from _with_usage(records, reading)
 

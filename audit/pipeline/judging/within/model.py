@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from audit.pipeline.judging.parse import is_readable, read_verdict
-from audit.pipeline.llm.calls import Call
+from audit.pipeline.judging.within.findings import Verdicts
+from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, stage_cost, unsettled
+from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.within.candidates import CandidatePair, Candidates
 from audit.pipeline.rules.within.claims import Claim
 from audit.pipeline.rules.within.rules import subject_of
 from audit.pipeline.verdict import Verdict
-from audit.release.journal_files import Reply
 
 PROMPT, STAGE = "within", "structured"
 # Pairs of one handbook that a model is asked about, those of which the rules are certain first; the others count as not asked
@@ -23,51 +23,51 @@ REPLY_TOKENS = 130
 
 
 @dataclass(frozen=True)
-class WithinTask:
-    """The pairs of statements of each handbook as calls, a task for `audit.pipeline.llm`.
+class StatementPair:
+    """Two statements of a handbook that a model is asked about."""
 
-    handbooks  may be called repeatedly, and yields (handbook id, its candidates) one handbook at a time
-    max_pairs  so many pairs of a handbook are asked about
-    """
+    handbook_id: str
+    candidates: Candidates
+    pair: CandidatePair
 
-    prompt: Prompt
-    model: str
-    handbooks: Callable[[], Iterable[tuple[str, Candidates]]]
-    max_pairs: int = DEFAULT_PAIRS
-    stages: tuple[str, ...] = (STAGE,)
-    unit: str = "handbooks"
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of its prompt."""
+        first, second = (self.candidates.claims[number] for number in (self.pair.first, self.pair.second))
+        return {"subject": subject_of(first, second), "passage_a": _shown(first), "passage_b": _shown(second)}
 
-    def plan(self) -> dict[str, Any]:
-        """The settings that must match for a journal to be resumed; the handbooks may change."""
-        return {"work": PROMPT, "model": self.model, "prompts": {STAGE: self.prompt.title}, "max_pairs": self.max_pairs}
 
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls that are still to be asked, handbook by handbook."""
-        calls = (call for handbook, candidates in self.handbooks() for _, call in self.calls(handbook, candidates))
-        return unsettled(calls, replies, self.readable)
+def within_task(
+    prompt: Prompt, model: str, handbooks: Sequence[tuple[str, Candidates]], max_pairs: int = DEFAULT_PAIRS
+) -> ItemTask[StatementPair]:
+    """The pairs of statements of each handbook, given as (id, candidates): at most `max_pairs` of them each."""
 
-    def readable(self, call: Call, reply: Reply) -> bool:
-        """Whether a reply contains a verdict."""
-        return is_readable(call, reply)
+    def items() -> Iterator[StatementPair]:
+        for handbook, candidates in handbooks:
+            yield from (StatementPair(handbook, candidates, pair) for pair in candidates.pairs[:max_pairs])
 
-    def calls(self, handbook: str, candidates: Candidates) -> Iterator[tuple[CandidatePair, Call]]:
-        """The pairs of a handbook that are asked about, each with its call."""
-        for pair in candidates.pairs[: self.max_pairs]:
-            first, second = candidates.claims[pair.first], candidates.claims[pair.second]
-            texts = {"subject": subject_of(first, second), "passage_a": _shown(first), "passage_b": _shown(second)}
-            yield pair, self.prompt.call(self.model, handbook, texts)
+    return ItemTask(
+        {STAGE: prompt},
+        model,
+        PROMPT,
+        items,
+        calls_of=lambda item: [prompt.call(model, item.handbook_id, item.texts)],
+        is_read=is_readable,
+        tokens={STAGE: REPLY_TOKENS},
+        settings={"max_pairs": max_pairs},
+        unit="handbooks",
+    )
 
-    def verdicts(self, handbook: str, candidates: Candidates, replies: Replies) -> Mapping[CandidatePair, Verdict]:
-        """The verdict on each pair that has a reply."""
-        verdicts: dict[CandidatePair, Verdict] = {}
-        for batch in batches(self.calls(handbook, candidates)):
-            latest = replies([call.key for _, call in batch])
-            verdicts |= {pair: read_verdict(latest[call.key], STAGE) for pair, call in batch if call.key in latest}
-        return verdicts
 
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls."""
-        return [stage_cost(STAGE, self.open_calls(STAGE, replies), REPLY_TOKENS)]
+def within_verdicts(
+    task: ItemTask[StatementPair], handbooks: Sequence[tuple[str, Candidates]], replies: Replies
+) -> list[Verdicts]:
+    """The verdict on each pair that has a reply, handbook by handbook."""
+    verdicts: dict[str, dict[CandidatePair, Verdict]] = defaultdict(dict)
+    for item, _, reply in task.results(replies):
+        if reply:
+            verdicts[item.handbook_id][item.pair] = read_verdict(reply, STAGE)
+    return [verdicts[handbook] for handbook, _ in handbooks]
 
 
 def _shown(claim: Claim) -> str:

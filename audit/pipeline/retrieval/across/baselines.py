@@ -1,4 +1,7 @@
-"""Baselines for DAKS: each source alone, one index of all handbooks, and the sources' own lists put together."""
+"""Baselines for DAKS: each source alone, one index of all handbooks, and the sources' own lists put together.
+
+Reached from benchmarks only; kept for the reproduction of the papers.
+"""
 
 from __future__ import annotations
 

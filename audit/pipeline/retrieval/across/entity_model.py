@@ -1,51 +1,51 @@
-"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once."""
+"""Entities as a language model names them, by a strict schema; every reply is stored, so a text is read once.
+
+Reached from no command; kept for the reproduction of the papers.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from audit.errors import RetrievalError
 from audit.pipeline.llm.calls import FAILED, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits
-from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, without_thinking
+from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
+from audit.pipeline.llm.reply_models import ReplyModel, entries_of, needed, read_reply
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import unsettled
 from audit.pipeline.retrieval.across.entities import Entity, stems_of
 from audit.release.journal_files import Reply
 
-KINDS = ("condition", "drug", "symptom", "procedure", "test", "organ", "daily_life")
 MAX_NAME, MAX_ENTITIES = 80, 20
 NO_ENTITIES = "no list of entities"
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "entities": {
-            "type": "array",
-            "maxItems": MAX_ENTITIES,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string", "enum": list(KINDS)},
-                    "name": {"type": "string", "maxLength": MAX_NAME},
-                },
-                "required": ["kind", "name"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["entities"],
-    "additionalProperties": False,
-}
+
+
+class EntityEntry(ReplyModel):
+    """An entity as the model names it."""
+
+    kind: Literal["condition", "drug", "symptom", "procedure", "test", "organ", "daily_life"]
+    name: Annotated[str, Field(max_length=MAX_NAME), needed(MAX_NAME)]
+
+
+class EntitiesReply(ReplyModel):
+    """The entities of a passage."""
+
+    keys, key_type = ("entities",), list
+    entities: Annotated[list[EntityEntry], Field(max_length=MAX_ENTITIES), entries_of(EntityEntry, MAX_ENTITIES)]
+
+
+SCHEMA = EntitiesReply.schema_to_send()
 FORM = PromptForm("entities", "entities", ("passage",), SCHEMA)
 Ask = Callable[[Sequence[Call]], Mapping[str, Reply]]
 """Calls -> the reply to each that has one, by key."""
@@ -53,7 +53,7 @@ Ask = Callable[[Sequence[Call]], Mapping[str, Reply]]
 
 def entity_prompt(folder: Path | None = None) -> Prompt:
     """The prompt; from `folder` if that has it. Raises AuditError for an unusable template."""
-    return load_templates([FORM], resources.files("audit.pipeline.retrieval.across").joinpath("templates"), folder)[FORM.name]
+    return load_template(FORM, __package__, folder)
 
 
 @dataclass
@@ -104,20 +104,10 @@ class ModelRecogniser:
 
 def read_entities(reply: Reply) -> tuple[list[Entity], str | None]:
     """The entities of a reply, or the reason why they cannot be read."""
-    if reason := unreadable_reason(reply):
-        return [], reason
-    objects = [match.value for match in json_objects(without_thinking(reply.text or "")) if "entities" in match.value]
-    items = objects[0]["entities"] if len(objects) == 1 else None
-    if not isinstance(items, list):
-        return [], NO_ENTITIES
-    return list(_entities(items)), None
-
-
-def _entities(items: Sequence[Any]) -> Iterator[Entity]:
-    for item in items[:MAX_ENTITIES]:
-        kind, name = (item.get("kind"), clean_text(item.get("name"), MAX_NAME)) if isinstance(item, dict) else (None, None)
-        if kind in KINDS and name:
-            yield Entity(kind, name.lower())
+    reading = read_reply(EntitiesReply, reply)
+    if len(reading.values) != 1:
+        return [], reading.reason or NO_ENTITIES
+    return [Entity(entry.kind, entry.name.lower()) for entry in reading.values[0].entities], None
 
 
 def _names(text: str, entity: Entity) -> bool:

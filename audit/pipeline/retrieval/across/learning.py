@@ -1,4 +1,7 @@
-"""Settings of DAKS chosen on questions whose primary source is known: calibrated scores, and weights by a conditional logit."""
+"""Settings of DAKS chosen on questions whose primary source is known: calibrated scores, and weights by a conditional logit.
+
+Reached from benchmarks only; kept for the reproduction of the papers.
+"""
 
 from __future__ import annotations
 

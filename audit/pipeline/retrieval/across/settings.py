@@ -15,7 +15,7 @@ BEST, STANDARDISED = "best", "standardised"
 SCALES = (BEST, STANDARDISED)
 PAPER_WEIGHTS = {"peak": 1.0, "mean": 1.0, "margin": 0.5, "entropy": -0.5}
 CHOSEN_WEIGHTS = {"peak": 4.9, "mean": 0.5, "margin": 0.5, "entropy": 0.9, "coverage": -1.0, "opening": 4.3}
-"""Learned on one half of 500 questions over nine NIH handbooks (benchmarks/README.md); S is then a log odds."""
+"""Learned on one half of 500 questions over nine NIH handbooks (benchmarks/cross_source.md); S is then a log odds."""
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import resources
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_text import json_objects, unreadable_reason, without_thinking
-from audit.pipeline.llm.tasks import Replies, StageCost, batches, cost_after_replies, unsettled
+from audit.pipeline.llm.reply_models import ReplyModel, cleaned, faulty, read_reply
+from audit.pipeline.llm.tasks import LlmTask, Replies, batches
 from audit.pipeline.stress.building.facts import Fact
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
 from audit.release.journal_files import Reply
@@ -21,54 +22,68 @@ MODEL = "model"
 MAX_QUESTION, MAX_ANSWER, MAX_STRETCH, MAX_REASONING = 300, 120, 600, 300
 SUB_QUESTION, COUNTERFACTUAL = "sub_question", "counterfactual"
 REPLY_TOKENS = {SUB_QUESTION: 90.0, COUNTERFACTUAL: 140.0}
-NEEDED = {SUB_QUESTION: ("sub_question", "answer"), COUNTERFACTUAL: ("false_answer", "before", "after")}
 # Placeholder for a sub-question that is not written yet, in estimates
 NOT_WRITTEN = "which amount does it give"
 
 
-def _schema(**lengths: int) -> dict[str, Any]:
-    properties = {name: {"type": "string", "maxLength": length} for name, length in lengths.items()}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _present(value: Any) -> str:
+    if not (isinstance(value, str) and value.strip()):
+        raise ValueError("no text")
+    return value
 
 
+Reasoning = Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_REASONING)]
+ShortAnswer = Annotated[str, Field(max_length=MAX_ANSWER), faulty(_present)]
+Stretch = Annotated[str, Field(max_length=MAX_STRETCH), faulty(_present)]
+
+
+class SubQuestionReply(ReplyModel):
+    """A sub-question that a document answers, and its answer."""
+
+    reasoning: Reasoning
+    sub_question: Annotated[str, Field(max_length=MAX_QUESTION), faulty(_present)]
+    answer: ShortAnswer
+
+
+class CounterfactualReply(ReplyModel):
+    """The change to a document that makes an answer false: what stands where `before` did."""
+
+    reasoning: Reasoning
+    false_answer: ShortAnswer
+    before: Stretch
+    after: Stretch
+
+
+REPLIES: dict[str, type[ReplyModel]] = {SUB_QUESTION: SubQuestionReply, COUNTERFACTUAL: CounterfactualReply}
 FORMS = (
-    PromptForm(
-        SUB_QUESTION, SUB_QUESTION, ("main_question", "document"),
-        _schema(reasoning=MAX_REASONING, sub_question=MAX_QUESTION, answer=MAX_ANSWER),
-    ),
-    PromptForm(
-        COUNTERFACTUAL, COUNTERFACTUAL, ("document", "sub_question", "answer"),
-        _schema(reasoning=MAX_REASONING, false_answer=MAX_ANSWER, before=MAX_STRETCH, after=MAX_STRETCH),
-    ),
-)  # fmt: skip
+    PromptForm(SUB_QUESTION, SUB_QUESTION, ("main_question", "document"), SubQuestionReply.schema_to_send()),
+    PromptForm(COUNTERFACTUAL, COUNTERFACTUAL, ("document", "sub_question", "answer"), CounterfactualReply.schema_to_send()),
+)
 
 
 def load_fact_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts of both stages, from `folder` where it has them. Raises AuditError if a template cannot be used."""
-    return load_templates(FORMS, resources.files("audit.pipeline.stress.building").joinpath("templates"), folder)
+    return load_templates(FORMS, __package__, folder)
 
 
 @dataclass(frozen=True)
-class FactTask:
+class FactTask(LlmTask):
     """The signal documents as calls: first a sub-question, then the change that falsifies its answer."""
 
-    prompts: Mapping[str, Prompt]
-    model: str
     questions: Sequence[StressQuestion]
-    stages: tuple[str, ...] = (SUB_QUESTION, COUNTERFACTUAL)
-    unit: str = "questions"
+    tokens: Mapping[str, float] = field(default_factory=lambda: REPLY_TOKENS, kw_only=True)
 
     def plan(self) -> dict[str, Any]:
         """The settings that must match for a journal to be resumed; the questions may change."""
-        return {
-            "work": "stress build", "model": self.model, "prompts": {name: prompt.title for name, prompt in self.prompts.items()}
-        }  # fmt: skip
+        prompts = {name: prompt.title for name, prompt in self.prompts.items()}
+        return {"work": "stress build", "model": self.model, "prompts": prompts}
 
-    def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
-        """The calls of a stage without a usable reply. A document without a usable sub-question gets no counterfactual."""
+    def parts(self, stage: str, replies: Replies, *, expected: bool = False) -> Iterator[Iterable[Call]]:
+        """The calls of a stage. A document without a usable sub-question gets no counterfactual."""
         if stage == SUB_QUESTION:
-            return unsettled((call for _, _, call in self.first_calls()), replies, self.readable)
-        return unsettled((call for _, _, call in self._second_calls(replies)), replies, self.readable)
+            yield (call for _, _, call in self.first_calls())
+        else:
+            yield self._second_calls(replies, expected=expected)
 
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply has all requested fields."""
@@ -76,10 +91,8 @@ class FactTask:
 
     def read(self, stage: str, reply: Reply) -> dict[str, str] | None:
         """The fields of a reply; None where they cannot be read."""
-        if unreadable_reason(reply):
-            return None
-        objects = json_objects(without_thinking(reply.text or ""))
-        return next((dict(match.value) for match in objects if _has_texts(match.value, NEEDED[stage])), None)
+        values = read_reply(REPLIES[stage], reply).values
+        return values[0].model_dump() if values else None
 
     def first_calls(self) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
         """Each signal document with the call for its sub-question."""
@@ -101,27 +114,12 @@ class FactTask:
                 reply = latest.get(call.key)
                 yield question, document, self.read(SUB_QUESTION, reply) if reply else None, reply is not None
 
-    def _second_calls(self, replies: Replies) -> Iterator[tuple[StressQuestion, SignalDocument, Call]]:
-        for question, document, fields, _ in self.sub_questions(replies):
-            if fields and fields["answer"] in document.text:
-                yield question, document, self.second_call(question, document, fields["sub_question"], fields["answer"])
-
-    def _expected_calls(self, replies: Replies) -> Iterator[Call]:
-        """The calls of the second stage that are known before the first has run."""
+    def _second_calls(self, replies: Replies, *, expected: bool) -> Iterator[Call]:
         for question, document, fields, was_asked in self.sub_questions(replies):
             if fields and fields["answer"] in document.text:
                 yield self.second_call(question, document, fields["sub_question"], fields["answer"])
-            elif not was_asked:
+            elif expected and not was_asked:
                 yield self.second_call(question, document, NOT_WRITTEN, NOT_WRITTEN)
-
-    def costs(self, replies: Replies) -> list[StageCost]:
-        """The cost of the open calls of both stages."""
-        calls = {SUB_QUESTION: (call for _, _, call in self.first_calls()), COUNTERFACTUAL: self._expected_calls(replies)}
-        return [cost_after_replies(stage, calls[stage], replies, self.readable, REPLY_TOKENS[stage]) for stage in self.stages]
-
-
-def _has_texts(value: Mapping[str, Any], names: Sequence[str]) -> bool:
-    return all(isinstance(value.get(name), str) and value[name].strip() for name in names)
 
 
 def model_facts(task: FactTask, replies: Replies, report: BuildReport) -> dict[str, Fact]:

@@ -11,9 +11,10 @@ from typing import Any
 from audit.errors import ReleaseError
 from audit.pipeline.release_tables import release_layout, valid_records
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
+from audit.release.handbook_kinds import ANSWER, QUESTION, SECTION
 from audit.release.layout import Layout
-from audit.release.validate import answer, question, section
-from audit.release.validate_systems import reference
+from audit.release.record_kind import Record, RecordKind
+from audit.release.system_kinds import REFERENCE_RECORD
 from audit.text.statements import statements
 from audit.text.tokens import without_citations
 
@@ -36,24 +37,26 @@ class _Release:
     gold: dict[str, list[str]] = field(default_factory=dict)
     references: dict[str, str] = field(default_factory=dict)
 
-    def records(self, kind: str, validate: Any) -> Iterator[dict[str, Any]]:
+    def records(self, kind: RecordKind) -> Iterator[Record]:
         """The records of a table that can be read; the others are counted."""
 
         def reject() -> None:
-            self.report.add(f"unreadable record ({kind})", f"{self.layout.root.name}: `audit check` names it. It was left out.")
+            self.report.add(
+                f"unreadable record ({kind.name})", f"{self.layout.root.name}: `audit check` names it. It was left out."
+            )
 
-        return valid_records(self.layout, kind, validate, self.max_bytes, reject)
+        return valid_records(self.layout, kind, self.max_bytes, reject)
 
     def read(self) -> None:
         """Read all tables but the answers."""
-        for record in self.records("question", question):
+        for record in self.records(QUESTION):
             self.questions.setdefault(record["question_id"], record["question"])
-        for record in self.records("section", section):
+        for record in self.records(SECTION):
             key = record["handbook_id"], record["section_id"]
             if key not in self.sections:
                 self.places.setdefault(key[1], []).append(key)
                 self.sections[key] = record["text"]
-        for record in self.records("reference", reference):
+        for record in self.records(REFERENCE_RECORD):
             self.gold.setdefault(record["question_id"], record["gold_sections"])
             if record["answers"]:
                 self.references.setdefault(record["question_id"], record["answers"][0])
@@ -95,7 +98,7 @@ def _run_id(layout: Layout) -> str | None:
 
 def _from_answers(release: _Release, dataset: str) -> Iterator[StressQuestion]:
     seen: set[str] = set()
-    for record in release.records("answer", answer):
+    for record in release.records(ANSWER):
         question_id, handbook = record["question_id"], record["handbook_id"]
         own_id = f"{question_id}/{handbook}"
         # An answer that is absent or was not read has nothing to ask about, which is no fault

@@ -5,13 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from pydantic import Field, create_model
+
+from audit.pipeline.llm.reply_models import ReplyModel, annotated
 from audit.pipeline.stress.instances import StressDocument, StressInstance
-from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest
+from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest, plain
 
 INSUFFICIENT = "insufficient"
 """The choice for "the documents do not suffice"; offered only in `sufficiency`, as in the source."""
+KEYS = ("reasoning", "documents", "sub_answers", "choice")
+KEY_SPELLINGS = {plain(key): key for key in KEYS} | {"answer": "choice", "subanswer": "sub_answers", "document": "documents"}
 MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
 
 
@@ -51,26 +57,38 @@ class StressReplyForm:
 
         Calls and sub-answers are objects with a key for each number, so none can be missing or given twice.
         """
-        parts: dict[str, Any] = {"reasoning": _text(MAX_REASONING)}
-        if self.documents:
-            parts["documents"] = _numbered(self.documents, {"type": "string", "enum": [str(call) for call in self.calls]})
-        if self.sub_questions:
-            parts["sub_answers"] = _numbered(self.sub_questions, _text(MAX_SUB_ANSWER))
-        choices = [*self.letters, *([INSUFFICIENT] if self.may_decline else [])]
-        parts["choice"] = {"type": "string", "enum": choices} if self.letters else _text(MAX_ANSWER)
-        return {"title": str(test), **_object(parts)}
+        return {"title": str(test), **reply_model(self).schema_to_send()}
 
 
-def _object(parts: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(parts), "required": list(parts), "additionalProperties": False}
+class StressReplyModel(ReplyModel):
+    """A reply to a stress test; the fields that it has depend on its form."""
+
+    @classmethod
+    def recognises(cls, value: Mapping[str, Any]) -> bool:
+        """Whether an object has any part of a reply, however it is spelled."""
+        return any(plain(key) in KEY_SPELLINGS for key in value)
 
 
-def _numbered(count: int, part: Mapping[str, Any]) -> dict[str, Any]:
-    return _object({str(number): dict(part) for number in range(1, count + 1)})
+@lru_cache(256)
+def reply_model(form: StressReplyForm) -> type[StressReplyModel]:
+    """The model of the replies of a form."""
+    parts = {"reasoning": _text(MAX_REASONING)}
+    if form.documents:
+        parts["documents"] = _numbered(form.documents, annotated(tuple(map(str, form.calls))))
+    if form.sub_questions:
+        parts["sub_answers"] = _numbered(form.sub_questions, _text(MAX_SUB_ANSWER))
+    choices = (*form.letters, *([INSUFFICIENT] if form.may_decline else []))
+    parts["choice"] = annotated(choices) if form.letters else _text(MAX_ANSWER)
+    return create_model("StressReply", __base__=StressReplyModel, **parts)
 
 
-def _text(length: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": length}
+def _numbered(count: int, part: Any) -> Any:
+    parts = {str(number): part for number in range(1, count + 1)}
+    return create_model("Numbered", __base__=ReplyModel, **parts)
+
+
+def _text(length: int) -> Any:
+    return annotated(str, Field(max_length=length))
 
 
 def sub_questions_of(instance: StressInstance) -> tuple[StressDocument, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
 from audit.pipeline.llm.calls import Call
@@ -31,7 +30,7 @@ FORMS = {test: PromptForm(f"stress_{test}", str(test), _fields(test), {}) for te
 
 def load_stress_prompts(folder: Path | None = None) -> dict[StressTest, Prompt]:
     """The prompt of each test, from `folder` if it has one. Raises AuditError if a template cannot be used."""
-    prompts = load_templates(FORMS.values(), resources.files("audit.pipeline.stress.running").joinpath("templates"), folder)
+    prompts = load_templates(FORMS.values(), __package__, folder)
     return {test: prompts[form.name] for test, form in FORMS.items()}
 
 

@@ -12,16 +12,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.pipeline.llm.calls import CUT
-from audit.pipeline.llm.reply_text import clean_text, json_objects, unreadable_reason, whole_object, without_thinking
-from audit.pipeline.stress.running.forms import INSUFFICIENT, MAX_ANSWER, MAX_SUB_ANSWER, StressReplyForm
+from audit.pipeline.llm.reply_models import read_reply as find_reply
+from audit.pipeline.llm.reply_text import clean_text
+from audit.pipeline.stress.running.forms import (
+    INSUFFICIENT,
+    KEY_SPELLINGS,
+    MAX_ANSWER,
+    MAX_SUB_ANSWER,
+    StressReplyForm,
+    reply_model,
+)
 from audit.release.journal_files import Reply
-from audit.release.validate_stress import NO_CHOICE, UNKNOWN_OPTION
+from audit.release.stress_kinds import NO_CHOICE, UNKNOWN_OPTION
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 
 SEVERAL = "several choices"
 MAX_TEXT = 2_000
 LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]|\Z)")
-KEYS = ("reasoning", "documents", "sub_answers", "choice")
 NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
 
@@ -46,39 +53,26 @@ class StressReply:
 
 def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
     """A server's reply, parsed. `options` are those of the instance, for a choice that is spelled out."""
-    if reason := unreadable_reason(reply):
-        return StressReply(reason=reason)
-    return parse_reply(reply.text or "", form, options, cut=reply.outcome == CUT)
-
-
-def parse_reply(text: str, form: StressReplyForm, options: Mapping[str, str], *, cut: bool = False) -> StressReply:
-    """The reply in a text; `cut`: the text reached the model's token limit. Prose without an object has no choice."""
-    text = without_thinking(text)
-    strict = whole_object(text)
-    objects = [strict] if strict else [match.value for match in json_objects(text)]
-    records = [record for record in map(_known_keys, objects) if record]
+    reading = find_reply(reply_model(form), reply)
+    if reading.reason:
+        return StressReply(reason=reading.reason)
+    records = [_known_keys(value) for value in reading.found]
     if not records:
-        return StressReply(reason=CUT if cut else NO_CHOICE)
+        return StressReply(reason=CUT if reading.cut else NO_CHOICE)
     choices = {_choice(record["choice"], form, options) for record in records if "choice" in record}
     faults: Counter[str] = Counter()
     calls = _entries_by_number(records, "documents", form.documents, faults, _call_of(form))
     sub_answers = _entries_by_number(records, "sub_answers", form.sub_questions, faults, _short_answer)
-    choice, insufficient, reason = _decided(choices, cut)
+    choice, insufficient, reason = _decided(choices, reading.cut)
+    as_asked = tuple(reading.found[0]) == tuple(reply_model(form).model_fields)
     return StressReply(
         choice, insufficient, clean_text(records[-1].get("reasoning"), MAX_TEXT), calls, sub_answers,
-        Parse.STRICT if strict and tuple(strict) == _expected(form) and not (faults or reason) else Parse.LENIENT, reason, faults,
+        Parse.STRICT if reading.whole and as_asked and not (faults or reason) else Parse.LENIENT, reason, faults,
     )  # fmt: skip
 
 
-def _expected(form: StressReplyForm) -> tuple[str, ...]:
-    absent = {"documents"} if not form.documents else set[str]()
-    absent |= {"sub_answers"} if not form.sub_questions else set()
-    return tuple(key for key in KEYS if key not in absent)
-
-
 def _known_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    names = {plain(key): key for key in KEYS} | {"answer": "choice", "subanswer": "sub_answers", "document": "documents"}
-    return {names[plain(key)]: part for key, part in value.items() if plain(key) in names}
+    return {KEY_SPELLINGS[plain(key)]: part for key, part in value.items() if plain(key) in KEY_SPELLINGS}
 
 
 def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None]:

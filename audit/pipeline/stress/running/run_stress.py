@@ -11,8 +11,8 @@ from audit.errors import AuditError, ReleaseError, describe_error
 from audit.pipeline.release_tables import records_to_keep, release_layout, write_table
 from audit.pipeline.stress.instances import INSTANCES_FILE, StressInstance, instance_of
 from audit.release.records import RecordFile, UnreadableRecord
-from audit.release.validate_stress import stress_instance, stress_reply
-from audit.release.validate_systems import system
+from audit.release.stress_kinds import STRESS_INSTANCE, STRESS_REPLY
+from audit.release.system_kinds import SYSTEM
 from audit.release.values import Reject, Repairs
 
 REPLIES_FILE, SYSTEMS_FILE, QUESTIONS_FILE = "stress_replies.jsonl", "systems.jsonl", "questions.jsonl"
@@ -93,7 +93,7 @@ def _instance(raw: Any, seen: set[str], texts: dict[str, str]) -> tuple[StressIn
     if isinstance(raw, UnreadableRecord):
         raise Reject(raw.code, raw.message)
     repairs: Repairs = []
-    record = stress_instance(raw, repairs)
+    record = STRESS_INSTANCE.read(raw, repairs)
     for name in ("question", "signal_share"):
         if record[name] is None or record[name] == "":
             raise Reject("missing_field", f"field '{name}' is empty, so it cannot be asked or not be counted.")
@@ -123,8 +123,8 @@ def earlier_tables(stress_input: StressInput, max_bytes: int) -> EarlierTables:
     if not any(folder.glob("questions*")):
         write_table(folder, QUESTIONS_FILE, "questions", _questions(stress_input.instances))
     layout = release_layout(folder)
-    systems = records_to_keep(layout, "system", SYSTEMS_FILE, system, max_bytes)
-    replies = records_to_keep(layout, "stress_reply", REPLIES_FILE, stress_reply, max_bytes)
+    systems = records_to_keep(layout, SYSTEM, SYSTEMS_FILE, max_bytes)
+    replies = records_to_keep(layout, STRESS_REPLY, REPLIES_FILE, max_bytes)
     return EarlierTables(
         {record["system_id"]: raw for raw, record in systems},
         {(record["instance_id"], record["system_id"]): raw for raw, record in replies},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.errors import DocumentError
+from audit.errors import DocumentError, MissingLibraryError
 from audit.pipeline.corpus.extraction.identity import Identity
 from audit.pipeline.corpus.extraction.run import extract
 from tests.support.pdfs import FILLER, column, write_pdf
@@ -88,4 +89,10 @@ def test_a_refused_key_is_reported_without_the_key(pdf, monkeypatch):
 def test_without_a_key_nothing_is_sent(pdf, monkeypatch):
     monkeypatch.delenv("LLAMA_CLOUD_API_KEY", raising=False)
     with pytest.raises(DocumentError, match="needs a LlamaCloud key in the environment variable LLAMA_CLOUD_API_KEY"):
+        extract(pdf, IDENTITY, "llamaparse")
+
+
+def test_without_its_library_the_message_names_the_extra_that_has_it(pdf, monkeypatch):
+    monkeypatch.setitem(sys.modules, "llama_cloud", None)
+    with pytest.raises(MissingLibraryError, match=r"The engine llamaparse needs llama_cloud, .*\[cloud-parser\]"):
         extract(pdf, IDENTITY, "llamaparse")

@@ -19,59 +19,54 @@ CHAPTER = ParagraphStyle("chapter", fontName="Helvetica", fontSize=16, leading=2
 COLORED = ParagraphStyle("colored", parent=BODY, textColor=colors.darkred)
 
 
-@pytest.fixture(params=["pdfium", "pdfplumber"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def headings(path: Path, engine: str, *texts: Paragraph) -> list[str]:
+def headings(path: Path, *texts: Paragraph) -> list[str]:
     story = [Paragraph("At home", CHAPTER), Paragraph(FILLER * 3, BODY), *texts, Paragraph(FILLER * 3, BODY)]
     SimpleDocTemplate(str(path / "book.pdf"), invariant=1).build(story)
-    return [section.heading for section in extract(path / "book.pdf", IDENTITY, engine).sections][1:]
+    return [section.heading for section in extract(path / "book.pdf", IDENTITY).sections][1:]
 
 
-def test_a_line_in_the_color_of_the_headings_is_a_heading(tmp_path, engine):
-    assert headings(tmp_path, engine, Paragraph("Laboratory tests", COLORED)) == ["Laboratory tests"]
+def test_a_line_in_the_color_of_the_headings_is_a_heading(tmp_path):
+    assert headings(tmp_path, Paragraph("Laboratory tests", COLORED)) == ["Laboratory tests"]
 
 
-def test_a_colored_sentence_is_not_a_heading(tmp_path, engine):
-    assert headings(tmp_path, engine, Paragraph("Call us at once.", COLORED)) == []
+def test_a_colored_sentence_is_not_a_heading(tmp_path):
+    assert headings(tmp_path, Paragraph("Call us at once.", COLORED)) == []
 
 
-def test_a_heading_and_a_bold_line_of_another_color_below_it_are_two(tmp_path, engine):
+def test_a_heading_and_a_bold_line_of_another_color_below_it_are_two(tmp_path):
     texts = Paragraph("<b>Signs</b>", COLORED), Paragraph("<b>It is common.</b> You may not notice it.", BODY)
-    assert headings(tmp_path, engine, *texts) == ["Signs"]
+    assert headings(tmp_path, *texts) == ["Signs"]
 
 
-def test_small_bold_type_above_the_body_is_a_heading_and_above_small_type_a_caption(tmp_path, engine):
+def test_small_bold_type_above_the_body_is_a_heading_and_above_small_type_a_caption(tmp_path):
     small = ParagraphStyle("small", parent=BODY, fontSize=8.5)
     caption = Paragraph("<b>Doses by weight</b>", small), Paragraph(FILLER, small)
-    assert headings(tmp_path, engine, Paragraph("<b>Importance</b>", small), Paragraph(FILLER, BODY), *caption) == ["Importance"]
+    assert headings(tmp_path, Paragraph("<b>Importance</b>", small), Paragraph(FILLER, BODY), *caption) == ["Importance"]
 
 
 @pytest.mark.parametrize("text", ["[2008, amended 2014]", "Table 3 Doses of iron", "4 or 5", "and"])
-def test_captions_and_notes_in_bold_are_not_headings(tmp_path, engine, text):
-    assert headings(tmp_path, engine, Paragraph(f"<b>{text}</b>", BODY)) == []
+def test_captions_and_notes_in_bold_are_not_headings(tmp_path, text):
+    assert headings(tmp_path, Paragraph(f"<b>{text}</b>", BODY)) == []
 
 
-def test_the_bold_beginning_of_a_paragraph_is_not_a_heading(tmp_path, engine):
+def test_the_bold_beginning_of_a_paragraph_is_not_a_heading(tmp_path):
     bold = "If your child leaves the hospital with a central line, you need to schedule weekly changes of dressing in the"
     text = f"<b>{bold}</b> short stay unit."
-    assert headings(tmp_path, engine, Paragraph(text, BODY)) == []
+    assert headings(tmp_path, Paragraph(text, BODY)) == []
 
 
 @pytest.mark.parametrize("bold", [False, True])
-def test_a_small_line_in_the_color_of_the_headings_is_a_heading_above_text_of_its_size(tmp_path, engine, bold):
+def test_a_small_line_in_the_color_of_the_headings_is_a_heading_above_text_of_its_size(tmp_path, bold):
     small = ParagraphStyle("small", parent=BODY, fontSize=8.5, leading=10, spaceAfter=2)
     colored = ParagraphStyle("small heading", parent=small, textColor=colors.darkred)
     box = [Paragraph("<b>What is new?</b>" if bold else "What is new?", colored), Paragraph(FILLER * 2, small)]
     link = [Paragraph("www.alder.example", colored), Paragraph("www.dogwood.example", colored)]
-    assert headings(tmp_path, engine, *box, *link) == ["What is new?"]
+    assert headings(tmp_path, *box, *link) == ["What is new?"]
 
 
-def test_a_line_of_a_paragraph_that_comes_out_a_little_larger_is_not_a_heading(tmp_path, engine):
+def test_a_line_of_a_paragraph_that_comes_out_a_little_larger_is_not_a_heading(tmp_path):
     text = 'You may go back to work when the wound is dry, and to school<br/><font size="11">Monday after your visit</font>'
-    assert headings(tmp_path, engine, Paragraph(text, BODY)) == []
+    assert headings(tmp_path, Paragraph(text, BODY)) == []
 
 
 @pytest.mark.parametrize(
@@ -82,12 +77,12 @@ def test_a_line_of_a_paragraph_that_comes_out_a_little_larger_is_not_a_heading(t
         "You can also reach us at<br/>nurses@alder.example",
     ],
 )
-def test_an_address_in_large_type_and_the_sentence_that_leads_to_it_are_not_headings(tmp_path, engine, text):
-    assert headings(tmp_path, engine, Paragraph(text, CHAPTER)) == []
+def test_an_address_in_large_type_and_the_sentence_that_leads_to_it_are_not_headings(tmp_path, text):
+    assert headings(tmp_path, Paragraph(text, CHAPTER)) == []
 
 
-def test_a_heading_right_above_its_address_ends_before_it(tmp_path, engine):
-    assert headings(tmp_path, engine, Paragraph("See our pages<br/>www.alder.example", CHAPTER)) == ["See our pages"]
+def test_a_heading_right_above_its_address_ends_before_it(tmp_path):
+    assert headings(tmp_path, Paragraph("See our pages<br/>www.alder.example", CHAPTER)) == ["See our pages"]
 
 
 @pytest.mark.parametrize(
@@ -99,5 +94,5 @@ def test_a_heading_right_above_its_address_ends_before_it(tmp_path, engine):
         ("<b>More about exercise:</b><br/>www.alder.example<br/>www.dogwood.example", []),
     ],
 )
-def test_a_bold_line_above_a_list_of_addresses_is_a_heading(tmp_path, engine, text, expected):
-    assert headings(tmp_path, engine, Paragraph(text, BODY)) == expected
+def test_a_bold_line_above_a_list_of_addresses_is_a_heading(tmp_path, text, expected):
+    assert headings(tmp_path, Paragraph(text, BODY)) == expected

@@ -14,13 +14,8 @@ from tests.support.pdfs import FILLER, HEIGHT, LEFT, SHORT, Text, at, column, wr
 IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
 
 
-@pytest.fixture(params=["pdfium", "pdfplumber"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def text_of(tmp_path: Path, engine: str, *pages: list[Text], heading: str = "Advice") -> str:
-    document = extract(write_pdf(tmp_path / "book.pdf", pages), IDENTITY, engine)
+def text_of(tmp_path: Path, *pages: list[Text], heading: str = "Advice") -> str:
+    document = extract(write_pdf(tmp_path / "book.pdf", pages), IDENTITY)
     (section,) = (section for section in document.sections if section.heading == heading)
     return section.text
 
@@ -29,73 +24,73 @@ def quoted(text: str) -> list[str]:
     return [statement.quoted for statement in statements(text)]
 
 
-def test_a_list_is_one_block_below_its_lead(tmp_path, engine):
+def test_a_list_is_one_block_below_its_lead(tmp_path):
     page = column(["## Advice", FILLER, "", "Never smoke:", "• cigarettes", "• cigars or", "  pipes", "", FILLER])
-    assert text_of(tmp_path, engine, page) == f"{FILLER}\n\nNever smoke:\n• cigarettes\n• cigars or pipes\n\n{FILLER}"
+    assert text_of(tmp_path, page) == f"{FILLER}\n\nNever smoke:\n• cigarettes\n• cigars or pipes\n\n{FILLER}"
 
 
-def test_a_lead_stays_with_items_on_the_next_page(tmp_path, engine):
+def test_a_lead_stays_with_items_on_the_next_page(tmp_path):
     first = column(["## Advice", FILLER, "", "Call right away if:"], y=HEIGHT - 200)
-    text = text_of(tmp_path, engine, first, column(["• you have a fever", "• you faint", "", FILLER, FILLER]))
+    text = text_of(tmp_path, first, column(["• you have a fever", "• you faint", "", FILLER, FILLER]))
     assert "Call right away if: you faint" in quoted(text)
 
 
-def test_a_bold_lead_with_a_colon_is_the_lead_and_no_heading(tmp_path, engine):
+def test_a_bold_lead_with_a_colon_is_the_lead_and_no_heading(tmp_path):
     lead = at("Never smoke:", LEFT, 200, 10, True)
     items = column(["• cigarettes", "• cigars"], y=201)
-    text = text_of(tmp_path, engine, [*column(["## Advice", FILLER, FILLER]), lead, *items])
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), lead, *items])
     assert quoted(text)[-2:] == ["Never smoke: cigarettes", "Never smoke: cigars"]
 
 
-def test_a_heading_right_above_fragments_is_also_their_lead(tmp_path, engine):
+def test_a_heading_right_above_fragments_is_also_their_lead(tmp_path):
     page = column(["## Before", FILLER, FILLER, "## Do not eat", "• raw eggs", "• grapefruit", "• sushi"])
-    assert text_of(tmp_path, engine, page, heading="Do not eat") == "Do not eat:\n• raw eggs\n• grapefruit\n• sushi"
+    assert text_of(tmp_path, page, heading="Do not eat") == "Do not eat:\n• raw eggs\n• grapefruit\n• sushi"
 
 
-def test_a_heading_above_whole_sentences_is_not_repeated(tmp_path, engine):
+def test_a_heading_above_whole_sentences_is_not_repeated(tmp_path):
     page = column(["## Advice", "• Do not eat raw eggs.", "• Wash your hands before each meal.", "• Sleep well.", FILLER])
-    assert text_of(tmp_path, engine, page).startswith("• Do not eat raw eggs.\n")
+    assert text_of(tmp_path, page).startswith("• Do not eat raw eggs.\n")
 
 
-def test_lists_within_lists_are_indented(tmp_path, engine):
+def test_lists_within_lists_are_indented(tmp_path):
     inner = [at("– cigars", LEFT + 20, 200), at("– pipes", LEFT + 20, 214)]
     outer = [at("• Never smoke:", LEFT, 186), at("• Drink water", LEFT, 228)]
-    text = text_of(tmp_path, engine, [*column(["## Advice", FILLER, FILLER]), *outer, *inner])
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), *outer, *inner])
     assert text.endswith("• Never smoke:\n  • cigars\n  • pipes\n• Drink water")
 
 
-def test_steps_keep_their_numbers(tmp_path, engine):
+def test_steps_keep_their_numbers(tmp_path):
     page = column(["## Advice", "To measure your pulse:", "1. Sit down.", "2. Count for a minute.", "3. Repeat step 2."])
-    assert text_of(tmp_path, engine, page).endswith(":\n1. Sit down.\n2. Count for a minute.\n3. Repeat step 2.")
+    assert text_of(tmp_path, page).endswith(":\n1. Sit down.\n2. Count for a minute.\n3. Repeat step 2.")
 
 
-def test_lines_below_a_lead_without_bullets_are_items(tmp_path, engine):
+def test_lines_below_a_lead_without_bullets_are_items(tmp_path):
     items = [at(text, LEFT + 20, 200 + 14 * number) for number, text in enumerate(("cigarettes", "cigars", "marijuana"))]
     page = [*column(["## Advice", FILLER, FILLER]), at("Never smoke:", LEFT, 186), *items]
-    assert quoted(text_of(tmp_path, engine, page))[-1] == "Never smoke: marijuana"
+    assert quoted(text_of(tmp_path, page))[-1] == "Never smoke: marijuana"
 
 
 @pytest.mark.parametrize("heads", [("DO:", "DON'T:"), ("Safe", "Not safe"), ("Grün", "Rot")])
-def test_lists_beside_each_other_keep_their_heads(tmp_path, engine, heads):
+def test_lists_beside_each_other_keep_their_heads(tmp_path, heads):
     left, right = ("Drink clear soup", "Drink tea", "Rest a lot"), ("Drink alcohol", "Eat raw fish", "Lift a child")
     rows = [at(head, x + 60, 190, 10, True) for head, x in zip(heads, (LEFT, 320), strict=True)]
     for number, pair in enumerate(zip(left, right, strict=True)):
         rows += [at(f"• {text}", x, 216 + 14 * number) for text, x in zip(pair, (LEFT, 320), strict=True)]
-    text = text_of(tmp_path, engine, [*column(["## Advice", FILLER, FILLER]), *rows])
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), *rows])
     lead, other = (head if head.endswith(":") else f"{head}:" for head in heads)
     assert quoted(text)[-6:] == [f"{lead} {item}" for item in left] + [f"{other} {item}" for item in right]
 
 
-def test_a_label_to_the_left_of_the_lists_leads_them_too(tmp_path, engine):
+def test_a_label_to_the_left_of_the_lists_leads_them_too(tmp_path):
     label = [at("Have a", LEFT, 214, 12, True), at("fever?", LEFT, 228, 12, True)]
     heads = [at("DO", 220, 190, 10, True), at("DON'T", 420, 190, 10, True)]
     items = [at(f"• {text}", x, 208 + 14 * row) for row, pair in enumerate([("Rest", "Run"), ("Call us", "Wait")])
              for text, x in zip(pair, (180, 380), strict=True)]  # fmt: skip
-    text = text_of(tmp_path, engine, [*column(["## Advice", FILLER, FILLER]), *label, *heads, *items])
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), *label, *heads, *items])
     assert quoted(text)[-1] == "Have a fever? | DON'T: Wait"
 
 
-def test_two_columns_of_text_with_lists_stay_columns(tmp_path, engine):
+def test_two_columns_of_text_with_lists_stay_columns(tmp_path):
     left = column(["## Advice", SHORT, SHORT, "You may:", "• walk", "• swim", SHORT, SHORT])
     right = column([SHORT, SHORT, SHORT, "Never:", "• smoke", "• dive", SHORT], x=320)
-    assert quoted(text_of(tmp_path, engine, [*left, *right]))[-3:-1] == ["Never: smoke", "Never: dive"]
+    assert quoted(text_of(tmp_path, [*left, *right]))[-3:-1] == ["Never: smoke", "Never: dive"]

@@ -14,8 +14,6 @@ from benchmarks.real_measures import (
     words,
 )
 
-READERS = ("pdfium", "pdfplumber")
-
 
 def document(**parts) -> RealDocument:
     texts = dict.fromkeys(("title", "repository", "path", "sha256", "licence", "language", "layout"), "")
@@ -102,14 +100,13 @@ def test_a_document_is_cut_to_its_pages_with_gold(tmp_path, shipped):
     assert body["acknowledgments"] == 0
 
 
-@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("file", ["cdc-ckd-2021.pdf", "cdc-mmwr-7047a3.pdf"])
-def test_real_documents_of_two_columns_keep_their_words_and_order(reader, file, shipped):
+def test_real_documents_of_two_columns_keep_their_words_and_order(file, shipped):
     pytest.importorskip("pypdfium2")
     pytest.importorskip("pdfplumber")
-    from benchmarks.extract import READERS as OPEN
+    from benchmarks.extract import pdfium
 
     pdf = PUBLIC_DOMAIN / file
-    counts = counts_of(shipped[file], OPEN[reader]()(pdf), pdf)
+    counts = counts_of(shipped[file], pdfium()(pdf), pdf)
     assert counts["order"][0] == counts["order"][1]
     assert counts["lost"][0] <= 0.06 * counts["lost"][1]

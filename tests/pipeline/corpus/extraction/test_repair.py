@@ -8,16 +8,10 @@ from reportlab.pdfgen.canvas import Canvas
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
 from audit.pipeline.corpus.extraction.layout import TextRun, lines_of
-from audit.pipeline.corpus.extraction.page_quality import better_readings, readable_share
 from audit.pipeline.corpus.extraction.repair import clean_text
 from tests.support.pdfs import FILLER, HEIGHT, LEFT, WIDTH, column, write_pdf
 
 IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
-
-
-@pytest.fixture(params=["pdfium", "pdfplumber"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def run(text: str, x0: float, baseline: float = 100.0, size: float = 10.0, **fields: bool) -> TextRun:
@@ -85,13 +79,13 @@ def test_a_bullet_of_another_size_belongs_to_the_text_behind_it():
     assert line(run("•", 50, 105, 20), run("Rest", 75)) == "• Rest"
 
 
-def test_a_hyphen_that_belongs_to_the_word_stays(tmp_path, engine):
+def test_a_hyphen_that_belongs_to_the_word_stays(tmp_path):
     lines = ["## Tests", "You need an X-", "ray and a COVID-", "19 test. At the follow-", "up we follow what is up."]
-    document = extract(write_pdf(tmp_path / "book.pdf", [column(lines)]), IDENTITY, engine)
+    document = extract(write_pdf(tmp_path / "book.pdf", [column(lines)]), IDENTITY)
     assert document.sections[0].text == "You need an X-ray and a COVID-19 test. At the follow-up we follow what is up."
 
 
-def test_text_that_is_turned_or_slanted_is_left_out(tmp_path, engine):
+def test_text_that_is_turned_or_slanted_is_left_out(tmp_path):
     canvas = Canvas(str(tmp_path / "book.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
     for number in range(6):
         canvas.drawString(LEFT, HEIGHT - 200 - 14 * number, FILLER)
@@ -102,7 +96,7 @@ def test_text_that_is_turned_or_slanted_is_left_out(tmp_path, engine):
         canvas.drawString(0, 0, words)
         canvas.restoreState()
     canvas.save()
-    assert extract(tmp_path / "book.pdf", IDENTITY, engine).full_text == " ".join([FILLER] * 6)
+    assert extract(tmp_path / "book.pdf", IDENTITY).full_text == " ".join([FILLER] * 6)
 
 
 @pytest.mark.parametrize("quarter", [90, 270])
@@ -116,7 +110,7 @@ def test_a_page_whose_text_is_turned_is_read_upright(tmp_path, quarter):
     assert extract(tmp_path / "book.pdf", IDENTITY).full_text == "Rest at home. Then call us."
 
 
-def test_words_without_spaces_in_the_file_are_parted_by_their_distance(tmp_path, engine):
+def test_words_without_spaces_in_the_file_are_parted_by_their_distance(tmp_path):
     canvas = Canvas(str(tmp_path / "book.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
     canvas.setFont("Helvetica", 10)
     for row in range(4):
@@ -125,35 +119,4 @@ def test_words_without_spaces_in_the_file_are_parted_by_their_distance(tmp_path,
             canvas.drawString(x, HEIGHT - 200 - 14 * row, word)
             x += canvas.stringWidth(word, "Helvetica", 10) + 1.8
     canvas.save()
-    assert extract(tmp_path / "book.pdf", IDENTITY, engine).full_text == " ".join([FILLER] * 4)
-
-
-# -- pages that another library reads better ---------------------------------------------------------------------------
-
-GLUED = FILLER.replace(" ", "") + " "
-
-
-def test_glued_words_and_unknown_glyphs_are_unreadable():
-    assert readable_share(FILLER * 3, frozenset()) == 1
-    assert readable_share((FILLER + "\ufffd\ufffd\ufffd " * 30) * 3, frozenset()) < 0.75
-    assert readable_share(GLUED * 25, frozenset()) == 0
-
-
-def test_only_a_badly_read_page_is_read_again_and_kept_if_it_is_better():
-    asked = []
-
-    def read_again(place: int) -> str:
-        asked.append(place)
-        return FILLER * 3 if place == 1 else GLUED * 25
-
-    assert better_readings([FILLER * 3, GLUED * 25, GLUED * 25], read_again) == [1]
-    assert asked == [1, 2]
-
-
-def test_a_page_read_again_is_recorded(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "audit.pipeline.corpus.extraction.structure.better_readings", lambda texts, read_again: [0] if read_again(0) else []
-    )
-    document = extract(write_pdf(tmp_path / "book.pdf", [column([FILLER])]), IDENTITY)
-    assert document.pages_read_again == (1,)
-    assert document.full_text == FILLER
+    assert extract(tmp_path / "book.pdf", IDENTITY).full_text == " ".join([FILLER] * 4)

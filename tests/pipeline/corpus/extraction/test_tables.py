@@ -22,20 +22,15 @@ HEADING = ParagraphStyle("heading", fontName="Helvetica-Bold", fontSize=15, lead
 GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
 
 
-@pytest.fixture(params=["pdfium", "pdfplumber"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def table(rows: Sequence[Sequence[str]], style: Sequence[Any] = (), widths: Sequence[int] = (140, 140, 140)) -> Table:
     cells = [[Paragraph(text, BODY) for text in row] for row in rows]
     return Table(cells, colWidths=widths[: len(rows[0])], style=[*GRID, *style])
 
 
-def text_of(path: Path, engine: str, *flowables: Any) -> str:
+def text_of(path: Path, *flowables: Any) -> str:
     story = [Paragraph("Advice", HEADING), Paragraph(FILLER, BODY), Paragraph(FILLER, BODY), *flowables]
     SimpleDocTemplate(str(path / "book.pdf"), invariant=1).build(story)
-    (section,) = extract(path / "book.pdf", IDENTITY, engine).sections
+    (section,) = extract(path / "book.pdf", IDENTITY).sections
     return section.text.removeprefix(f"{FILLER} {FILLER}\n\n")
 
 
@@ -43,13 +38,13 @@ def bold(*texts: str) -> list[str]:
     return [f"<b>{text}</b>" for text in texts]
 
 
-def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
+def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path):
     rows = [
         bold("Medicine", "Allowed", "Why"),
         ["Ibuprofen", "no", "It harms<br/>the kidney."],
         ["Paracetamol", "yes", "It is safe."],
     ]
-    assert text_of(tmp_path, engine, table(rows)) == (
+    assert text_of(tmp_path, table(rows)) == (
         "Medicine | Allowed | Why\n"
         "Medicine: Ibuprofen | Allowed: no | Why: It harms the kidney.\n"
         "Medicine: Paracetamol | Allowed: yes | Why: It is safe."
@@ -64,20 +59,20 @@ def test_each_cell_of_a_ruled_table_has_its_columns_head(tmp_path, engine):
         (10, ["Advice"], "What to eat\nFood: Grapes | Portion: one cup\nFood: Plums | Portion: two"),
     ],
 )
-def test_a_first_row_in_larger_type_is_a_heading_and_not_a_row(tmp_path, engine, size, titles, text):
+def test_a_first_row_in_larger_type_is_a_heading_and_not_a_row(tmp_path, size, titles, text):
     title = f'<font size="{size}">What to eat</font>'
     rows = [[title, ""], bold("Food", "Portion"), ["Grapes", "one cup"], ["Plums", "two"]]
     framed = table(rows, [("SPAN", (0, 0), (1, 0))])
     story = [Paragraph("Advice", HEADING), Paragraph(FILLER, BODY), Paragraph(FILLER, BODY), framed]
     SimpleDocTemplate(str(tmp_path / "book.pdf"), invariant=1).build(story)
-    sections = extract(tmp_path / "book.pdf", IDENTITY, engine).sections
+    sections = extract(tmp_path / "book.pdf", IDENTITY).sections
     assert [section.heading for section in sections] == titles
     assert sections[-1].text.endswith(text)
 
 
-def test_a_cell_divided_in_the_middle_of_its_words_is_one_row(tmp_path, engine):
+def test_a_cell_divided_in_the_middle_of_its_words_is_one_row(tmp_path):
     rows = [bold("Food", "Portion"), ["Bell pepper, raw,", "half a cup"], ["chopped", ""], ["Grapes", "one cup"], ["Plums", ""]]
-    text = text_of(tmp_path, engine, table(rows, [("SPAN", (1, 1), (1, 2)), ("SPAN", (1, 3), (1, 4))]))
+    text = text_of(tmp_path, table(rows, [("SPAN", (1, 1), (1, 2)), ("SPAN", (1, 3), (1, 4))]))
     assert text.splitlines()[1:] == [
         "Food: Bell pepper, raw, chopped | Portion: half a cup",
         "Food: Grapes | Portion: one cup",
@@ -93,59 +88,59 @@ def test_a_cell_divided_in_the_middle_of_its_words_is_one_row(tmp_path, engine):
         ("Never eat", ("Soft cheese, such as:", "Raw fish, such as:"), "Never eat: "),
     ],
 )
-def test_lists_beside_each_other_are_led_by_their_own_sentences_or_also_by_their_label(tmp_path, engine, label, leads, quoted):
+def test_lists_beside_each_other_are_led_by_their_own_sentences_or_also_by_their_label(tmp_path, label, leads, quoted):
     items = ("• cheese<br/>• bread", "• sushi<br/>• oysters")
     cells = [f"{lead}<br/>{item}" for lead, item in zip(leads, items, strict=True)]
-    text = text_of(tmp_path, engine, table([[label, ""], cells], [("SPAN", (0, 0), (1, 0))], widths=(200, 200)))
+    text = text_of(tmp_path, table([[label, ""], cells], [("SPAN", (0, 0), (1, 0))], widths=(200, 200)))
     quotations = [statement.quoted for statement in statements(text)]
     assert f"{quoted}{leads[0]} bread" in quotations
     assert f"{quoted}{leads[1]} sushi" in quotations
     assert label in text
 
 
-def test_a_label_over_several_rows_is_in_each_of_them(tmp_path, engine):
+def test_a_label_over_several_rows_is_in_each_of_them(tmp_path):
     rows = [bold("Group", "Food", "Advice"), ["Fish", "Sushi", "avoid"], ["", "Cod", "cook"]]
-    text = text_of(tmp_path, engine, table(rows, [("SPAN", (0, 1), (0, 2))]))
+    text = text_of(tmp_path, table(rows, [("SPAN", (0, 1), (0, 2))]))
     assert text.splitlines()[1:] == ["Group: Fish | Food: Sushi | Advice: avoid", "Group: Fish | Food: Cod | Advice: cook"]
 
 
-def test_a_row_over_all_columns_is_the_label_of_the_rows_below(tmp_path, engine):
+def test_a_row_over_all_columns_is_the_label_of_the_rows_below(tmp_path):
     rows = [["Not safe", ""], ["Sushi", "raw fish"], ["Safe", ""], ["Rice", "cooked"]]
     style = [("SPAN", (0, 0), (1, 0)), ("SPAN", (0, 2), (1, 2))]
-    assert text_of(tmp_path, engine, table(rows, style)) == "Not safe\nSushi | raw fish\nSafe\nRice | cooked"
+    assert text_of(tmp_path, table(rows, style)) == "Not safe\nSushi | raw fish\nSafe\nRice | cooked"
 
 
-def test_a_list_in_a_cell_is_led_by_its_rows_label_and_its_columns_head(tmp_path, engine):
+def test_a_list_in_a_cell_is_led_by_its_rows_label_and_its_columns_head(tmp_path):
     rows = [bold("Sign", "What to do"), ["Fever", "• Rest.<br/>• Call us."], ["Cough", "• Drink tea.<br/>• Wait."]]
-    assert text_of(tmp_path, engine, table(rows)).endswith(
+    assert text_of(tmp_path, table(rows)).endswith(
         "Fever | What to do:\n• Rest.\n• Call us.\n\nCough | What to do:\n• Drink tea.\n• Wait."
     )
 
 
 @pytest.mark.parametrize("heads", [("DO", "DON'T"), ("Safe", "Not safe")])
-def test_columns_of_advice_become_lists_that_never_mix(tmp_path, engine, heads):
+def test_columns_of_advice_become_lists_that_never_mix(tmp_path, heads):
     rows = [
         bold(*heads),
         ["Drink clear soup and tea", "Drink alcohol or coffee"],
         ["Eat toast or dry rice", "Eat raw fish or eggs"],
     ]
-    assert text_of(tmp_path, engine, table(rows)) == (
+    assert text_of(tmp_path, table(rows)) == (
         f"{heads[0]}:\n• Drink clear soup and tea\n• Eat toast or dry rice\n\n"
         f"{heads[1]}:\n• Drink alcohol or coffee\n• Eat raw fish or eggs"
     )
 
 
-def test_a_table_that_goes_on_on_the_next_page_keeps_its_heads(tmp_path, engine):
+def test_a_table_that_goes_on_on_the_next_page_keeps_its_heads(tmp_path):
     first, second = [bold("Medicine", "Dose"), ["Tacrol", "2 mg"]], [["Predol", "5 mg"], ["Azathi", "1 mg"]]
-    text = text_of(tmp_path, engine, table(first), PageBreak(), table(second))
+    text = text_of(tmp_path, table(first), PageBreak(), table(second))
     assert text.splitlines()[-2:] == ["Medicine: Predol | Dose: 5 mg", "Medicine: Azathi | Dose: 1 mg"]
 
 
-def test_a_frame_around_text_is_not_a_table(tmp_path, engine):
-    assert text_of(tmp_path, engine, table([["Call us at once."]])).splitlines()[-1] == "Call us at once."
+def test_a_frame_around_text_is_not_a_table(tmp_path):
+    assert text_of(tmp_path, table([["Call us at once."]])).splitlines()[-1] == "Call us at once."
 
 
-def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, engine):
+def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path):
     rows = [("Medicine", "Dose", "When"), ("Tacrol", "2 mg", "morning"), ("Predol", "5 mg", "evening")]
     cells = [
         at(text, LEFT + 150 * number, 200 + 20 * row, 10, row == 0)
@@ -154,7 +149,7 @@ def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, eng
     ]
     pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Medicines", FILLER, FILLER]), *cells]])
     assert (
-        extract(pdf, IDENTITY, engine)
+        extract(pdf, IDENTITY)
         .sections[0]
         .text.endswith(
             "\n\nMedicine | Dose | When\n"
@@ -163,7 +158,7 @@ def test_a_table_without_rules_has_the_heads_of_its_bold_first_row(tmp_path, eng
     )
 
 
-def test_close_rows_of_figures_with_space_between_their_groups_stay_apart(tmp_path, engine):
+def test_close_rows_of_figures_with_space_between_their_groups_stay_apart(tmp_path):
     rows = [
         ("Age", "", "", 0), ("18-29", "968 (30.3)", "1.10", 10), ("30-39", "826 (36.4)", "1.31", 20),
         ("Education", "", "", 38), ("At school", "707 (29.3)", "0.66", 48), ("Some college or", "803 (39.6)", "0.92", 58),
@@ -174,7 +169,7 @@ def test_close_rows_of_figures_with_space_between_their_groups_stay_apart(tmp_pa
     pdf = write_pdf(
         tmp_path / "book.pdf", [[*column(["## Figures", FILLER, FILLER]), *cells, at("university", LEFT + 4, 268, 8)]]
     )
-    text = extract(pdf, IDENTITY, engine).sections[0].text
+    text = extract(pdf, IDENTITY).sections[0].text
     expected = ["18-29 | 968 (30.3) | 1.10", "30-39 | 826 (36.4) | 1.31", "At school | 707 (29.3) | 0.66"]
     assert [line for line in text.splitlines() if line in expected] == expected
     assert "Some college or university | 803 (39.6) | 0.92" in text
@@ -192,11 +187,11 @@ HANGING = [
 ]
 
 
-def test_rows_whose_cells_go_on_further_in_are_whole_without_space_between_them(tmp_path, engine):
+def test_rows_whose_cells_go_on_further_in_are_whole_without_space_between_them(tmp_path):
     cells = [at(text, x, 200 + 12 * number, 10, number == 0) for number, row in enumerate(HANGING) for x, text in row]
     pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Signs", FILLER, FILLER]), *cells]])
     assert (
-        extract(pdf, IDENTITY, engine)
+        extract(pdf, IDENTITY)
         .sections[0]
         .text.endswith(
             "\n\nSign | What it means | What to do\n"
@@ -209,7 +204,7 @@ def test_rows_whose_cells_go_on_further_in_are_whole_without_space_between_them(
     )
 
 
-def test_a_label_beside_the_middle_of_indented_lines_begins_no_row(tmp_path, engine):
+def test_a_label_beside_the_middle_of_indented_lines_begins_no_row(tmp_path):
     rows = [
         [(150, "Your temperature is high")],
         [(60, "Fever"), (150, "for an hour.")],
@@ -223,7 +218,7 @@ def test_a_label_beside_the_middle_of_indented_lines_begins_no_row(tmp_path, eng
     cells = [at(text, x, 200 + 12 * number) for number, row in enumerate(rows) for x, text in row]
     pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Signs", FILLER, FILLER]), *cells]])
     assert (
-        extract(pdf, IDENTITY, engine)
+        extract(pdf, IDENTITY)
         .sections[0]
         .text.endswith(
             "\n\nFever:\n• Your temperature is high for an hour.\n• Call us the same day, and do not wait."
@@ -232,27 +227,27 @@ def test_a_label_beside_the_middle_of_indented_lines_begins_no_row(tmp_path, eng
     )
 
 
-def test_the_colon_of_a_head_is_not_doubled(tmp_path, engine):
-    text = text_of(tmp_path, engine, table([bold("Medicine:", "Dose"), ["Tacrol", "2 mg"]]))
+def test_the_colon_of_a_head_is_not_doubled(tmp_path):
+    text = text_of(tmp_path, table([bold("Medicine:", "Dose"), ["Tacrol", "2 mg"]]))
     assert text == "Medicine: | Dose\nMedicine: Tacrol | Dose: 2 mg"
 
 
-def test_a_table_without_left_and_right_sides_is_a_table(tmp_path, engine):
+def test_a_table_without_left_and_right_sides_is_a_table(tmp_path):
     open_sides = [("LINEABOVE", (0, 0), (-1, -1), 0.5, colors.black), ("LINEBELOW", (0, -1), (-1, -1), 0.5, colors.black)]
     inner = [*open_sides, ("LINEAFTER", (0, 0), (0, -1), 0.5, colors.grey)]
     cells = [
         [Paragraph(text, BODY) for text in row] for row in [bold("Grade", "Treatment"), ["1A", "Keep taking<br/>medicines."]]
     ]
-    text = text_of(tmp_path, engine, Table(cells, colWidths=[100, 200], style=inner))
+    text = text_of(tmp_path, Table(cells, colWidths=[100, 200], style=inner))
     assert text.endswith("Grade | Treatment\nGrade: 1A | Treatment: Keep taking medicines.")
 
 
-def test_cells_too_thin_for_text_are_a_drawing(tmp_path, engine):
+def test_cells_too_thin_for_text_are_a_drawing(tmp_path):
     hatched = Table([["", ""], ["", ""]], colWidths=[4, 4], rowHeights=[4, 4], style=GRID)
-    assert text_of(tmp_path, engine, hatched, Paragraph("Rest.", BODY)).endswith("Rest.")
+    assert text_of(tmp_path, hatched, Paragraph("Rest.", BODY)).endswith("Rest.")
 
 
-def test_what_follows_an_open_sentence_in_a_cell_is_below_it(tmp_path, engine):
+def test_what_follows_an_open_sentence_in_a_cell_is_below_it(tmp_path):
     rows = [["• Eat rice<br/>• Eat eggs", "Never eat these foods:<br/><br/>Meat soups and broths"], ["• Drink tea", "• Beer"]]
-    text = text_of(tmp_path, engine, table(rows, widths=[200, 200]))
+    text = text_of(tmp_path, table(rows, widths=[200, 200]))
     assert "• Never eat these foods:\n  • Meat soups and broths" in text

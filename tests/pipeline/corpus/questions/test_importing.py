@@ -130,7 +130,7 @@ def test_tags_outside_the_taxonomy_are_kept_and_reported_with_the_nearest_term(t
 
 
 def test_the_transplant_taxonomy_has_the_published_shape_and_the_simulator_uses_it() -> None:
-    from audit.demo.policies import policies
+    from tests.simulator.policies import policies
 
     taxonomy = read_tag_taxonomy("transplant")
     assert (len(taxonomy.topics), len(taxonomy.subtopics)) == (13, 43)

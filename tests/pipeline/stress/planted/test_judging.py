@@ -8,19 +8,21 @@ from jsonschema import Draft202012Validator
 
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.calls import ANSWERED
+from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import no_replies
 from audit.pipeline.rules.labels import baseline
-from audit.pipeline.stress.planted.judging import PlantedSummary, PlantedTask, model_records, rule_records
+from audit.pipeline.stress.planted.judging import model_records, planted_task, rule_records
 from audit.pipeline.stress.planted.planting import plant
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
+from audit.release.rating_kinds import PLANTED
 from audit.release.schema import json_schema
-from audit.release.validate_planted import planted
 from audit.vocabulary import ABSTAINED, RULES_JUDGE, Label, PlantedKind
 from tests.pipeline.stress.planted.pairs import start_pairs
 
 CHANGES = plant(start_pairs(), 4).items
-TASK = PlantedTask(load_prompts()["structured"], "judge-1", CHANGES)
+PROMPT = load_prompts()["structured"]
+TASK = planted_task(PROMPT, "judge-1", CHANGES)
 
 
 def reply_to(call, label: str) -> Reply:
@@ -31,7 +33,7 @@ def reply_to(call, label: str) -> Reply:
 def test_each_pair_is_asked_about_before_and_after_and_equal_calls_once():
     calls = list(TASK.open_calls("structured", no_replies))
     assert len({call.key for call in calls}) == len(calls)
-    both = [key for change in CHANGES for key in (call.key for call in TASK.pair_of_calls(change))]
+    both = [key for change in CHANGES for key in (call.key for call in TASK.calls_of(change))]
     assert {call.key for call in calls} == set(both)
     assert len(calls) < len(both)
     assert sum(cost.calls for cost in TASK.costs(no_replies)) == len(calls)
@@ -44,18 +46,18 @@ def test_a_reply_that_is_there_is_not_asked_for_again():
 
 
 def test_records_have_both_labels_and_are_valid():
-    before = {TASK.pair_of_calls(change)[0].key for change in CHANGES}
+    before = {TASK.calls_of(change)[0].key for change in CHANGES}
     calls = {call.key: call for call in TASK.open_calls("structured", no_replies)}
     # A perfect judge of amounts: what was not changed is CONSISTENT
     replies = {key: reply_to(call, "CONSISTENT" if key in before else "DIVERGENT") for key, call in calls.items()}
-    summary = PlantedSummary()
-    records = list(model_records(TASK, lambda keys: {key: replies[key] for key in keys}, summary))
-    assert (summary.judged, summary.not_asked, summary.unscored.total()) == (len(CHANGES), 0, 0)
+    summary = Summary()
+    records = list(model_records(TASK, CHANGES, lambda keys: {key: replies[key] for key in keys}, summary))
+    assert (summary.counts["judged"], summary.not_asked, summary.reasons.total()) == (len(CHANGES), 0, 0)
     validator = Draft202012Validator({"$defs": json_schema()["$defs"], "$ref": "#/$defs/planted"})
     for record, change in zip(records, CHANGES, strict=True):
         validator.validate(record)
         repairs: list[str] = []
-        assert planted(record, repairs)["kind"] == change.kind
+        assert PLANTED.read(record, repairs)["kind"] == change.kind
         assert repairs == []
         assert (record["label_before"], record["label"]) == ("CONSISTENT", "DIVERGENT")
         assert record["usage"]["input_tokens"] == 90
@@ -64,11 +66,9 @@ def test_records_have_both_labels_and_are_valid():
 
 
 def test_a_change_without_both_replies_is_not_asked_and_has_no_record():
-    _, after = TASK.pair_of_calls(CHANGES[0])
-    summary = PlantedSummary()
-    records = list(
-        model_records(PlantedTask(TASK.prompt, "judge-1", CHANGES[:1]), lambda _: {after.key: reply_to(after, "X")}, summary)
-    )
+    _, after = TASK.calls_of(CHANGES[0])
+    summary = Summary()
+    records = list(model_records(TASK, CHANGES[:1], lambda _: {after.key: reply_to(after, "X")}, summary))
     assert (records, summary.not_asked) == ([], 1)
 
 
@@ -76,17 +76,17 @@ def test_a_label_that_is_missing_has_a_reason_and_expects_nothing():
     def rules(question: str, a: str, b: str) -> Verdict:
         return Verdict(None, reason=f"{ABSTAINED}: cannot tell")
 
-    summary = PlantedSummary()
+    summary = Summary()
     swaps = [change for change in CHANGES if change.kind is PlantedKind.SWAP]
     records = list(rule_records(swaps, rules, "rules", summary))
     assert {(record["label"], tuple(record["expected"]), record["unscored_reason"]) for record in records} == {
         (None, (), "abstained: cannot tell")
     }
-    assert summary.unscored == {"abstained: cannot tell": len(swaps)}
+    assert summary.reasons == {"abstained: cannot tell": len(swaps)}
 
 
 def test_the_baseline_judge_does_not_depend_on_the_order_and_sees_a_changed_amount():
-    records = list(rule_records(CHANGES, baseline.judge, RULES_JUDGE, PlantedSummary()))
+    records = list(rule_records(CHANGES, baseline.judge, RULES_JUDGE, Summary()))
     of = {kind: [record for record in records if record["kind"] == kind] for kind in ("swap", "amount")}
     assert all(record["label"] == record["label_before"] for record in of["swap"])
     assert {record["label"] for record in of["amount"]} == {Label.DIVERGENT}

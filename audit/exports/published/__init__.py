@@ -1,0 +1,1 @@
+"""A run next to published figures, which stand in figures.csv."""

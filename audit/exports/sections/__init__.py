@@ -1,0 +1,1 @@
+"""What is shown of a run, section by section: a page draws a section, an export writes its tables and figures."""

@@ -1,0 +1,311 @@
+"""Handbooks, questions and pairs of one run: what was compared, how pairs were labelled, what handbooks leave out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from audit.charts.coverage import coverage_figure, coverage_rows
+from audit.charts.funnel import funnel
+from audit.charts.labels import share_heatmap, two_step_bar
+from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, BOTH_ANSWER, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, rate_dots
+from audit.charts.style import Figure, handbook_names
+from audit.exports.context import ExportContext
+from audit.exports.sections.model import TableMaker, listed_as, own_table, rows_of, total_of
+from audit.exports.table_model import Picture, Table, estimate, table_of
+from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
+from audit.metrics.composition import used_columns
+from audit.metrics.question_sources import NOT_STATED
+from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.store.runs import Run
+from audit.tables import Column, TableSpec
+from audit.terms import ALL, display_name, fill
+from audit.vocabulary import LABELS, PRESENT_LABELS
+
+# A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ
+MAX_ROWS = 40
+MAX_TOPICS = 30
+NO_TOPIC = "(none)"
+TOPIC_COUNTS = TableSpec(
+    "{Questions} by {topic}",
+    (Column.named("topic", "{Topic}"), QUESTIONS, Column.share("share", "Share", "of all {questions}"), PAIRS, PRESENT),
+    ("{A_question} on two {topics} counts in both, so the rows add up to more than the run.",),
+)
+LOAD_REPORT = TableSpec(
+    "Records read, loaded and set aside",
+    (
+        Column.text("kind", "Records"),
+        Column.count("read", "Read"),
+        Column.count("loaded", "Loaded"),
+        Column.count("quarantined", "Set aside"),
+    ),
+    ("Read = loaded + set aside; records that were set aside are left out of every figure.",),
+)
+SIGNIFICANCE = TableSpec(
+    "Disagreements by clinical significance",
+    (Column.text("grade", "Clinical significance"), PAIRS, Column.share("share", "Share", "of disagreeing pairs")),
+    ("The judge grades divergent and contradictory pairs. Pairs without a grade are counted as not stated.",),
+)
+GRADES = {"high": "high", "medium": "medium", "low": "low", "unstated": "not stated"}
+COVERAGE = TableSpec(
+    "Questions not addressed by {handbooks}, by their {organ}",
+    (
+        ORGAN,
+        HANDBOOKS,
+        Column.share("least", "Lowest", "absence"),
+        Column.share("mean", "Mean", "absence"),
+        Column.share("median", "Median", "absence"),
+        Column.share("most", "Highest", "absence"),
+    ),
+    (ABSENCE, "Mean and median are over {handbooks}, each counting once."),
+)
+
+
+# -- data and units ----------------------------------------------------------------------------------------------------
+
+
+def load_report(context: ExportContext) -> Table:
+    """Whether every record was read: read = loaded + quarantined, by kind."""
+    totals = context.run.report.get("totals", {})
+    rows = [{"kind": context.run.term(kind), **numbers} for kind, numbers in totals.items()]
+    frame = pd.DataFrame(rows).reindex(columns=[column.name for column in LOAD_REPORT.columns])
+    n = f"{sum(numbers.get('read', 0) for numbers in totals.values()):,} records"
+    verdict = str(context.run.report.get("verdict", "This run has no load report."))
+    return table_of("load_report", LOAD_REPORT, frame, context.run, n).noted(verdict)
+
+
+def _no_cost(context: ExportContext, frame: pd.DataFrame) -> str:
+    without = "This release does not state the cost of its models: its answers and verdicts have no tokens or seconds."
+    return "" if frame["stated"].any() else without
+
+
+def _without_price(context: ExportContext, table: Table) -> Table:
+    columns = tuple(column for column in table.columns if column.name != "cost")
+    return replace(table, columns=columns, notes=table.notes[:-1])
+
+
+DATA_TABLES: tuple[TableMaker, ...] = (
+    load_report,
+    own_table("model_cost", total_of("stated", "numbers"), missing=_no_cost, finish=_without_price),
+)
+"""What was read, and what it cost."""
+
+
+def questions(context: ExportContext) -> Table:
+    """How many questions there are on each topic."""
+    frame, total = context.frame("topics", level="topic"), context.frame("organs", scope=ALL_HANDBOOKS).iloc[-1]["questions"]
+    # Without questions the share is unknown, not 0
+    with_share = frame.assign(share=frame["questions"] / total if total else float("nan"))
+    return table_of("questions", TOPIC_COUNTS, with_share, context.run, context.fill(f"{total:,} {{questions}}"))
+
+
+def _no_source(context: ExportContext, frame: pd.DataFrame) -> str:
+    without = context.fill("No {question} of this run says where it comes from: the field `source` is empty.")
+    return without if (frame["source"] == NOT_STATED).all() else ""
+
+
+UNIT_TABLES: tuple[TableMaker, ...] = (
+    # Handbooks, centers and phases by the handbook's organ; questions and pairs by the question's
+    own_table(
+        "composition",
+        stem="corpus",
+        finish=lambda context, table: replace(table, columns=used_columns(table.frame, table.columns)),
+    ),
+    questions,
+    own_table("question_sources", total_of("questions", "{questions}"), missing=_no_source),
+)
+"""Handbooks, questions and pairs."""
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+class LabelCounts(NamedTuple):
+    """How many pairs were labelled in which way."""
+
+    prescreened: int
+    judged: dict[str, int]
+    unscored: int
+
+    @property
+    def figure(self) -> Figure:
+        """All pairs, with the judged pairs enlarged."""
+        return two_step_bar(*self)
+
+
+def label_counts(outcomes: pd.DataFrame) -> LabelCounts:
+    """The counts of the metric `labels`."""
+    pairs = outcomes.set_index(["how", "label"])["pairs"]
+    judged = {label.value: int(pairs["judged", label.value]) for label in LABELS}
+    return LabelCounts(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
+
+
+def named_organs(run: Run, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """A frame by organ with readable names, the ids in `organ_id`; and the name of the row of the whole run."""
+    everything = fill(run, "all {organs}")
+    return frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, everything).map(display_name)), everything
+
+
+def significance(context: ExportContext) -> Table:
+    """Disagreeing pairs by the clinical significance that the judge gave them."""
+    counts = context.frame("severity", level="question")[list(GRADES)].sum()
+    total = int(counts.sum())
+    rows = [
+        {"grade": words, "pairs": counts[name], "share": counts[name] / total if total else None}
+        for name, words in GRADES.items()
+    ]
+    return table_of("significance", SIGNIFICANCE, pd.DataFrame(rows), context.run, f"{total:,} disagreeing pairs")
+
+
+def _no_subtopic(context: ExportContext, frame: pd.DataFrame) -> str:
+    return context.fill("No {question} of this run has a subtopic.") if (frame["topic"] == NO_TOPIC).all() else ""
+
+
+def _with_rho(context: ExportContext, table: Table) -> Table:
+    rho = context.frame("severity_rho").set_index("level")
+    low_to_high = (rho[name].astype(float)["topic"] for name in ("rho", "rho_low", "rho_high"))
+    return table.noted(context.fill("Spearman's rho of the two rankings over {topics}: ") + estimate(*low_to_high) + ".")
+
+
+LABEL_TABLES: tuple[TableMaker, ...] = (
+    own_table("labels"),
+    significance,
+    own_table("organs"),
+    own_table("topics", level="topic"),
+    own_table("topics", stem="subtopics", title="The rates by subtopic", missing=_no_subtopic, level="subtopic"),
+    *map(own_table, ("disputed_shares", "centers", "center_case_mix", "disagreement_bounds", "label_entropy")),
+    own_table("severity", finish=_with_rho, level="topic"),
+    own_table("severity_rho"),
+    own_table("evidence_modes"),
+)
+"""How pairs were labelled."""
+
+
+def labels(context: ExportContext) -> list[Picture]:
+    """All pairs, with the judged pairs enlarged."""
+    title = "How pairs were labelled: all pairs, with the judged pairs enlarged"
+    return [Picture("labels", title, label_counts(context.frame("labels")).figure)]
+
+
+def organs(context: ExportContext) -> list[Picture]:
+    """The four rates per organ."""
+    frame, everything = named_organs(context.run, context.frame("organs"))
+    title = context.fill("The four rates by {organ} of the {question}, with 95 % intervals; dashed: the whole run")
+    return [Picture("organs", title, rate_dots(frame, "organ", AUDIT_RATES, overall=everything))]
+
+
+def organ_labels(context: ExportContext) -> list[Picture]:
+    """Label shares per organ."""
+    frame, _ = named_organs(context.run, context.frame("organs"))
+    title = context.fill("Labels of the pairs in which both answer, by {organ}")
+    return [Picture("organ_labels", title, share_heatmap(frame, "organ", PRESENT_LABELS, BOTH_ANSWER))]
+
+
+def topics(context: ExportContext) -> list[Picture]:
+    """Three rates per topic, the most disagreement first."""
+    frame = context.frame("topics", level="topic").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_TOPICS)
+    figure = rate_dots(
+        frame.assign(topic=frame["topic"].map(display_name)),
+        "topic",
+        (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE),
+    )
+    return [Picture("topics", context.fill("Three rates by {topic}, with 95 % intervals"), figure)]
+
+
+LABEL_PICTURES = (labels, organs, organ_labels, topics)
+"""How pairs were labelled, as figures."""
+
+# -- coverage ----------------------------------------------------------------------------------------------------------
+
+
+@listed_as("coverage")
+def absence_by_organ(context: ExportContext) -> Table:
+    """How much the handbooks of an organ leave out: the lowest absence, the mean, the median, the highest."""
+    handbooks = context.frame("handbooks")
+    rows = [_absence_range(str(organ), group) for organ, group in (*handbooks.groupby("organ"), (ALL, handbooks))]
+    n = context.fill(f"{handbooks['asked'].sum():,} answers of {len(handbooks):,} {{handbooks}}")
+    return table_of("coverage", COVERAGE, pd.DataFrame(rows), context.run, n)
+
+
+def _absence_range(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
+    absence = handbooks["absence"]
+    ends = {"least": absence.min(), "mean": absence.mean(), "median": absence.median(), "most": absence.max()}
+    return {"organ": organ, "handbooks": len(handbooks), **ends}
+
+
+COVERAGE_TABLES: tuple[TableMaker, ...] = (
+    absence_by_organ,
+    own_table("coverage", total_of("asked", "answers"), stem="coverage_cells"),
+    own_table("handbooks", rows_of("{handbooks}")),
+    own_table("handbook_case_mix"),
+)
+"""What handbooks leave out."""
+
+
+def coverage(context: ExportContext) -> list[Picture]:
+    """Absence of each handbook, by organ of the question; one figure per organ if there are many handbooks."""
+    books, cells, word = context.frame("handbooks"), context.frame("coverage"), context.run.term("handbook")
+    title = context.fill(
+        "Percentage of {questions} that each {handbook} does not address; pale: not addressed, hatched: not asked"
+    )
+    if len(books) <= MAX_ROWS:
+        return [Picture("coverage", title, coverage_figure(coverage_rows(books, "organ"), cells, word))]
+    return [
+        Picture(
+            f"coverage_{organ}", f"{title}; {display_name(organ)}", coverage_figure(coverage_rows(own, "absence"), cells, word)
+        )
+        for organ, own in books.groupby("organ")
+    ]
+
+
+def disagreement(context: ExportContext) -> list[Picture]:
+    """Disagreement of each handbook, the most first, as many as fit on a page."""
+    books = context.frame("handbooks").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_ROWS)
+    names = handbook_names(context.frame("handbooks"))
+    figure = rate_dots(books.assign(name=books["handbook_id"].map(names)), "name", (DISAGREEMENT_RATE,))
+    return [Picture("handbooks", context.fill("Disagreement of each {handbook} with others, with 95 % intervals"), figure)]
+
+
+def case_mix(context: ExportContext) -> list[Picture]:
+    """Disagreement of each center over the number expected from its questions, where two centers can be compared."""
+    table = context.frame("center_case_mix")
+    if table["ratio"].notna().sum() < 2:
+        return []
+    title = context.fill("Disagreement of each {center} with others over the number expected from its {questions}, as a funnel")
+    return [Picture("center_case_mix", title, funnel(table, "center"))]
+
+
+COVERAGE_PICTURES = (coverage, disagreement, case_mix)
+"""What handbooks leave out, as figures."""
+
+# -- a handbook with itself --------------------------------------------------------------------------------------------
+
+
+def _compared_within(context: ExportContext) -> pd.DataFrame:
+    counts = context.frame("within_handbook_counts")
+    return counts[counts["findings"].notna()]
+
+
+def _nothing_within(context: ExportContext) -> str:
+    without = (
+        context.fill("No {handbook} of this run was compared with itself: whether it disagrees with itself is unknown. ")
+        + "A release has it in within_handbook.jsonl; `audit run` and `audit within` write it."
+    )
+    return without if _compared_within(context).empty else ""
+
+
+def _handbooks_compared(context: ExportContext, frame: pd.DataFrame) -> str:
+    return context.fill(f"{len(_compared_within(context)):,} of {len(frame):,} {{handbooks}} compared")
+
+
+def _disagreements_within(context: ExportContext, frame: pd.DataFrame) -> str:
+    compared = len(_compared_within(context))
+    return context.fill(f"disagreements: {frame['number'].nunique():,}; {{handbooks}} compared: {compared:,}")
+
+
+WITHIN_TABLES: tuple[TableMaker, ...] = (
+    own_table("within_handbook_counts", _handbooks_compared, needs=_nothing_within),
+    own_table("within_handbook", _disagreements_within, needs=_nothing_within),
+)
+"""Where handbooks disagree with themselves."""

@@ -1,0 +1,81 @@
+"""A command that puts a task to a model: its estimate, its calls, and the result."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from audit.cli.conventions import FINDINGS, OK, print_result
+from audit.pipeline.cli.estimates import CostEstimate, ShareLeft, estimate, with_stored_replies
+from audit.pipeline.cli.model_calls import carry_out
+from audit.pipeline.llm.tasks import LlmTask, Replies
+from audit.settings import Settings
+
+
+def about_calls(journal: str) -> str:
+    """What every such command says about its endpoint and its journal."""
+    return (
+        "AUDIT_JUDGE_URL, AUDIT_JUDGE_MODEL and AUDIT_JUDGE_KEY set the endpoint. Every reply is stored in\n"
+        f"{journal}, next to the folder, before it is parsed. If the command stops, the same command\n"
+        "continues where it stopped, and no call is made twice."
+    )
+
+
+def print_estimate(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    task: LlmTask,
+    *,
+    sends: str,
+    remarks: str = "",
+    figures: Mapping[str, Any] | None = None,
+    text: Callable[[CostEstimate], str] = lambda cost: cost.text,
+    share_left: ShareLeft = lambda *_: 1.0,
+) -> dict[str, Any]:
+    """Print what the open calls of a task would cost, and return it as figures.
+
+    sends    what the prompts contain, and whose it is; `remarks` are sentences below the estimate
+    figures  are added to those of the estimate
+    text     all of it in words
+    """
+
+    def measure(replies: Replies) -> CostEstimate:
+        return estimate(
+            settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends, remarks=remarks, share_left=share_left
+        )
+
+    cost = with_stored_replies(arguments.out, task.plan(), measure)
+    record = {**cost.record, **(figures or {})}
+    print_result(arguments, text(cost), record)
+    return record
+
+
+def run_task(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    task: LlmTask,
+    *,
+    write: Callable[[Replies, list[str]], int],
+    **estimated: Any,
+) -> int:
+    """Make the calls of a task and write its result; or with `--dry-run` print an estimate. Returns the exit code.
+
+    write      writes the result, given the replies and what the servers report to be, and prints what was written
+    estimated  for `print_estimate`
+    """
+    if arguments.dry_run:
+        print_estimate(arguments, settings, task, **estimated)
+        return OK
+    return carry_out(arguments, settings, task, write=lambda journal, servers: write(journal.latest, servers))
+
+
+def print_written(
+    arguments: argparse.Namespace, lines: Sequence[str], records: str, path: Path, result: Mapping[str, Any], *, findings: bool
+) -> int:
+    """Print what was written into a release, and how to load it; the exit code."""
+    load = f"Load the release again with: audit load {shlex.quote(str(arguments.release))}"
+    print_result(arguments, "\n".join([*filter(None, lines), f"{records}: {path}. {load}"]), result)
+    return FINDINGS if findings else OK

@@ -1,0 +1,213 @@
+"""Replies of a model: the JSON object that was asked for, found in the text, read into its model, and how it was read.
+
+A task declares its reply once, as a `ReplyModel`: the schema that a server gets comes from it, and so does the reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import getitem
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeGuard, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WrapValidator, model_validator
+
+from audit.pipeline.llm.calls import CUT
+from audit.pipeline.llm.reply_text import (
+    clean_text,
+    json_objects,
+    repaired_object,
+    unreadable_reason,
+    whole_object,
+    without_thinking,
+)
+from audit.release.journal_files import Reply
+from audit.vocabulary import Parse
+
+FAULTY = "faulty"
+"""The context of validating an object that may have faults; without it, an object must obey its model in every point."""
+SCHEMA_KEYWORDS = ("type", "properties", "required", "additionalProperties", "items", "maxItems", "maxLength", "enum")
+
+
+class ReplyModel(BaseModel):
+    """What a reply contains: its fields in the order in which a model writes them.
+
+    keys           an object of a text is this reply if it has one of these fields, of `key_type`; without keys, any object is
+    repairable     False where a task has rules of its own for broken objects
+    thinks_inside  whether some models put their thinking into a field
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    keys: ClassVar[tuple[str, ...]] = ()
+    key_type: ClassVar[type] = object
+    repairable: ClassVar[bool] = True
+    thinks_inside: ClassVar[bool] = False
+
+    @classmethod
+    def recognises(cls, value: Mapping[str, Any]) -> bool:
+        """Whether an object of a text is meant as this reply."""
+        return not cls.keys or any(key in value and isinstance(value[key], cls.key_type) for key in cls.keys)
+
+    @classmethod
+    def schema_to_send(cls) -> dict[str, Any]:
+        """The JSON Schema of the reply, without pydantic's titles and references: journals know calls by these words."""
+        schema = cls.model_json_schema()
+        return _plain_schema(schema, schema.get("$defs", {}))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:
+        if info.context == FAULTY and isinstance(value, Mapping):
+            return {name: value.get(name) for name in cls.model_fields}
+        return value
+
+
+M = TypeVar("M", bound=ReplyModel)
+
+
+def faulty(read: Callable[[Any], Any]) -> WrapValidator:
+    """A field of an object that may have faults is what `read` makes of its value, or of None where it is missing."""
+    return WrapValidator(lambda value, check, info: read(value) if info.context == FAULTY else check(value))
+
+
+def spelled(read: Callable[[Any], Any]) -> WrapValidator:
+    """The same, and it must then be what was asked for: else the object cannot be read."""
+    return WrapValidator(lambda value, check, info: check(read(value) if info.context == FAULTY else value))
+
+
+def cleaned(max_length: int) -> WrapValidator:
+    """A text without control characters, shortened where it is too long; empty where it is none."""
+    return faulty(lambda value: clean_text(value, max_length) or "")
+
+
+def needed(max_length: int) -> WrapValidator:
+    """The same, without which the object cannot be read."""
+    return faulty(lambda value: _not_empty(clean_text(value, max_length)))
+
+
+def _not_empty(text: str | None) -> str:
+    if not text:
+        raise ValueError("no text")
+    return text
+
+
+def entries_of(model: type[M], most: int | None = None) -> WrapValidator:
+    """The first `most` entries of a list, each read as `model`; what cannot be read is left out, and no list has no entries."""
+    return faulty(
+        lambda values: (
+            [one for value in values[:most] if (one := _read(model, value)) is not None] if isinstance(values, list) else []
+        )
+    )
+
+
+def all_entries_of(model: type[ReplyModel]) -> WrapValidator:
+    """The entries of a list, all read as `model`; where one cannot be read, the object with the list cannot."""
+
+    def read(values: Any) -> list[ReplyModel]:
+        if not isinstance(values, list):
+            raise ValueError("no list")
+        return [model.model_validate(value, context=FAULTY) for value in values]
+
+    return faulty(read)
+
+
+def annotated(kind: Any, *rules: Any) -> Any:
+    """The type of a field, for a model that is made from a table: `kind`, or one of a tuple of words, and rules on it."""
+    declared = getitem(Literal, tuple(kind)) if isinstance(kind, tuple) else kind
+    return getitem(Annotated, (declared, *rules)) if rules else declared
+
+
+@dataclass(frozen=True)
+class Reading(Generic[M]):
+    """The objects of a reply that are meant as its model, in order.
+
+    found    the objects as they stand; `values`: those that could be read, `unread`: the others
+    parse    strict: the text is one object as asked for in every point; lenient: anything else with an object; none
+    reason   why the reply has no text to read
+    objects  how many JSON objects the text has; `whole`: it is one of them and nothing else
+    text     without thinking; `after`: what follows the last object
+    """
+
+    found: tuple[Mapping[str, Any], ...] = ()
+    values: tuple[M, ...] = ()
+    unread: tuple[Mapping[str, Any], ...] = ()
+    parse: Parse = Parse.NONE
+    reason: str | None = None
+    cut: bool = False
+    objects: int = 0
+    whole: bool = False
+    text: str = ""
+    after: str = ""
+
+    def only(self, missing: str) -> tuple[M | None, str | None]:
+        """The value of a reply with one object, or None and why: of two objects it is unclear which one is meant."""
+        if self.reason:
+            return None, self.reason
+        if len(self.values) + len(self.unread) != 1:
+            return None, CUT if self.cut else missing
+        return (self.values[0], None) if self.values else (None, missing)
+
+
+def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = None) -> Reading[M]:
+    """What a reply has of `model`; `asked`: what was asked for, if that is less.
+
+    Objects may stand among thinking, code fences and chatter, and their fields may have faults as far as the model reads them.
+    A text without such an object is repaired where its punctuation alone is broken, and believed if it then obeys the model.
+    """
+    if reason := unreadable_reason(reply):
+        return Reading(reason=reason)
+    cut, text, asked = reply.outcome == CUT, (reply.text or "").strip(), asked or model
+    if not (model.thinks_inside and obeys(whole_object(text), asked)):
+        text = without_thinking(text)
+    whole, matches = whole_object(text), json_objects(text)
+    found = [match.value for match in matches if model.recognises(match.value)]
+    repaired = repaired_object(text) if model.repairable and not (found or cut) else None
+    if obeys(repaired, asked):
+        found = [repaired]
+    values = [_read(model, value) for value in found]
+    strict = obeys(whole, asked)
+    return Reading(
+        tuple(found),
+        tuple(value for value in values if value is not None),
+        tuple(raw for raw, value in zip(found, values, strict=True) if value is None),
+        Parse.STRICT if strict else Parse.LENIENT if found else Parse.NONE,
+        cut=cut,
+        objects=len(matches),
+        whole=whole is not None,
+        text=text,
+        after=matches[-1].after if matches else "",
+    )
+
+
+def obeys(value: Mapping[str, Any] | None, model: type[ReplyModel]) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a value is what was asked for, in every point."""
+    try:
+        model.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def _read(model: type[M], value: Any) -> M | None:
+    try:
+        return model.model_validate(value, context=FAULTY)
+    except ValidationError:
+        return None
+
+
+def _plain_schema(rule: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of a rule that a server needs, in one order; a value or null is one rule with two types."""
+    if "$ref" in rule:
+        return _plain_schema(shared[rule["$ref"].rpartition("/")[2]], shared)
+    if "anyOf" in rule:
+        value = _plain_schema(rule["anyOf"][0], shared)
+        nullable = {"enum": [*value["enum"], None]} if "enum" in value else {}
+        return value | {"type": [value["type"], "null"]} | nullable
+    # pydantic says `const` of a single word
+    rule = {"enum": [rule["const"]], **rule} if "const" in rule else rule
+    plain = {name: rule[name] for name in SCHEMA_KEYWORDS if name in rule}
+    if "properties" in plain:
+        plain["properties"] = {name: _plain_schema(part, shared) for name, part in plain["properties"].items()}
+    if "items" in plain:
+        plain["items"] = _plain_schema(plain["items"], shared)
+    return plain

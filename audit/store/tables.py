@@ -1,0 +1,47 @@
+"""The tables of a store: those of the kinds of record, the view of judged pairs, and those of schema.sql."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+
+from audit.release.schema import STORED
+from audit.vocabulary import DISAGREEING, Label, sql_list
+
+JUDGED_PAIRS = f"""
+create view judged_pairs as   -- pairs with the two words that figures rest on; both are null where a pair is unscored:
+select *,                     -- a missing verdict is neither absence nor agreement
+       label <> '{Label.ABSENT}' as present,  -- both handbooks address the question
+       label in {sql_list(DISAGREEING)} as disagrees
+from pairs;
+"""
+
+
+@cache
+def store_schema() -> str:
+    """The statements that make an empty store."""
+    rest = resources.files("audit.store").joinpath("schema.sql").read_text()
+    return "\n".join((*_enums(), *_tables(), JUDGED_PAIRS, rest))
+
+
+@cache
+def layout() -> str:
+    """Identifies the tables: a store with another layout is rebuilt from its release, not read."""
+    return hashlib.sha256(store_schema().encode()).hexdigest()[:16]
+
+
+def _enums() -> Iterator[str]:
+    """The vocabularies that have a type of their own."""
+    terms = (field.terms for kind in STORED for field in kind.fields if field.terms)
+    for name, allowed in {one.enum: one.allowed for one in terms if one.enum}.items():
+        quoted = ", ".join(f"'{term}'" for term in allowed)
+        yield f"create type {name} as enum ({quoted});"
+
+
+def _tables() -> Iterator[str]:
+    for kind in STORED:
+        if kind.table:
+            columns = ", ".join(f'"{name}" {sql}' for name, sql in kind.table_columns.items())
+            yield f"create table {kind.table} ({columns});"

@@ -1,0 +1,85 @@
+"""Sections as pages draw them: the heading, the figure, the table, the sentences and the file of a declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from audit.exports.sections.model import Section, Sentence, said
+from audit.store.runs import Run
+from audit.tables import Column
+from pages._shared.loaders import load
+from pages._shared.systems import wide_chart
+from pages._shared.widgets import chart, counts, footer, say, table
+
+
+def show(run: Run, section: Section, **options: Any) -> pd.DataFrame:
+    """A whole section, by the metric's options; where the metric has no row, what the section then says. The frame."""
+    frame: pd.DataFrame = load(section.metric, run, **options)
+    if not frame.empty:
+        heading(run, section)
+        body(run, section, frame)
+    elif section.empty:
+        heading(run, section)
+        counts(run, section.empty)
+    return frame
+
+
+def heading(run: Run, section: Section) -> None:
+    """Its heading, if it has one."""
+    if section.heading:
+        (st.subheader if section.below else st.header)(say(run, section.heading), anchor=False)
+
+
+def body(run: Run, section: Section, frame: pd.DataFrame) -> None:
+    """The figure and the table."""
+    if section.drawing:
+        drawing(run, section, frame)
+    listing(run, section, frame)
+
+
+def drawing(run: Run, section: Section, frame: pd.DataFrame) -> None:
+    """The figure, and how to read it."""
+    drawn = section.drawing
+    assert drawn is not None
+    figure = (drawn.on_page or drawn.draw)(frame)
+    (wide_chart if drawn.wide else chart)(figure, drawn.key or drawn.name, drawn.alt)
+    _sentence(run, section.reading, frame)
+
+
+def listing(
+    run: Run,
+    section: Section,
+    frame: pd.DataFrame,
+    columns: Sequence[Column] = (),
+    *,
+    saved: pd.DataFrame | None = None,
+    file: str = "",
+) -> None:
+    """The table, the sentence below it, and the CSV file.
+
+    columns  instead of those of the section
+    saved    the rows of the file, where they are not those of the table
+    file     its stem, where it is not that of the section
+    """
+    rows(run, section, frame, columns)
+    _sentence(run, section.sentence, frame)
+    for note in section.metric.table.notes_for(run) if section.notes else ():
+        counts(run, "{note}", note=note)
+    written = section.ordered(frame if saved is None else saved)
+    footer(written, file or section.csv, run, section.metric.name, *section.explains)
+
+
+def rows(run: Run, section: Section, frame: pd.DataFrame, columns: Sequence[Column] = ()) -> None:
+    """The table alone."""
+    shown = columns or section.metric.table.pick(run, *section.columns)
+    table(section.ordered(frame), section.key, shown, rows=section.rows, digits=section.digits, decimals=section.decimals)
+
+
+def _sentence(run: Run, sentence: Sentence, frame: pd.DataFrame) -> None:
+    template, values = said(sentence, frame)
+    if template:
+        counts(run, template, **values)

@@ -1,0 +1,1 @@
+"""About: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Answer: the page and its parts."""

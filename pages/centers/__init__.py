@@ -1,0 +1,1 @@
+"""Centers: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Compare: the page and its parts."""

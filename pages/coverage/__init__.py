@@ -1,0 +1,1 @@
+"""Coverage: the page and its parts."""

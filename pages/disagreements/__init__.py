@@ -1,0 +1,1 @@
+"""Disagreements: the page and its parts."""

@@ -1,0 +1,137 @@
+"""Disagreements: the clinician's workbench. A list of disputed questions or pairs, and next to it the open one."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.style import handbook_names
+from audit.metrics._search_places import places_in_pairs, places_in_questions
+from audit.metrics.disagreements import ORDERS, Filters, disagreements
+from audit.metrics.disputed_questions import disputed_questions
+from audit.queries.lookup import handbook_list
+from audit.queries.pair_view import pair
+from audit.queries.weak_evidence import weak_answers
+from audit.store.runs import Run
+from pages._shared import pair_list
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.pair_filters import link_for_a_pair, link_for_all, pick_filters
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.question_detail import question_view
+from pages._shared.side_by_side import side_by_side
+from pages._shared.widgets import counts, how_counted, link, say
+from pages.disagreements.pair_downloads import download_all
+from pages.disagreements.saved_selections import saved_selections
+
+LEAD = "Where {handbooks} disagree, the gravest first. Pick a row, or move with the arrow keys, to read who says what."
+CSS = Path(__file__).with_name("workbench.css")
+BY_QUESTION, BY_PAIR = "questions", "pairs"
+LISTS = {BY_QUESTION: "Questions", BY_PAIR: "Pairs"}
+SORTS = {
+    "significance": "Clinical significance", "label": "Label", "handbooks": "Number of {handbooks}", "release": "Release order",
+}  # fmt: skip
+Pane = st.delta_generator.DeltaGenerator
+NO_MATCH = "No pair matches these filters. Remove a filter, or choose more labels."
+
+
+def pick_rows(run: Run) -> tuple[str, str]:
+    """Pickers for the kind of rows and their order."""
+    with st.container(horizontal=True, vertical_alignment="center", key="rows"):
+        listed = choose("Rows", tuple(LISTS), "list", named_by(LISTS), show_label=False)
+        words = {name: f"{say(run, title)} first" for name, title in SORTS.items()}
+        order = pick_one("Order", tuple(ORDERS), "sort", "significance", named_by(words), show_label=False)
+    return listed, order or "significance"
+
+
+def questions_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: str, names: dict[str, str]) -> None:
+    """Questions at the left, who says what on one of them at the right."""
+    start = (pair_list.page_number() - 1) * pair_list.PER_PAGE
+    table = load(disputed_questions, run, filters=filters, limit=pair_list.PER_PAGE, offset=start, order=order)
+    stop_if_empty(run, left, table)
+    occurrences = load(places_in_questions, run, filters=filters, question_ids=tuple(table["question_id"]))
+    rows = pair_list.question_rows(run, table, occurrences, names)
+    opened = st.query_params.get("question") or rows[0].key
+    with left:
+        total, pairs = int(table["total"].iloc[0]), int(table["total_pairs"].iloc[0])
+        counts(run, "**{total}** {questions} with **{pairs}** pairs match.", total=f"{total:,}", pairs=f"{pairs:,}")
+        pair_list.question_list(run, rows, opened)
+        below_the_list(run, total, pairs, filters, order, "disputed_questions")
+    with right:
+        with st.container(horizontal=True, vertical_alignment="center", key="steps"):
+            pair_list.step_buttons([row.key for row in rows], opened, pair_list.open_question)
+            link("question", "Matrix and all answers", run, icon=":material/grid_on:", question=opened)
+        question_view(run, opened, filters, names)
+
+
+def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: str, names: dict[str, str]) -> None:
+    """Pairs at the left, both answers of one of them at the right."""
+    start = (pair_list.page_number() - 1) * pair_list.PER_PAGE
+    table = load(disagreements, run, filters=filters, limit=pair_list.PER_PAGE, offset=start, order=order)
+    stop_if_empty(run, left, table)
+    occurrences = load(places_in_pairs, run, filters=filters, pairs=tuple(pair_list.pairs_of(table)))
+    weak = load(weak_answers, run, question_ids=tuple(table["question_id"].unique()))
+    rows, opened = pair_list.pair_rows(table, names, occurrences, weak), pair_list.opened_pair(table)
+    with left:
+        total = int(table["total"].iloc[0])
+        counts(
+            run, "**{total}** pairs match; {first} to {last} are shown.", total=f"{total:,}", first=table["rank"].iloc[0],
+            last=table["rank"].iloc[-1],
+        )  # fmt: skip
+        pair_list.pair_list(run, rows, opened)
+        below_the_list(run, total, total, filters, order, "disagreements")
+    with right:
+        with st.container(horizontal=True, vertical_alignment="center", key="steps"):
+            pair_list.step_buttons([row.key for row in rows], json.dumps(opened), pair_list.open_pair_of_row)
+            link("question", "Who says what on this question", run, icon=":material/grid_on:", question=opened[0])
+            link_for_a_pair(run, *opened)
+        question_id, a, b = opened
+        side_by_side(run, load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b), names)
+
+
+def stop_if_empty(run: Run, left: Pane, table: pd.DataFrame) -> None:
+    """Stop with a message where nothing matches."""
+    if table.empty:
+        left.info(say(run, NO_MATCH))
+        st.stop()
+
+
+def panes() -> tuple[Pane, Pane]:
+    """The pane of the list and that of the detail, which opens over the list where a window is too narrow for both."""
+    picked = "question" in st.query_params
+    left, right = st.container(key="workbench").columns([5, 7], gap="small")
+    detail = right.container(key="picked" if picked else "nothing_picked").container(key="pane_detail")
+    detail.container(key="back_to_list").button(
+        "Back to the list", icon=":material/arrow_back:", key="back", on_click=partial(pair_list.close, pair_list.PARAMS)
+    )
+    return left.container(key="pane_list"), detail
+
+
+def below_the_list(run: Run, total: int, pairs: int, filters: Filters, order: str, metric: str) -> None:
+    """Pages of the list, every match as a file, and what the list counts."""
+    pair_list.page_picker(total)
+    with st.container(horizontal=True):
+        download_all(run, filters, order, pairs)
+        how_counted(metric)
+    link_for_all(run)
+
+
+with page("Disagreements", LEAD) as run:
+    st.html(CSS)
+    names = handbook_names(load(handbook_list, run))
+    with st.container(key="filters"):
+        chosen, saved = st.columns([13, 2], vertical_alignment="bottom")
+        with chosen:
+            filters = pick_filters(run, names)
+        with saved:
+            saved_selections(run)
+    left, right = panes()
+    with left:
+        listed, order = pick_rows(run)
+    pair_list.close_when_changed("filters", (filters, listed), (*pair_list.PARAMS, "page"))
+    pair_list.close_when_changed("order", order, ("page",))
+    (questions_workbench if listed == BY_QUESTION else pairs_workbench)(run, left, right, filters, order, names)

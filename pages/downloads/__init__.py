@@ -1,0 +1,1 @@
+"""Downloads: the page and its parts."""

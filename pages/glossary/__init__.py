@@ -1,0 +1,1 @@
+"""Glossary: the page and its parts."""

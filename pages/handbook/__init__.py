@@ -1,0 +1,1 @@
+"""Handbook: the page and its parts."""

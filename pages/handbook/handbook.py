@@ -1,0 +1,177 @@
+"""Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
+
+from typing import cast
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.coverage import GENERAL, profile_bars
+from audit.charts.style import handbook_names, interval, percent
+from audit.metrics.coverage import gaps, profile
+from audit.metrics.handbooks import handbooks, pairs
+from audit.metrics.within_handbook import within_handbook, within_handbook_counts
+from audit.queries.citations import section_titles, source_file
+from audit.queries.handbook_view import disagreement_subjects, handbook_text
+from audit.store.runs import Run
+from audit.tables import Column
+from audit.terms import display_name
+from audit.text.language import language_name
+from pages._shared.explore import listed_subjects
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
+from pages.handbook.self_disagreements import draw_self_disagreements
+
+OTHER_ORGANS = "{Questions} about another {organ} do not count as gaps. "
+NOT_COMPARED = (
+    "Not compared: the statements of this {handbook} were not compared with each other, so it is unknown whether any of them "
+    "contradict."
+)
+
+
+def summary(run: Run, row: pd.Series) -> None:
+    """Organ, center and phase, then the two rates of this handbook in one sentence each."""
+    st.markdown(
+        say(
+            run,
+            "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**  \n"
+            "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
+            "In **{r_div}** of {present} pairs in which another {handbook} answers too, they disagree (95 % interval "
+            "{div_span}).",
+            organ_of=display_name(row["organ"]), center_of=row["center"], phase_of=row["phase"],
+            absence=percent(row["absence"]), asked=f"{row['asked']:,}",
+            absence_span=interval(row["absence_low"], row["absence_high"]) or "unknown",
+            r_div=percent(row["r_div"]), present=f"{row['present']:,}",
+            div_span=interval(row["r_div_low"], row["r_div_high"]) or "unknown",
+        )
+    )  # fmt: skip
+
+
+def text_section(run: Run, handbook_id: str) -> None:
+    """Parts of the handbook that could not be read, which would otherwise appear as not addressed."""
+    text = load(handbook_text, run, handbook_id=handbook_id)
+    if text.silent_pages:
+        st.warning(
+            say(
+                run,
+                "{silent} of {pages} pages of this {handbook} are pictures without text: what they say is missing here.",
+                silent=f"{text.silent_pages:,}", pages=f"{text.pages:,}" if text.pages else "its",
+            )
+        )  # fmt: skip
+    if text.is_noticeably_unreadable:
+        st.warning(say(run, "**{share}** of the words of this {handbook} are not readable text.", share=percent(text.unreadable)))
+    for reason, count in text.unread:
+        number = "1 {question} has" if count == 1 else "{n} {questions} have"
+        st.warning(
+            say(run, f"{number} neither an answer nor an absence here: {{reason}}.", n=f"{count:,}", reason=reason.rstrip("."))
+        )
+    if text.language and text.usual and text.is_in_another_language:
+        st.info(
+            say(
+                run, "This {handbook} is in {language}, most others in {usual}.",
+                language=language_name(text.language), usual=language_name(text.usual),
+            )
+        )  # fmt: skip
+
+
+def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
+    """The pairs of handbooks that include this one: one row per other handbook with which it shares an answered question."""
+    a, b = table["handbook_a_id"], table["handbook_b_id"]
+    own = table[((a == handbook_id) | (b == handbook_id)) & (table["present"] > 0)]
+    other = own["handbook_b_id"].where(own["handbook_a_id"] == handbook_id, own["handbook_a_id"])
+    # By the lower end of the interval, so that a handbook with few shared answers does not lead the list.
+    return own.assign(other=other, name=other.map(names)).sort_values(
+        ["r_div_low", "present"], ascending=False, ignore_index=True
+    )
+
+
+def gap_section(run: Run, handbook_id: str, organ: str) -> None:
+    """Questions not addressed here and answered by most peers; a click opens the question."""
+    st.header("Gaps: not addressed here, answered by most others", anchor=False)
+    frame = load(gaps, run, handbook_id=handbook_id)
+    if frame.empty:
+        st.info(say(run, "No question that most other {handbooks} answer is left unanswered here."))
+        return
+    number = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
+    counts(
+        run, f"{number}. {OTHER_ORGANS if organ != GENERAL else ''}Click a row to see what all {{handbooks}} say on it.",
+        n=len(frame),
+    )  # fmt: skip
+    columns = gaps.table.pick(run, "text", "topics", "share")
+    row = clicked_row(frame, "gap_table", columns, rows=6, wrapped=True)
+    footer(frame, "gaps", run, "gaps")
+    if row is not None:
+        go_to("question", run, question=row["question_id"])
+
+
+def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
+    """The other handbooks, the most certain disagreement first; a click opens the disagreements."""
+    st.header(say(run, "Which {handbooks} it disagrees with, and about what"), anchor=False)
+    frame = pairs_with_others(load(pairs, run), handbook_id, names)
+    if frame.empty:
+        st.info(say(run, "No other {handbook} answers any of the questions that this one answers."))
+        return
+    counts(
+        run,
+        "Ranked by the lower end of the interval, so that {handbooks} with few shared answers do not top the list. "
+        "Click a row to read the pairs.",
+    )
+    subjects = load(disagreement_subjects, run, handbook_id=handbook_id)
+    frame = frame.assign(about=[listed_subjects(subjects.get(other, ())) for other in frame["other"]])
+    columns = pairs.table.pick(run, "disagreeing")
+    about = (Column.text("name", title_of(run, "handbook")), Column.text("about", "About, the gravest first"))
+    row = clicked_row(frame, "other_table", (*about, *columns), rows=6, wrapped=True)
+    footer(frame, "disagrees-with", run, "pairs")
+    if row is not None:
+        go_to("disagreements", run, handbook=[handbook_id, row["other"]])
+
+
+def self_section(run: Run, handbook_id: str) -> None:
+    """Its contradictions with itself, each with all places; a handbook that was not compared may have some."""
+    st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
+    row = cast(pd.Series, load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id])
+    if pd.isna(row["findings"]):
+        st.info(say(run, NOT_COMPARED))
+        return
+    frame = load(within_handbook, run, handbook_id=handbook_id)
+    draw_self_disagreements(run, frame)
+    counts(run, self_counts(row))
+    footer(frame, "within-handbook", run, "within_handbook", "within_handbook_counts")
+
+
+def self_counts(row: pd.Series) -> str:
+    """The counts of compared statements in one line: a template of `say`."""
+    words = {
+        "compared": "compared ({disagreeing} of them disagree)", "agreeing": "that state the same value",
+        "unscored": "without a verdict", "not_asked": "not asked about",
+    }  # fmt: skip
+    numbers = {name: f"{row[name]:,}" for name in (*words, "disagreeing") if pd.notna(row[name])}
+    parts = [f"{numbers[name]} {phrase.format(**numbers)}" for name, phrase in words.items() if name in numbers]
+    return f"Pairs of statements on what seems to be one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
+
+
+with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and which others it disagrees with.") as run:
+    overall = load(handbooks, run)
+    names = handbook_names(overall)
+    ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
+    chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
+    handbook_id = chosen or ordered[0]
+    summary(run, cast(pd.Series, overall.set_index("handbook_id").loc[handbook_id]))
+    text_section(run, handbook_id)
+    with st.container(horizontal=True):
+        link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
+        if load(source_file, run, handbook_id=handbook_id).digest or load(section_titles, run, handbook_id=handbook_id):
+            link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
+
+    st.header("What it answers", anchor=False)
+    by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
+    answered = load(profile, run, handbook_id=handbook_id, by=by)
+    same = f" of its {run.term('organ')}" if overall["organ"].nunique() > 1 else ""
+    peers = f"other {run.term('handbook', 2)}{same}, on average"
+    chart(profile_bars(answered, peers), "profile", "Share of questions answered, compared with that of its peers.")
+    footer(answered, f"profile-{by}", run, "profile")
+
+    gap_section(run, handbook_id, str(overall.set_index("handbook_id").loc[handbook_id, "organ"]))
+    disagreement_section(run, handbook_id, names)
+    self_section(run, handbook_id)

@@ -1,0 +1,1 @@
+"""Judge: the page and its parts."""

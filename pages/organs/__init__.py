@@ -1,0 +1,1 @@
+"""Organs: the page and its parts."""

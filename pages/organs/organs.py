@@ -1,0 +1,66 @@
+"""Organs: label shares and the four rates, by the organ of the question. Every dot and row opens its pairs."""
+
+import streamlit as st
+
+from audit.charts.labels import share_heatmap
+from audit.charts.rates import AUDIT_RATES, BOTH_ANSWER, rate_dots
+from audit.exports.sections.pairs import named_organs
+from audit.metrics.questions import SCOPE_NOTE, organs
+from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
+from audit.terms import RATE_TITLES, fill
+from audit.vocabulary import LABELS, PRESENT_LABELS, Label
+from pages._shared.corrected_groups import corrected_groups
+from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.pickers import choose
+from pages._shared.widgets import chart, counts, footer, say
+
+ALL = "(all)"
+FEW = ("r_div", "disagreeing", "present", "questions")
+"""Columns that fit beside the name."""
+COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
+"""Columns after the rates."""
+SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
+BASES: dict[str, tuple[str, list[Label]]] = {
+    "present": (BOTH_ANSWER, list(PRESENT_LABELS)),
+    "scored": ("all pairs with a verdict", list(LABELS)),
+}
+
+with page(
+    "By {organ}", "Does advice differ more for one {organ} than for another? Each row is {a_organ} of the question."
+) as run:
+    scopes = (MATCHING, ALL_HANDBOOKS) if run.asked_by_organ else (ALL_HANDBOOKS, MATCHING)
+    scope = choose("Pairs of", scopes, "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
+    frame = load(organs, run, scope=scope)
+    shown_frame, everything = named_organs(run, frame)
+
+    st.header(say(run, "How often {handbooks} disagree"), anchor=False)
+    rows = RowFilter("organ_id", "organ", whole=ALL)
+    figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything, opens="organ_id")
+    clickable_rates(run, figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."), rows)
+    counts(
+        run,
+        "Dots are shares, lines are their 95 % intervals, and the dashed line marks the whole run. Each panel has its own scale. "
+        "Click a dot to read the pairs that it counts.",
+    )
+
+    st.header("How the judge labelled them", anchor=False)
+    base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
+    base_words, shown_labels = BASES[base]
+    chart(
+        share_heatmap(shown_frame, "organ", shown_labels, base_words),
+        "organ_labels",
+        fill(run, "Share of each label per {organ}."),
+    )
+    counts(
+        run,
+        "Both {handbooks} answer in {present} of {scored} pairs with a verdict. {unscored} unscored pairs are not counted.",
+        **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
+    )  # fmt: skip
+
+    st.caption(say(run, SCOPE_NOTE))
+    few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS)
+    clickable_table(run, frame, "organ", RowFilter("organ", "organ", whole=ALL), few, every)
+    footer(frame, "organs", run, "organs")
+    corrected_groups(run, "organ")

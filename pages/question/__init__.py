@@ -1,0 +1,1 @@
+"""Question: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Re-judge: the page and its parts."""

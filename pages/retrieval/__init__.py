@@ -1,0 +1,1 @@
+"""Retrieval: the page and its parts."""

@@ -1,0 +1,171 @@
+"""Retrieval: which search strategy finds the section with the answer, how often, and at what cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.run_changes import points, points_interval
+from audit.charts.style import NO_VALUE, handbook_names, interval, percent
+from audit.exports.sections.retrieval import (
+    AGAINST_THE_FIRST,
+    BY_GROUP,
+    CITING,
+    COST_HEADING,
+    MISSED,
+    STRATEGIES,
+    with_totals,
+)
+from audit.formatting import signed
+from audit.metrics.retrieval import COST_TABLE, MEANS, retrieval
+from audit.queries.lookup import handbook_list
+from audit.store.runs import Run
+from audit.tables import Column
+from audit.terms import display_name
+from pages._blinded.frame import escaped
+from pages._shared import sections
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.pickers import choose
+from pages._shared.widgets import clicked_row, counts, footer, go_to, say, table, title_of
+
+LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
+NO_TRIALS = (
+    "This run has no retrieval trials, so search strategies cannot be compared (not measured, which is not the same as zero). "
+    "A release provides them in trials.jsonl; for your own {handbooks}, these commands create them:"
+)
+TRIAL_COMMANDS = """\
+audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
+audit run CONFIG.toml      # with gold sections in the configuration: retrieves, answers, judges, loads"""
+TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
+UNKNOWN = "; {unknown} more without a known section are excluded."
+MAX_LISTED = 300
+DECIMALS = 3
+"""Decimals of the change of a mean that is not a share."""
+
+
+def compared(run: Run, everything: pd.DataFrame) -> None:
+    """The measures of each strategy, with intervals."""
+    trials, unknown = int(everything["trials"].max()), int(everything["no_gold"].max())
+    questions = int(everything["questions"].max())
+    same_number = everything["trials"].nunique() == 1
+    tried_on = "Each strategy was tried on" if same_number else "The strategies were tried on up to"
+    counts(
+        run, TRIED + (UNKNOWN if unknown else "."), n=f"{trials:,}", tried_on=tried_on, unknown=f"{unknown:,}",
+        questions=f"{questions:,}", word=run.term("question", questions),
+    )  # fmt: skip
+    sections.drawing(run, STRATEGIES, everything)
+    footer(everything, STRATEGIES.csv, run, STRATEGIES.metric.name)
+
+
+def _change(measure: str, value: float) -> str:
+    """`+1.2 points` of a share, `+0.012` of a mean; a dash where it is not known."""
+    if math.isnan(value):
+        return NO_VALUE
+    return signed(value, DECIMALS) if measure in MEANS else f"{points(value)} points"
+
+
+def _change_interval(measure: str, low: float, high: float) -> str:
+    """`-1.2 to +0.4` in the same unit; empty without an interval."""
+    if math.isnan(low) or measure not in MEANS:
+        return points_interval(low, high)
+    return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"
+
+
+def against_the_first(run: Run) -> None:
+    """Paired differences, search by search."""
+    frame = load(AGAINST_THE_FIRST.metric, run)
+    if frame.empty:
+        return
+    st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
+    rows = frame.assign(
+        change=list(map(_change, frame["measure"], frame["change"])),
+        span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
+    )  # fmt: skip
+    strategy, measure, change, direction, *counted = AGAINST_THE_FIRST.metric.table.pick(run, *AGAINST_THE_FIRST.columns)
+    in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
+    sections.listing(run, AGAINST_THE_FIRST, rows, (strategy, measure, *in_words, direction, *counted), saved=frame)
+
+
+def cost(run: Run, everything: pd.DataFrame) -> None:
+    """What each strategy gave to the generator, and its CPU time."""
+    st.header(COST_HEADING, anchor=False)
+    with_total, used = with_totals(everything)
+    table(with_total, "cost", COST_TABLE.pick(run, "strategy", "total", *used, "seconds"))
+
+
+def answered(run: Run) -> None:
+    """Whether the run's own answers cite the gold sections."""
+    frame = load(CITING.metric, run)
+    total = int(frame["of"].iloc[0])
+    sections.heading(run, CITING)
+    if not total:
+        counts(run, CITING.empty)
+        return
+    best = frame.iloc[0]
+    st.markdown(
+        say(
+            run, "Of **{n}** answers with a known section, **{share}** cite it (95 % interval {span}).", n=f"{total:,}",
+            share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
+        )
+    )  # fmt: skip
+    sections.listing(run, CITING, frame)
+
+
+def by_group(run: Run, names: dict[str, str]) -> None:
+    """hit@5 of every strategy by organ of the question or by handbook."""
+    sections.heading(run, BY_GROUP)
+    by = choose("By", ("organ", "handbook"), "by", lambda name: title_of(run, name), show_label=False)
+    frame = load(BY_GROUP.metric, run, by=by)
+    named = frame.assign(name=[names.get(name, display_name(name)) for name in frame["name"]])
+    columns = (Column.text("name", title_of(run, by)), *BY_GROUP.metric.table.pick(run, *BY_GROUP.columns))
+    section = replace(BY_GROUP, key=f"by_{by}", file=f"retrieval-{by}")
+    sections.listing(run, section, named, columns, saved=frame)
+
+
+def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
+    """The searches that a strategy missed; a click opens the answer."""
+    sections.heading(run, MISSED)
+    strategy = choose("Strategy", strategies, "strategy", show_label=False)
+    frame = load(MISSED.metric, run, strategy=strategy)
+    if frame.empty:
+        counts(run, MISSED.empty)
+        return
+    counts(
+        run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
+        n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
+    )  # fmt: skip
+    listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
+    columns = MISSED.metric.table.pick(run, *MISSED.columns)
+    picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
+    footer(frame, MISSED.csv, run, MISSED.metric.name)
+    if picked is not None:
+        go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
+
+
+with page("Retrieval", LEAD) as run:
+    everything = load(retrieval, run)
+    if everything.empty:
+        st.info(say(run, NO_TRIALS))
+        st.code(TRIAL_COMMANDS, language="bash", wrap_lines=True)
+        st.stop()
+    names = handbook_names(load(handbook_list, run))
+    if everything["trials"].sum():
+        compared(run, everything)
+        against_the_first(run)
+        answered(run)
+    else:
+        st.info(
+            say(
+                run,
+                "No trial of this run names the section that contains the answer, so only what the generator was "
+                "given can be shown.",
+            )
+        )
+    cost(run, everything)
+    if everything["trials"].sum():
+        by_group(run, names)
+        missed(run, names, list(everything["strategy"]))

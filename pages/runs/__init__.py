@@ -1,0 +1,1 @@
+"""Runs: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Source: the page and its parts."""

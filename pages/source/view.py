@@ -1,0 +1,99 @@
+"""A page of a handbook with the cited statements marked: the picture, or the text where there is none."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+from markupsafe import Markup
+
+from audit.source_pages.marks import statement_boxes
+from audit.source_pages.reader import Box, SourcePage
+from audit.text.documents import Section
+from audit.text.statements import statements
+from pages._blinded.templates import marked, rendered
+
+CSS = Path(__file__).with_name("view.css")
+MAX_AROUND = 1_500  # characters of a section that are shown before and after the statement
+
+
+class Marked(NamedTuple):
+    """A statement to be marked: characters `start` to `end` of a section; both 0: its heading.
+
+    chosen  whether the link was for it
+    """
+
+    section: Section
+    start: int
+    end: int
+    chosen: bool = True
+
+    def on_page(self, number: int) -> tuple[int, int] | None:
+        """The part of it that is on a page."""
+        if self.is_heading:
+            return (0, 0) if number in self.section.pages[:1] else None
+        return self.section.on_page(number, self.start, self.end)
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the heading of the section is cited."""
+        return self.start == self.end
+
+    @property
+    def quoted(self) -> str:
+        """The statement with the leads that give it its meaning."""
+        if self.is_heading:
+            return self.section.heading
+        whole = (statement for statement in statements(self.section.text) if statement.start <= self.start < statement.end)
+        lead = next((" ".join((*statement.leads, "")) for statement in whole), "")
+        return lead + self.section.text[self.start : self.end]
+
+
+def picture_html(page: SourcePage, name: str, marked: Iterable[Marked]) -> tuple[Markup, bool]:
+    """The picture of a page with its marks, and whether the chosen statement is marked."""
+    spots = [(_style(box), statement.chosen) for statement in marked for box in _boxes(page, statement)]
+    # Embedded in the page: at an address of its own, people without access could request it
+    source = f"data:image/webp;base64,{b64encode(page.picture).decode()}"
+    picture = rendered("source/picture.html", page=page, source=source, name=name, spots=spots)
+    return picture, any(chosen for _, chosen in spots)
+
+
+def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
+    part = marked.on_page(page.number)
+    if part is None:
+        return []
+    text = marked.section.text
+    if marked.is_heading:
+        return statement_boxes(page, marked.section.heading, after=text)
+    return statement_boxes(page, text[slice(*part)], text[: part[0]], text[part[1] :])
+
+
+def _style(box: Box) -> str:
+    left, top, right, bottom = (100 * share for share in box)
+    return f"left:{left:.2f}%;top:{top:.2f}%;width:{right - left:.2f}%;height:{bottom - top:.2f}%"
+
+
+def card_html(name: str, section: Section | None, chosen: Marked | None, address: Markup, links: Markup) -> Markup:
+    """What is cited: the handbook, the headings over it, the statement with its leads, and links."""
+    return rendered("source/card.html", name=name, section=section, chosen=chosen, address=address, links=links)
+
+
+def text_html(section: Section, chosen: Marked | None) -> Markup:
+    """The text of the section around the statement, which is marked; its beginning where nothing is chosen."""
+    text, (start, end) = section.text, (chosen.start, chosen.end) if chosen else (0, 0)
+    first, last = max(0, start - MAX_AROUND), min(len(text), end + MAX_AROUND)
+    before, after = "... " if first else "", " ..." if last < len(text) else ""
+    shown = marked(text[first:last], start - first, end - first)
+    return Markup('<div class="source-text">{}{}{}</div>').format(before, shown, after)
+
+
+SCRIPT = Path(__file__).with_name("show_marked_sentence.js").read_text(encoding="utf-8")
+_scroller = st.components.v2.component("show_marked_sentence", js=SCRIPT)
+
+
+def scroll_to_mark(address: str) -> None:
+    """Bring the mark into sight, once for each `address`."""
+    _scroller(key="show_marked_sentence", data={"address": address})

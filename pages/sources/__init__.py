@@ -1,0 +1,1 @@
+"""Sources: the page and its parts."""

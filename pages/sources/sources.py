@@ -1,0 +1,156 @@
+"""Sources: which sources systems ask, how much of the evidence each gives, and how one question came to its evidence."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from audit.charts.routing import dominance_dots, route_picture, source_colours
+from audit.charts.style import handbook_names
+from audit.exports.sections.routing import CHOICE, CHOICE_BY_KIND, DIFFERENCES, SHARES, SHARES_BY_KIND, budgets_by_kind
+from audit.queries.lookup import handbook_list
+from audit.queries.routes import RoutedQuestionView, RoutedView, routed_question, stored_sources
+from audit.queries.routing_trace import linking_terms, routed_question_list, routing_notes, statements_of
+from audit.queries.system_answers import system_question
+from audit.store.runs import Run
+from audit.terms import fill
+from pages._shared import sections
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.routed_question import (
+    CSS,
+    drawn_sources,
+    evidence_html,
+    passages_frame,
+    routes_frame,
+    sourced_answer_html,
+    terms_frame,
+)
+from pages._shared.side_by_side import CSS as PAIR_CSS
+from pages._shared.systems import wide_chart
+from pages._shared.widgets import counts, link, say, title_of
+
+LEAD = "Several sources can answer {a_question}. Which of them are asked, and how much of the evidence comes from each?"
+NO_ROUTES = (
+    "In this run no system chose between sources, so there is nothing to show here (not measured, which is not the same as "
+    "zero). A release has it in sources.jsonl and routes.jsonl, next to systems.jsonl."
+)
+VIEWS = {"all": "All {questions}", "details": "By kind, and differences", "one": "One {question}"}
+READ_DRAWING = (
+    "From left to right: the sources, best first, with their authority; how many of the passages that were probed are taken; the "
+    "evidence that is kept, numbered from the best; and the terms that link it, those of the {question} in bold."
+)
+MORE_SOURCES = "{n} further sources gave no evidence and are not drawn."
+
+
+def pick_organ(run: Run, questions: pd.DataFrame) -> str | None:
+    """The organ whose questions are counted, where there are several; None: all."""
+    organs = sorted(questions["organ"].dropna().unique())
+    needed = len(organs) > 1 or "organ" in st.query_params
+    return pick_one(title_of(run, "organ"), organs, "organ") if needed else None
+
+
+def differences(run: Run, organ: str | None) -> None:
+    """Paired differences to the first system, on the same questions."""
+    frame = load(DIFFERENCES.metric, run, organ=organ)
+    if not frame.empty:
+        against = frame["against"].iloc[0]
+        st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
+        sections.body(run, DIFFERENCES, frame)
+
+
+def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
+    """Each source's share of the evidence next to its share of all text."""
+    sections.heading(run, SHARES)
+    frame = load(SHARES.metric, run, organ=organ)
+    alt = "The share of the evidence that is from each source, per system with 95 % intervals, over its share of all text."
+    wide_chart(dominance_dots(frame, sources), "dominance", alt)
+    words = " The release has no texts, so that shares of text are not known." if frame["text"].isna().all() else ""
+    counts(
+        run,
+        "Where a dot is to the right of the grey bar, the source's share of evidence is the larger one: it is dense or preferred."
+        + words,
+    )
+    ordered = frame.sort_values("source_id", key=lambda names: names.map(sources.index), kind="stable", ignore_index=True)
+    sections.listing(run, SHARES, ordered)
+
+
+def by_kind(run: Run, organ: str | None, sources: list[str]) -> None:
+    """Budgets and coverage by how many sources a question needs."""
+    sections.heading(run, SHARES_BY_KIND)
+    frame = load(SHARES_BY_KIND.metric, run, by="kind", organ=organ)
+    if frame["budget"].notna().any():
+        alt = "How each system divides its budget between sources, by how many sources the questions need."
+        wide_chart(budgets_by_kind(run, frame, sources), "budgets", alt)
+    else:
+        counts(run, "The release does not say how many passages each system takes from each source.")
+    sections.listing(run, SHARES_BY_KIND, frame)
+    sections.show(run, CHOICE_BY_KIND, by="kind", organ=organ)
+
+
+def all_questions(run: Run, questions: pd.DataFrame, view: str) -> None:
+    """The views over all questions: measures and dominance, or kinds of questions and differences between systems."""
+    organ = pick_organ(run, questions)
+    sources = [source.source_id for source in load(stored_sources, run)]
+    matching = questions if organ is None else questions[questions["organ"] == organ]
+    counts(run, "{Questions} that were routed: {n}. Sources: {sources}.", n=f"{len(matching):,}", sources=len(sources))
+    if view == "all":
+        sections.show(run, CHOICE, organ=organ)
+        dominance(run, organ, sources)
+    else:
+        by_kind(run, organ, sources)
+        differences(run, organ)
+
+
+def one_question(run: Run, questions: pd.DataFrame) -> None:
+    """One question's way through probe, budgets, graph and packing."""
+    texts = dict(zip(questions["question_id"], questions["text"], strict=True))
+    label = fill(run, "{Question} (type to search; those that need several sources come first)")
+    question_id = pick_one(label, list(texts), "question", default=next(iter(texts)), format_func=named_by(texts)) or next(
+        iter(texts)
+    )
+    question = load(routed_question, run, question_id=question_id)
+    views = {view.system_id: view for view in question.systems}
+    names = {view.system_id: view.name for view in question.systems}
+    view = views[choose("System", list(views), "system", named_by(names))]
+    needed = "It needs: {required}." if question.required_sources else "The sources that it needs are not stated."
+    counts(run, "{needed}", needed=needed.format(required=", ".join(question.required_sources)))
+    way(run, question_id, question, view)
+    st.header("The answer", anchor=False)
+    answers = load(system_question, run, question_id=question_id).answers
+    own = next((answer for answer in answers if answer.system_id == view.system_id), None)
+    st.html(sourced_answer_html(own, statements_of(view), handbook_names(load(handbook_list, run))))
+    link("system_answers", "Compare it with other systems' answers", run, icon=":material/compare:", question=question_id)
+
+
+def way(run: Run, question_id: str, question: RoutedQuestionView, view: RoutedView) -> None:
+    """The drawing, its notes and the passages."""
+    books = handbook_names(load(handbook_list, run))
+    colours = source_colours([source.source_id for source in load(stored_sources, run)])
+    routes, terms = routes_frame(view, question), linking_terms(view)
+    shown = drawn_sources(routes, view)
+    if routes.empty and not view.evidence:
+        counts(run, "This system found no passage for this {question} in any source.")
+        return
+    alt = f"{len(shown)} sources, the {len(view.evidence)} passages kept from them, and the terms that link the passages."
+    wide_chart(route_picture(shown, passages_frame(view, books), terms_frame(terms), colours), "route", alt)
+    counts(run, READ_DRAWING + (" " + MORE_SOURCES if len(shown) < len(routes) else ""), n=len(routes) - len(shown))
+    for note in routing_notes(view):
+        counts(run, "{note}", note=note)
+    st.header("The evidence", anchor=False)
+    st.html(evidence_html(run, question_id, view, terms, books, colours))
+
+
+with page("Sources", LEAD, without_pairs=LEAD) as run:
+    if not run.has_routes:
+        st.info(say(run, NO_ROUTES))
+        st.stop()
+    st.html(PAIR_CSS)
+    st.html(CSS)
+    questions = load(routed_question_list, run)
+    view = choose("Show", tuple(VIEWS), "view", lambda name: fill(run, VIEWS[name]), show_label=False)
+    if view == "one":
+        one_question(run, questions)
+    else:
+        all_questions(run, questions, view)

@@ -1,0 +1,1 @@
+"""Start: the page and its parts."""

@@ -1,0 +1,66 @@
+"""The most disputed questions, each with who says what in a few lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from markupsafe import Markup
+
+from audit.charts.style import LABEL_WORDS
+from audit.metrics.question_positions import Position, positions_of
+from audit.queries.lookup import handbook_list
+from audit.store.runs import Run
+from audit.terms import display_name, terms
+from pages._blinded.frame import escaped
+from pages._blinded.scripts import script_path
+from pages._blinded.templates import rendered
+from pages._shared.loaders import load
+from pages._shared.position_cards import card_of
+
+CSS = Path(__file__).with_name("disputes.css")
+POSITIONS, CENTERS = 2, 4
+"""Positions of a question and centers of a position that are named; the others are counted."""
+
+
+def disputes(run: Run, questions: pd.DataFrame) -> None:
+    """Rows of the metric `disputed_questions`, each a link to its question above its positions."""
+    st.html(CSS)
+    centers = load(handbook_list, run).set_index("handbook_id")["center"].to_dict()
+    with st.container(key="disputes", gap="small"):
+        for row in questions.to_dict("records"):
+            asked = {"run": run.key, "question": str(row["question_id"])}
+            st.page_link(script_path("question"), label=escaped(row["question_text"]), query_params=asked)
+            st.html(_positions_html(run, row, centers))
+
+
+def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, str]) -> Markup:
+    """The two positions that most handbooks hold, how grave the question's gravest pair is, and what is left out."""
+    positions: tuple[Position, ...] = load(positions_of, run, question_id=row["question_id"])
+    cards = [card_of(position, centers) for position in positions[:POSITIONS]]
+    lines = [(card, who_holds(run, card.members)) for card in cards]
+    return rendered("start/dispute.html", lines=lines, summary=_summary(run, row, len(positions)))
+
+
+def who_holds(run: Run, centers: list[str]) -> str:
+    """`6 handbooks: Alder (3), Cedar (2), Birch`: the holders of a position by center."""
+    held = Counter(centers).most_common()
+    named = [f"{display_name(center)} ({count})" if count > 1 else display_name(center) for center, count in held[:CENTERS]]
+    others = [f"{len(held) - CENTERS} more"] if len(held) > CENTERS else []
+    count = f"{len(centers)} {terms(run)['handbooks']}: " if len(centers) > 1 else ""
+    return count + ", ".join(named + others)
+
+
+def _summary(run: Run, row: Mapping[Hashable, Any], positions: int) -> str:
+    parts = [LABEL_WORDS.get(str(row["label"]), str(row["label"]))]
+    if not pd.isna(row["significance"]):
+        parts[0] += f", {row['significance']} clinical significance"
+    pairs = "pair" if row["pairs"] == 1 else "pairs"
+    parts.append(f"{row['pairs']:,} {pairs} of {row['handbooks']} {terms(run)['handbooks']} disagree")
+    if positions > POSITIONS:
+        parts.append(f"{positions - POSITIONS} more {'position' if positions == POSITIONS + 1 else 'positions'}")
+    return " · ".join(parts)

@@ -1,0 +1,155 @@
+"""Start: what is disputed and who says what, three figures in plain words, and how far the judge can be trusted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from annotation.prevalence.estimates import human_labels
+from annotation.ratings.table import JUDGE, Ratings
+from audit.charts.style import interval, percent
+from audit.metrics.disputed_questions import disputed_questions
+from audit.metrics.disputed_shares import disputed_shares
+from audit.metrics.questions import organs
+from audit.previews import PRELIMINARY, preview_notice
+from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.store.runs import Run
+from audit.terms import terms
+from audit.vocabulary import DISAGREEING
+from pages._blinded.access import current_account
+from pages._blinded.tour import tour
+from pages._shared.loaders import load
+from pages._shared.page import page
+from pages._shared.rating_sources import headline_pair, rating_sources
+from pages._shared.search import search
+from pages._shared.widgets import counts, how_counted, link, say
+from pages.start.disputes import disputes
+
+LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
+WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
+LISTED = 3  # counted when a large run is loaded: see audit.result_cache
+FIGURES = {
+    "r_div": ("In **{share}** of pairs where both {handbooks} answer, the advice differs.", "present", "pairs"),
+    "pct_any_div": (
+        "On **{share}** of {questions}, at least two {handbooks} give different advice.", "questions_scored", "{questions}",
+    ),
+    "r_abs": ("In **{share}** of pairs, at least one of the two {handbooks} does not address the {question}.", "scored", "pairs"),
+}  # fmt: skip
+"""Rate -> its sentence, the count it is a share of, and what is counted."""
+CORRECTED = (
+    "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "
+    "{judge}."
+)
+CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, people agree that the advice differs"
+DIVIDED = " (they are divided on {divided})"
+NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are the judge's alone."
+
+
+def figures(run: Run, total: pd.Series) -> None:
+    """Three rates of the whole run in plain words, each with its interval and its denominator."""
+    for rate, (sentence, of, unit) in FIGURES.items():
+        with st.container(gap="xsmall", key=f"figure_{rate}"):
+            st.markdown(say(run, sentence, share=percent(total[rate])))
+            if preview_notice(run.manifest):
+                st.markdown(f":orange-badge[{PRELIMINARY}]")
+            span = interval(total[f"{rate}_low"], total[f"{rate}_high"]) or "unknown"
+            population = (disputed_shares if rate == "pct_any_div" else organs).table.population
+            counts(run, f"Of {{n}} {unit}; 95 % interval {{span}}, for {population}.", n=f"{total[of]:,}", span=span)
+            if rate == "r_div":
+                corrected(run)
+
+
+def corrected(run: Run) -> None:
+    """The same rate corrected by people's labels, where there are any of this run's pairs."""
+    if pair := headline_pair(run):
+        rate = pair.rate
+        span = interval(rate.low, rate.high) or "unknown"
+        note = "" if pair.final else ", labelling is not finished"
+        st.markdown(
+            say(run, CORRECTED, corrected=percent(rate.value), judge=percent(rate.judge), span=span, n=f"{rate.n:,}", note=note)
+        )
+
+
+class Confirmed(NamedTuple):
+    """Of the rated pairs to which the judge gave a label, how many people say differ; on some they are divided."""
+
+    label: str
+    rated: int
+    confirmed: int
+    divided: int
+
+
+def confirmations(ratings: Ratings) -> list[Confirmed]:
+    """For each label by which the judge says that two answers disagree: how often people say so too.
+
+    People's label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
+    label, not weighted to the run.
+    """
+    disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
+    by_label = [(label, disagree[ratings.labels[JUDGE] == label.code]) for label in DISAGREEING]
+    return [
+        Confirmed(label.value, int((shares >= 0).sum()), int((shares > 1 / 2).sum()), int((shares == 1 / 2).sum()))
+        for label, shares in by_label
+        if (shares >= 0).any()
+    ]
+
+
+def people_and_judge(run: Run) -> None:
+    """How far people agree with the judge, in a sentence."""
+    source = next(iter(rating_sources(run)), None)
+    sentences = [_in_words(run, label) for label in confirmations(source.ratings)] if source else []
+    sentence = ", and ".join(sentences)
+    st.markdown(f"{sentence[0].upper()}{sentence[1:]}." if sentence else NOT_CHECKED)
+    link("trust", "How far to trust the judge", run, icon=":material/balance:")
+
+
+def _in_words(run: Run, label: Confirmed) -> str:
+    values = {**label._asdict(), "label": label.label.lower(), "pairs": "pair" if label.rated == 1 else "pairs"}
+    return say(run, CONFIRMED + (DIVIDED if label.divided else ""), **values)
+
+
+def most_disputed(run: Run) -> None:
+    """The gravest questions with their positions."""
+    questions = load(disputed_questions, run, limit=LISTED)
+    st.header("Most disputed", anchor=False)
+    if questions.empty:
+        st.markdown(say(run, "No two {handbooks} of this run give different advice on {a_question}."))
+        return
+    disputes(run, questions)
+    label = f"See all {questions['total'].iloc[0]:,} disputed questions"
+    link("disagreements", label.replace("questions", "{questions}"), run, icon=":material/call_split:")
+
+
+def what_the_data_are(run: Run) -> None:
+    """The data in one line."""
+    loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
+    made = "; ".join(str(run.manifest[fact]) for fact in ("date", "judge") if run.manifest.get(fact))
+    counts(
+        run, "{run}: {n} {handbooks}, {asked} {questions}, {pairs} pairs" + (" ({made})." if made else "."), made=made,
+        n=loaded.get("handbook", "?"), asked=loaded.get("question", "?"), pairs=loaded.get("pair", "0"),
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        link("about", "About these data", run, icon=":material/dataset:")
+        how_counted("organs", "disputed_questions", "question_positions")
+
+
+with page("What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS) as run:
+    search(run, "search", large=True)
+    tour(current_account(), terms(run))
+    if not run.has_pairs:
+        link("systems", "See which system answers better", run, icon=":material/balance:")
+        link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")
+        what_the_data_are(run)
+        st.stop()
+    left, right = st.container(key="answers").columns([5, 3], gap="large")
+    with left:
+        most_disputed(run)
+    with right:
+        st.header("How often", anchor=False)
+        # The last row counts the whole run.
+        figures(run, load(organs, run, scope=ALL_HANDBOOKS).iloc[-1])
+        st.header("Can the judge be trusted?", anchor=False)
+        people_and_judge(run)
+    what_the_data_are(run)

@@ -1,0 +1,1 @@
+"""Stress: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Adjudicate: the page and its parts."""

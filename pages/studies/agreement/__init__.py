@@ -1,0 +1,1 @@
+"""Agreement: the page and its parts."""

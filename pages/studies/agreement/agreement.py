@@ -1,0 +1,264 @@
+"""Agreement: how far annotators agree with each other and with the judge, updated live while they work."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import pandas as pd
+import streamlit as st
+
+from annotation.agreement.comparisons import POPULATION, SAMPLE
+from annotation.agreement.rationale_overlap import OVERLAP_TABLE
+from annotation.agreement.report import AgreementReport
+from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, together_sentence, weighted_sentence
+from annotation.agreement.tables import (
+    BY_LABEL_TABLE,
+    DRIFT_TABLE,
+    FIGURE,
+    FIGURES_TABLE,
+    JUDGED_LABELS_TABLE,
+    LABEL,
+    LABEL_SHARES_TABLE,
+    RETEST_TABLE,
+    TIMES_TABLE,
+    with_interval,
+)
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.studies import Study, StudyState, find_study
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
+from annotation.ratings.table import GOLD, JUDGE
+from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
+from annotation.studies.accounts import Account, Role
+from annotation.studies.marked_items import overlap_of_study
+from annotation.studies.preference_results import COUPLES_TABLE
+from annotation.studies.registered_outcome import outcome_sentence
+from audit.charts.style import coefficient_interval
+from audit.errors import AuditError
+from audit.exports.table_model import with_population_column
+from audit.formatting import fixed
+from pages._blinded.access import label_store, require_role
+from pages._blinded.frame import escaped, explain, study_page
+from pages._shared.preference_tables import preference_tables
+from pages._shared.study_figures import (
+    baseline_section,
+    current_ratings,
+    current_report,
+    judge_is_known,
+    pick_study_or_stop,
+    rater_names,
+    registered,
+)
+from pages._shared.widgets import csv_button, table
+from pages.studies.agreement.groups import judge_by_groups
+from pages.studies.agreement.matrix import Comparison, ShownStudy, label_rows, study_matrix
+
+LEAD = (
+    "How far annotators agree with each other and with the judge. Labels of pairs are ordered, so the headline is the weighted "
+    "kappa; choices between two systems have no order, so there it is the plain one."
+)
+JUDGE_HIDDEN = (
+    "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
+    "dispute is decided."
+)
+MAJORITY_RULE = "The label of more than half of an item's annotators; gold takes its place as soon as disputes are decided."
+REFRESH_S = 5
+DIGITS = 3
+"""Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
+SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
+ABOUT = {"label": "Label", "significance": "Clinical significance, where all chose one"}
+
+
+def lead_sentences(shown: ShownStudy, by: str) -> None:
+    """People with people, then the judge with people: what a reader wants to know first."""
+    report, people = shown.report, shown.ratings.annotators
+    if together := together_sentence(report):
+        st.markdown(escaped(together))
+    for first, second in combinations(people, 2):
+        st.markdown(escaped(people_sentence(report, first, second, shown.name)))
+    if by:
+        st.markdown(escaped(f"{judge_sentence(report, by, shown.name)} {weighted_sentence(report, by, shown.name)}"))
+        if registration := registered(shown.study.study_id):
+            outcome = outcome_sentence(registration, report, shown.ratings)
+            st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
+    if left_open := gold_standard(shown.ratings).left_open():
+        st.caption(escaped(f"{capitalised(left_open)}. These are not compared with the judge."))
+
+
+def judge_section(shown: ShownStudy, by: str) -> None:
+    """Precision and recall of each label by one reference standard, and the matrix behind them."""
+    st.header("The judge, label by label", anchor=False)
+    rows = label_rows(shown.report, by)
+    if rows.empty:
+        st.markdown(escaped(f"No item has both a label by {shown.name(by)} and a verdict of the judge yet."))
+        return
+    table(rows, "judged_labels", JUDGED_LABELS_TABLE.columns)
+    unused = [LABEL.display(word) for word in shown.report.scheme.words if word not in set(rows["label"])]
+    if unused:
+        st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
+    st.caption(escaped(f"Reference standard: {shown.name(by)}. {GOLD_RULE if by == GOLD else MAJORITY_RULE}"))
+    study_matrix(shown, ("label", by, JUDGE))
+    judge_by_groups(shown.study.study_id, shown.ratings)
+
+
+def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Comparison, str]:
+    """The chosen comparison, and its scope."""
+    pairs = report.figures[report.figures["name"] != "prevalence"][["about", "first", "second"]].drop_duplicates()
+    options: list[Comparison] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
+    chosen = st.selectbox("Compare", options, format_func=lambda comparison: in_words(comparison, names), key="comparison")
+    scopes = list(report.figures["scope"].unique())
+    scope = st.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=SCOPES.__getitem__)
+    return chosen, scope or SAMPLE
+
+
+def in_words(comparison: Comparison, names: dict[str, str]) -> str:
+    """A comparison in words, as plain text."""
+    about, first, second = comparison
+    first_name, second_name = names.get(first, first), names.get(second, second)
+    if second == JUDGE:
+        return f"{ABOUT[about]}: {second_name} against {first_name}"
+    return f"{ABOUT[about]}: {first_name} and {second_name}" if second else f"{ABOUT[about]}: {first_name} together"
+
+
+def rows_of(frame: pd.DataFrame, comparison: Comparison, scope: str) -> pd.DataFrame:
+    """The rows of one comparison in one scope."""
+    about, first, second = comparison
+    return frame[(frame[["about", "first", "second", "scope"]] == [about, first, second, scope]).all(axis=1)]
+
+
+def headline(rows: pd.DataFrame, coefficient: str) -> None:
+    """The headline coefficient and the raw agreement, each with interval and count; nothing where they are undefined."""
+    for column, name in zip(st.columns(2), (coefficient, "agreement"), strict=True):
+        for row in rows[(rows["name"] == name) & (rows["label"] == "") & rows["value"].notna()].to_dict("records"):
+            column.metric(escaped(capitalised(FIGURE.display(name))), fixed(row["value"], DIGITS))
+            known = not math.isnan(row["low"])
+            interval = f"95 % interval {coefficient_interval(row['low'], row['high'], DIGITS)}; " if known else ""
+            parts = [f"{interval}{row['n']} items", row["word"], row["note"]]
+            column.caption(escaped(" ".join(f"{capitalised(part)}." for part in parts if part)))
+
+
+def defined_figures(rows: pd.DataFrame, scope: str) -> None:
+    """The figures that are defined, as a table; the others by name, with each reason once."""
+    defined = rows[rows["value"].notna()]
+    if len(defined):
+        notes = ["note"] if (defined["note"] != "").any() else []
+        columns = FIGURES_TABLE.named("figure", scope, "n", "word", *notes)
+        table(with_interval(defined, scope), "figures", columns, rows=14, decimals=DIGITS)
+    for note, same in rows[rows["value"].isna()].groupby("note", sort=False):
+        names = ", ".join(map(FIGURE.display, same["name"])) if len(defined) else "None of these figures"
+        st.caption(escaped(f"Not defined, because {str(note).removeprefix('undefined: ')}: {names}."))
+
+
+def by_label(rows: pd.DataFrame, scope: str) -> None:
+    """Precision, recall and F1 of one comparison, with the reason where one is undefined."""
+    if len(rows):
+        with st.expander("By label: precision, recall and F1 of this comparison"):
+            columns = BY_LABEL_TABLE.named("label", "figure", scope, "n", "note")
+            table(with_interval(rows, scope), "by_label", columns, rows=15, decimals=DIGITS)
+
+
+def prevalence(report: AgreementReport, scope: str, names: dict[str, str]) -> None:
+    """How often each rater chose each label: kappa falls when one label is frequent."""
+    rows = report.figures[(report.figures["name"] == "prevalence") & (report.figures["scope"] == scope)]
+    with st.expander("How often each label was chosen"):
+        named = rows.assign(first=rows["first"].map(lambda rater: names.get(rater, rater)))
+        table(with_interval(named, scope), "prevalence", LABEL_SHARES_TABLE.named("first", "label", scope, "n", "note"))
+
+
+def intra_rater(report: AgreementReport) -> None:
+    """Intra-rater agreement, on the silent repeats."""
+    with st.expander("Intra-rater agreement: the same annotator on the same item twice"):
+        if report.retest.empty:
+            st.markdown("No annotator has rated a repeated item twice yet.")
+            return
+        table(with_interval(report.retest), "intra_rater", RETEST_TABLE.columns, decimals=DIGITS)
+
+
+def effort(report: AgreementReport, names: dict[str, str]) -> None:
+    """Time per item and drift over time."""
+    with st.expander("Time per item, and drift from the first quarter of the work to the last"):
+        table(report.times.assign(annotator=report.times["annotator"].map(names)), "times", TIMES_TABLE.columns)
+        named = report.drift.assign(
+            **{name: report.drift[name].map(lambda rater: names.get(rater, rater)) for name in ("annotator", "against")}
+        )
+        table(with_interval(named), "drift", DRIFT_TABLE.columns)
+
+
+def judge_is_shown(study: Study, account: Account) -> bool:
+    """Whether figures include the judge: for an adjudicator only when every dispute is decided."""
+    return account.role is Role.PI or judge_is_known(study)
+
+
+def shown_study(study_id: str) -> ShownStudy:
+    """The study as this visitor may see it. Raises AuditError where that is nothing."""
+    # Checked in each refresh: a fragment runs without the page around it, and the session may have ended.
+    account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
+    judged = judge_is_shown(study, account) and study.scheme is PAIRS
+    names = {MAJORITY: "the majority", GOLD: "gold", **rater_names(study_id)}
+    return ShownStudy(study, current_ratings(study_id), current_report(study_id, judged=judged), names, judged)
+
+
+def any_two(shown: ShownStudy) -> tuple[str, str]:
+    """All figures of one comparison; returns the reference standard that it names ("" where none), and its scope."""
+    st.header("Every comparison", anchor=False)
+    report, study_id = shown.report, shown.study.study_id
+    comparison, scope = pick_comparison(report, dict(shown.names))
+    rows = rows_of(report.figures, comparison, scope)
+    shown_scope = scope if len(rows) else SAMPLE
+    if rows.empty:
+        st.caption("For all raters together there are figures for these items only.")
+        rows = rows_of(report.figures, comparison, SAMPLE)
+    headline(rows, report.scheme.headline)
+    defined_figures(rows[rows["label"] == ""], shown_scope)
+    by_label(rows[rows["label"] != ""], shown_scope)
+    csv_button(with_population_column(rows, FIGURES_TABLE.population), "figures", f"{study_id}_agreement.csv")
+    of_judge = comparison[0] == "label" and comparison[2] == JUDGE
+    if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
+        study_matrix(shown, comparison, shown_scope)
+    prevalence(report, scope, dict(shown.names))
+    return (comparison[1] if of_judge else ""), scope
+
+
+def figures(study_id: str) -> None:
+    """The current report."""
+    try:
+        shown = shown_study(study_id)
+    except AuditError as error:
+        explain(error)
+        return
+    study, report, names = shown.study, shown.report, dict(shown.names)
+    by = reference_standard(shown.ratings) if shown.judged else ""
+    lead_sentences(shown, by)
+    counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
+    st.caption(escaped(f"{counts}. State: {study.state}."))
+    if by:
+        judge_section(shown, by)
+    elif study.scheme is PAIRS:
+        st.info(JUDGE_HIDDEN)
+    chosen, scope = any_two(shown)
+    if by:
+        baseline_section(study_id, chosen or by, scope, names)
+    if study.scheme is HEAD_TO_HEAD and judge_is_shown(study, require_role(Role.PI, Role.ADJUDICATOR)):
+        st.header(COUPLES_TABLE.title, anchor=False)
+        preference_tables(label_store(), study_id)
+    intra_rater(report)
+    marked_sentences(label_store(), study.study_id)
+    effort(report, names)
+
+
+def marked_sentences(store: LabelStore, study_id: str) -> None:
+    """The overlap of the sentences that annotators marked, with its definition; nothing where nobody marked any."""
+    overlap = overlap_of_study(store, study_id)
+    if not overlap[["one", "n"]].to_numpy().any():
+        return
+    with st.expander(OVERLAP_TABLE.title):
+        renamed = overlap.rename(columns={"low": "value_low", "high": "value_high"})
+        table(renamed, "marked_sentences", OVERLAP_TABLE.columns)
+        st.caption(escaped(" ".join(OVERLAP_TABLE.notes)))
+        csv_button(overlap, "marked_sentences", f"{study_id}_marked_sentences.csv")
+
+
+with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):
+    study = pick_study_or_stop(*SCHEMES.values())
+    # A closed study does not change, so it needs no refresh.
+    st.fragment(figures, run_every=None if study.state is StudyState.CLOSED else REFRESH_S)(study.study_id)

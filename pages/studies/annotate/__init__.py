@@ -1,0 +1,1 @@
+"""Annotate: the page and its parts."""

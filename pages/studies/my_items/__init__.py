@@ -1,0 +1,1 @@
+"""My items: the page and its parts."""

@@ -1,0 +1,1 @@
+"""People: the page and its parts."""

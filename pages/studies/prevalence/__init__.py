@@ -1,0 +1,1 @@
+"""Prevalence: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Protocol: the page and its parts."""

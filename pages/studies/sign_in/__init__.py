@@ -1,0 +1,1 @@
+"""Sign in: the page and its parts."""

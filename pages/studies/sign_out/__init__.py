@@ -1,0 +1,1 @@
+"""Sign out: the page and its parts."""

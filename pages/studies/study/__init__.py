@@ -1,0 +1,1 @@
+"""Studies: the page and its parts."""

@@ -1,0 +1,228 @@
+"""Studies: draw a sample, watch its progress, advance it, export and import packets, export the ratings. For PIs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from annotation.label_store.assignments import release_assignments
+from annotation.label_store.engine import LabelStore
+from annotation.label_store.studies import (
+    STUDY_STATES,
+    Study,
+    StudyState,
+    answers_shown,
+    list_annotators,
+    list_studies,
+    neutral_titles,
+    study_progress,
+)
+from annotation.schemes import HEAD_TO_HEAD
+from annotation.studies.accounts import Role
+from annotation.studies.masking_preview import masked_text
+from annotation.studies.names_left import names_left_in_study, names_left_text
+from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
+from annotation.studies.preference_results import preferences_jsonl
+from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
+from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
+from annotation.studies.verification import verify_study
+from audit.errors import AuditError
+from audit.exports.text_writers import csv_bytes
+from pages._blinded.access import browsing_is_open, label_store, now
+from pages._blinded.file_widgets import download_button, upload_field
+from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
+from pages._shared.loaders import loaded_runs
+from pages._shared.preference_tables import preference_tables
+from pages._shared.study_choice import NEW_STUDY_OPEN, pick_study
+from pages._shared.study_figures import registered
+from pages._shared.widgets import csv_button, table
+from pages.studies.study.calibration_talk import calibration_section
+from pages.studies.study.forms import new_study, rerun_with_message, show_message
+from pages.studies.study.moves import EFFECTS, advance_section
+
+LEAD = (
+    "Draw a sample from a run, of pairs of handbooks or of two systems' answers, assign it to annotators, watch their "
+    "progress, and export the results."
+)
+OPEN_BROWSING = (
+    "Anybody can browse runs here without signing in. Annotators could see verdicts, which unblinds them. "
+    "Set AUDIT_BROWSING=signed-in before a real study begins."
+)
+RELEASE = (
+    "Each annotator's browser reserves a few items ahead, so that nobody waits for the next one. If an annotator does not "
+    "return, release their items so that others can take them. Ratings are kept."
+)
+MEANINGS = {
+    StudyState.CALIBRATION: "All annotators rate the calibration items, which count in no figure, and then discuss them. Nobody "
+    "has seen an item of the study itself.",
+    StudyState.LABELLING: "Annotators rate the items of the study, blind to the judge and to each other, and in a head-to-head "
+    "study to the systems. Ratings can be revised.",
+    StudyState.ADJUDICATION: "Rating has ended. Somebody else decides the items on which no label has a majority.",
+    StudyState.CLOSED: "The study has ended. Tables and figures are final.",
+}
+SNAPSHOT = "A study keeps its own copy of questions, answers and verdicts, so reloading or deleting the run does not change it."
+RUN_GONE = (
+    "Names of institutions that masking left in the answers cannot be listed: the run of the sample is no longer loaded. "
+    "Load its release again to see them."
+)
+PROGRESS = {"annotator": "Annotator", "round": "Round", "rated": "Rated", "seats": "Items", "share": "Done"}
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def progress_section(store: LabelStore, study: Study) -> None:
+    """How far each annotator is; counts only."""
+    rows = [
+        {
+            "annotator": part.annotator, "round": "calibration" if part.calibration else "study",
+            "rated": part.rated, "seats": part.assignments, "share": part.rated / part.assignments if part.assignments else 0.0,
+        }
+        for part in study_progress(store, study.study_id)
+    ]  # fmt: skip
+    progress = pd.DataFrame(rows, columns=list(PROGRESS))
+    table(progress, "progress", PROGRESS, shares=("share",), digits=0)
+    csv_button(progress, "progress", f"{study.study_id}_progress.csv")
+
+
+def sample_section(store: LabelStore, study: Study) -> None:
+    """The strata that the sample was drawn from, and the names that masking left in its answers."""
+    st.caption(SNAPSHOT)
+    strata = strata_frame(list_strata(store, study.study_id))
+    table(strata, "strata", SAMPLE_TABLES[study.scheme].columns)
+    csv_button(strata, "strata", f"{study.study_id}_strata.csv")
+    st.caption(escaped(f"{_masked(store, study)} {_names_left(store, study)}"))
+
+
+def _masked(store: LabelStore, study: Study) -> str:
+    """What is masked in the answers; "" where names are shown or the study was not drawn from a run."""
+    if study.names_shown or sample_digest(store, study.study_id) is None:
+        return ""
+    answers = (text for _, *texts in answers_shown(store, study.study_id) for text in texts)
+    return masked_text(answers, find_origin(store, study.study_id).plan.get("masked_words", ()))
+
+
+def _names_left(store: LabelStore, study: Study) -> str:
+    """What masking left of institutions' names; "" where names are shown or the study was not drawn from a run."""
+    if study.names_shown:
+        return ""
+    digest = sample_digest(store, study.study_id)
+    run = next((run for run in loaded_runs() if run.digest == digest), None)
+    if run is None:
+        return "" if digest is None else RUN_GONE
+    return names_left_text(names_left_in_study(store, study, run), names_shown=False)
+
+
+def release_section(store: LabelStore, study: Study) -> None:
+    """Where annotators share the items, release those of somebody who does not return."""
+    people = list_annotators(store, study.study_id)
+    # With as many annotators as ratings of an item, everybody rates every item, so nobody reserves any.
+    if len(people) <= study.ratings_per_item or study.state is not StudyState.LABELLING:
+        return
+    with st.expander("Release items that an annotator has reserved and not rated"):
+        st.markdown(RELEASE)
+        annotator = st.selectbox("Annotator", people, key="held_by")
+        if st.button("Release items", key="release"):
+            released = release_assignments(store, study.study_id, annotator)
+            rerun_with_message(f"{released} {'item' if released == 1 else 'items'} released.")
+
+
+def state_section(study: Study) -> None:
+    """The four states with the current one marked, what it means, and what the next one brings."""
+    path = " → ".join(f"**{state}**" if state is study.state else f":gray[{state}]" for state in STUDY_STATES)
+    about = f"{escaped(study.study_id)} · {study.scheme.name} · {study.ratings_per_item} ratings per item"
+    st.markdown(f"{path} · created {study.created_at[:10]} · {about}")
+    st.markdown(MEANINGS[study.state])
+    if study.state in EFFECTS:
+        st.caption(f"{EFFECTS[study.state]} A study only moves forward.")
+    if registration := registered(study.study_id):
+        st.caption(escaped(registration.sentence(study.created_at)))
+    titles = neutral_titles(list_studies(label_store()))
+    st.caption(escaped(f"Annotators see it as {titles[study.study_id]}."))
+
+
+def packets_section(store: LabelStore, study: Study) -> None:
+    """Export and import packets, for one annotator at a time."""
+    annotator = st.selectbox("Annotator", list_annotators(store, study.study_id), key="packet_of")
+    # Annotators get the file, and the id of a study may say what is expected of them
+    shown = neutral_titles(list_studies(store))[study.study_id].partition(" (")[0]
+    name = f"{shown.lower().replace(' ', '_')}_{annotator}"
+    with st.container(horizontal=True):
+        download_button(
+            "Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv", "packet_csv"
+        )
+        download_button(
+            "Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx", XLSX_TYPE, "packet_xlsx"
+        )
+    # Imported on a click and not with the upload, because every rerun of the page has the uploaded file again.
+    file = upload_field("Completed packet", ["csv", "xlsx"], key="packet_in")
+    if file is not None and st.button("Import ratings", key="import"):
+        result = import_packet(store, study.study_id, annotator, file.name, file.getvalue(), now())
+        rerun_with_message(
+            f"{result.stored} ratings stored; {result.unchanged} were already stored; {result.empty} rows are empty."
+        )
+
+
+def export_section(store: LabelStore, study: Study) -> None:
+    """Everything that figures are computed from. It names annotators, and contains the judge's labels or the systems."""
+    with st.container(horizontal=True):
+        ratings = f"{study.study_id}_ratings.csv"
+        download_button("Ratings as CSV", lambda: csv_bytes(ratings_table(store, study.study_id)), ratings, "text/csv", "ratings")
+        download_button("Codebook as CSV", lambda: csv_bytes(codebook(study.scheme)), "codebook.csv", "text/csv", "codebook")
+        if study.scheme is HEAD_TO_HEAD:
+            download_button(
+                "Choices as preferences.jsonl", lambda: preferences_jsonl(store, study.study_id), "preferences.jsonl",
+                "application/jsonl", "preferences",
+            )  # fmt: skip
+        if st.button("Verify study", key="verify"):
+            faults = verify_study(store, study.study_id)
+            st.toast(
+                "Nothing in this study was altered."
+                if not faults
+                else escaped(f"This study was altered. {faults[0]}" + (f" (and {len(faults) - 1} more)" if faults[1:] else ""))
+            )
+
+
+def one_study(store: LabelStore, study: Study) -> None:
+    """A study's current state, and what can be done with it."""
+    st.header(escaped(study.title), anchor=False)
+    synthetic_notice(study)
+    state, moving = st.columns([3, 2])
+    with state:
+        state_section(study)
+    with moving:
+        advance_section(store, study)
+    progress_section(store, study)
+    if study.state is StudyState.CALIBRATION:
+        calibration_section(store, study)
+    release_section(store, study)
+    if study.scheme is HEAD_TO_HEAD:
+        with st.expander("What the annotators preferred"):
+            preference_tables(store, study.study_id)
+    with st.expander("Sample"):
+        sample_section(store, study)
+    if study.state is not StudyState.CALIBRATION:
+        calibration_section(store, study)
+    with st.expander("Packets, for offline work"):
+        packets_section(store, study)
+    export_section(store, study)
+
+
+def guarded(section: Callable[..., None], *arguments: object) -> None:
+    """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
+    try:
+        section(*arguments)
+    except AuditError as error:
+        explain(error)
+
+
+with study_page("Studies", LEAD, Role.PI):
+    show_message()
+    if browsing_is_open():
+        st.warning(OPEN_BROWSING)
+    studies = {study.study_id: study for study in list_studies(label_store())}
+    if studies:
+        guarded(one_study, label_store(), pick_study(studies))
+    st.header("New study", anchor=False)
+    with st.expander("Draw a sample", expanded=not studies or st.session_state.get(NEW_STUDY_OPEN, False)):
+        guarded(new_study, label_store())

@@ -1,0 +1,1 @@
+"""System answers: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Systems: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Theme: the page and its parts."""

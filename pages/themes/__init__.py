@@ -1,0 +1,1 @@
+"""Themes: the page and its parts."""

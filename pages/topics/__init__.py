@@ -1,0 +1,1 @@
+"""Topics: the page and its parts."""

@@ -1,0 +1,1 @@
+"""Trust in the judge: the page and its parts."""
