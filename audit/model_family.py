@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 FAMILIES = {
     "Qwen": "qwen|qwq", "Llama": "llama", "Gemma": "gemma", "Gemini": "gemini", "GPT": "gpt|chatgpt|o[134](?:-mini)?",
@@ -26,7 +25,7 @@ def model_family(name: str) -> str | None:
     return families.pop() if len(families) == 1 else None
 
 
-def self_preference_note(manifest: Mapping[str, Any]) -> str:
+def self_preference_note(manifest: Mapping[str, object]) -> str:
     """A warning to readers if one family of models wrote the answers and judged them; "" otherwise."""
     generator, judge = (model_family(str(manifest.get(name) or "")) for name in ("generator", "judge"))
     if generator is None or generator != judge:

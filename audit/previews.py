@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from audit.formatting import fixed
 from audit.stats.intervals import wilson
@@ -28,7 +27,7 @@ COLUMN = "Preview, not a finding"
 UNKNOWN_PRECISION = "How often this judge's disagreements are right is not recorded in this run: judge it again to have it."
 
 
-def preview_notice(manifest: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
+def preview_notice(manifest: Mapping[str, object], other: Mapping[str, object] | None = None) -> str:
     """What was done by rules instead of a model, as a sentence without a full stop; empty for a run made by models.
 
     other  the manifest of a run that it is compared with: the notice then covers both
@@ -38,7 +37,7 @@ def preview_notice(manifest: Mapping[str, Any], other: Mapping[str, Any] | None 
     return f"{', '.join(done).capitalize()}: {VERDICT}" if done else ""
 
 
-def judged_by_rules(manifest: Mapping[str, Any]) -> bool:
+def judged_by_rules(manifest: Mapping[str, object]) -> bool:
     """Whether rules labelled the pairs of a run."""
     return _by_rules(manifest.get("judge"))
 
@@ -79,7 +78,7 @@ class MeasuredPrecision:
         return f"{label} was right in {right:,} of {shown:,} ({fixed(100 * right / shown, 0)} %, 95 % interval {low} to {high} %)"
 
 
-def precision_sentences(manifest: Mapping[str, Any]) -> list[str]:
+def precision_sentences(manifest: Mapping[str, object]) -> list[str]:
     """The precision that the manifest of a run judged by rules records, a sentence for each source."""
     settings = manifest.get("judge_settings")
     recorded = settings.get("precision") if isinstance(settings, Mapping) else None

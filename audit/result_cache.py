@@ -33,7 +33,7 @@ from audit.release.taxonomy import Taxonomy
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run, read_run
 
-Arguments = Mapping[str, Any]
+Arguments = Mapping[str, object]
 AS_THEY_ARE = (
     "labels", "questions", "centers", "center_case_mix", "handbook_case_mix", "handbooks", "severity_rho", "judge_length",
     "judge_checks", "disagreement_bounds", "label_entropy", "composition", "question_sources", "routing", "source_shares",
@@ -72,13 +72,13 @@ COUNTING = ("metrics", "queries", "stats", "evaluation", "text")
 
 
 def cached_or_computed(
-    metric: Callable[..., Any],
+    metric: Callable[..., object],
     con: Connection,
     store: Path,
     arguments: Arguments,
     other: Path | None = None,
     known: Callable[[], Arguments] = dict,
-) -> Any:
+) -> object:
     """`metric(con, **arguments)`, read from its file where one is kept; a slow result is kept for the next visitor.
 
     store  the run's store; other  that of the run it is compared with, where `metric` compares two
@@ -272,7 +272,7 @@ def _folder(store: Path) -> Path:
     return store.with_suffix(".results")
 
 
-def _file(store: Path, metric: Callable[..., Any], arguments: Arguments, other: Path | None = None) -> Path | None:
+def _file(store: Path, metric: Callable[..., object], arguments: Arguments, other: Path | None = None) -> Path | None:
     """The file of a result; None for results that are not cached: look-ups, and results that depend on filters set by a user."""
     if not isinstance(metric, Metric):
         return None

@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, Protocol
 
 from audit.terms import ALL, RunWords, display_name, terms
+
+
+class Row(Protocol):
+    """A row of a frame as pandas gives it: a value for each column, of the type that the table's specification says."""
+
+    def __getitem__(self, column: str, /) -> Any:
+        """The value in a column."""
+
 
 LOW, HIGH = "_low", "_high"
 """Where a frame has `share_low` and `share_high`, they are the 95 % interval of `share`."""

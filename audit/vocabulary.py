@@ -6,6 +6,7 @@ Case, spaces, hyphens and underscores do not matter; a label may be given by its
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
@@ -159,9 +160,12 @@ STRESS_CALLS: dict[StressTest, tuple[DocumentCall, ...]] = {
     StressTest.ROBUSTNESS: (DocumentCall.FACTUAL, DocumentCall.WRONG),
 }
 """Test -> what a document may be called; the other tests ask for no calls."""
+PRESENT_LABELS = tuple(label for label in LABELS if label is not Label.ABSENT)
+"""Labels of pairs in which both handbooks address the question. An unscored pair has none, and counts as neither."""
 DISAGREEING = (Label.DIVERGENT, Label.CONTRADICTORY)
 WITH_TOPIC = (Label.COMPLEMENTARY, *DISAGREEING)
 """Labels of pairs whose answers differ; a divergence topic names the difference."""
+WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 GENERAL = "general"
 """The organ of a question that concerns every handbook."""
 
@@ -248,6 +252,20 @@ def plain(text: str) -> str:
 def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
     """Every accepted plain spelling of a vocabulary, the words themselves included."""
     return {plain(word): term for term, others in variants.items() for word in (term.value, *others)}
+
+
+def says_absence(text: str | None) -> bool:
+    """Whether an answer says that the handbook does not address the question: it begins with NOT_ADDRESSED, in any case.
+
+    Nothing else is an absence: neither other words for it, nor the prefix behind markup, nor an answer without a text, of which
+    nothing is known.
+    """
+    return (text or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
+
+
+def sql_list(words: Iterable[str]) -> str:
+    """Words of a vocabulary as an SQL list, for `label in ...`. In tables of pairs, ask the view judged_pairs instead."""
+    return "(" + ", ".join(f"'{word}'" for word in words) + ")"
 
 
 def concerns(organ: str, other: str) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.estimates import MIN_ITEMS
@@ -14,8 +13,8 @@ from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import PAIRS
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
+from audit.tables import Row
 
-Row = Mapping[Any, Any]
 Named = Callable[[str], str]
 
 

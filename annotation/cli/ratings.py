@@ -47,6 +47,7 @@ from audit.formatting import escape_markdown
 from audit.settings import Settings
 from audit.tables import TableSpec
 from audit.vocabulary import RULES_JUDGE as NAME
+from audit.vocabulary import Label
 
 NamedComparison = tuple[str, pd.DataFrame]
 """The name of a baseline, and the table of `compare_with_baseline`."""
@@ -71,7 +72,9 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit agreement`."""
     _add_source(parser)
     parser.add_argument("--table", choices=TABLES, default="figures", help="the table that --format csv prints")
-    in_play = "the labels that can occur, such as CONSISTENT,DIVERGENT: macro F1 is their mean (default: all labels)"
+    in_play = (
+        f"the labels that can occur, such as {Label.CONSISTENT},{Label.DIVERGENT}: macro F1 is their mean (default: all labels)"
+    )
     parser.add_argument("--in-play", default="", metavar="LABEL,LABEL", help=in_play)
     comparator = parser.add_mutually_exclusive_group()
     comparator.add_argument(

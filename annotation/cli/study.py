@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from annotation.cli.account import terminal_user
 from annotation.label_store.access_log import Event, record_event
@@ -180,7 +179,7 @@ def study_tables(study_id: str, settings: Settings) -> StudyPart:
     return part
 
 
-def make_demo_studies(run: Run, readings: Path, settings: Settings) -> tuple[str, dict[str, Any]]:
+def make_demo_studies(run: Run, readings: Path, settings: Settings) -> tuple[str, dict[str, object]]:
     """Make the demo's studies and accounts where they are missing; returns how to sign in, as text and as a record.
 
     `readings` is a file of what the annotators and the adjudicator found.

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from annotation.label_store.engine import StudyError, open_label_store
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
@@ -195,7 +194,7 @@ def _items_by_kind(drawn: DrawnSample) -> list[int]:
     return [kinds.count(kind) for kind in (ItemKind.STUDY, ItemKind.CALIBRATION, ItemKind.REPEAT)]
 
 
-def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
+def _strata_record(drawn: DrawnSample) -> dict[str, object]:
     strata = [
         {"stratum": stratum.stratum, "pairs": stratum.population, "items": stratum.sampled, "weight": stratum.weight}
         for stratum in drawn.strata
@@ -205,7 +204,7 @@ def _strata_record(drawn: DrawnSample) -> dict[str, Any]:
     return {"strata": strata, **counts, **run, "names_left": dict(drawn.names_left), **_masking_record(drawn)}
 
 
-def _masking_record(drawn: DrawnSample) -> dict[str, Any]:
+def _masking_record(drawn: DrawnSample) -> dict[str, object]:
     if drawn.masking is None:
         return {}
     return {"masked": drawn.masking.masked.to_dict("records"), "organisations_left": drawn.masking.organisations}

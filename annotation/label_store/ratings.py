@@ -205,7 +205,7 @@ def _check_open_and_current(tx: Connection, assignment: Mapping[str, Any], ratin
         )
 
 
-def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, scheme: Scheme, now: datetime) -> dict[str, Any]:
+def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, scheme: Scheme, now: datetime) -> dict[str, object]:
     # These keys are hashed and stored: renaming one would break every ledger written before.
     choice = rating.choice
     return {

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict, cast
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from annotation.label_store.assignments import Choice
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
@@ -18,7 +18,7 @@ from annotation.label_store.ratings import check_choice
 from annotation.label_store.reference_answers import reference_openings
 from annotation.label_store.schema import assignments, decisions, items, ratings, studies
 from annotation.label_store.stored_values import checked_text, record_of, to_timestamp
-from annotation.label_store.studies import StudyState, scheme_of
+from annotation.label_store.studies import ItemKind, StudyState, scheme_of
 
 ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")
 RATING_COLUMNS = (
@@ -57,16 +57,63 @@ class NewDecision:
     revises: int = 0
 
 
-def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
-    """One row per assignment, rated or not, by item and seat: the item, the assignment and the current revision.
+class SeatRow(TypedDict):
+    """An item and one of its assignments (annotator None: unassigned); `reference_opened`: when the annotator first did so."""
 
-    Item: item_id, kind, repeat_of, question_id, question, handbook_a, handbook_b, name_a, name_b, answer_a, answer_b,
-    reference.
-    Assignment: seat_id, seat, annotator (None: unassigned), position, swapped.
-    Rating: label, significance, flagged, comment, seconds, source, revision, submitted_at, hash, rationale (as stored, see
-    `annotation.label_store.rationales`), reference_opened (when the annotator first opened the reference answer); None where
-    not rated or not opened.
+    item_id: str
+    kind: str
+    repeat_of: str | None
+    question_id: str
+    question: str
+    handbook_a: str
+    handbook_b: str
+    name_a: str
+    name_b: str
+    answer_a: str
+    answer_b: str
+    reference: str | None
+    seat_id: str
+    seat: str
+    annotator: str | None
+    position: int | None
+    swapped: bool
+    significance: str | None
+    seconds: float | None
+    rationale: str | None
+    reference_opened: str | None
+
+
+class AssignmentRow(SeatRow):
+    """An assignment, rated or not: the item, the assignment and the current revision of the rating, None where not rated.
+
+    `rationale` is as stored, see `annotation.label_store.rationales`.
     """
+
+    seq: int | None
+    label: str | None
+    flagged: bool | None
+    comment: str | None
+    source: str | None
+    revision: int | None
+    submitted_at: str | None
+    hash: str | None
+
+
+class RatedRow(SeatRow):
+    """An assignment that is rated, with the current revision of the rating."""
+
+    seq: int
+    label: str
+    flagged: bool
+    comment: str
+    source: str
+    revision: int
+    submitted_at: str
+    hash: str
+
+
+def assignment_rows(store: LabelStore, study_id: str) -> list[AssignmentRow]:
+    """One row per assignment, rated or not, by item and seat."""
     current = and_(ratings.c.study_id == assignments.c.study_id, ratings.c.seq == assignments.c.current)
     joined = assignments.join(items, items.c.item_id == assignments.c.item_id).outerjoin(ratings, current)
     columns = [
@@ -78,14 +125,25 @@ def assignment_rows(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
     with store.read() as con:
         rows = con.execute(query.order_by(items.c.item_id, assignments.c.seat)).mappings()
         opened = reference_openings(con, study_id)
-        return [_assignment_row(dict(row)) | {"reference_opened": opened.get(row["seat_id"])} for row in rows]
+        return [_assignment_row(row, opened.get(row["seat_id"])) for row in rows]
 
 
-def _assignment_row(row: dict[str, Any]) -> dict[str, Any]:
-    milliseconds = row.pop("milliseconds")
-    row["seconds"] = None if milliseconds is None else milliseconds / 1000
+def _assignment_row(row: RowMapping, reference_opened: str | None) -> AssignmentRow:
+    values = {**row, "reference_opened": reference_opened}
+    milliseconds = values.pop("milliseconds")
+    values["seconds"] = None if milliseconds is None else milliseconds / 1000
     # SQLite returns 0 and 1 for Booleans.
-    return {name: bool(value) if name in ("swapped", "flagged") and value is not None else value for name, value in row.items()}
+    booleans = {name: bool(values[name]) for name in ("swapped", "flagged") if values[name] is not None}
+    return cast(AssignmentRow, values | booleans)
+
+
+def rated_study_items(store: LabelStore, study_id: str) -> dict[str, list[RatedRow]]:
+    """The ratings of each study item that has one, by item id; calibration items and silent repeats are left out."""
+    rated: dict[str, list[RatedRow]] = {}
+    for row in assignment_rows(store, study_id):
+        if row["kind"] == ItemKind.STUDY and row["label"] is not None:
+            rated.setdefault(row["item_id"], []).append(cast(RatedRow, row))
+    return rated
 
 
 def submit_decision(store: LabelStore, adjudicator: str, decision: NewDecision, now: datetime) -> Decision:
@@ -137,7 +195,7 @@ def _check_decision(tx: Connection, study_id: str, adjudicator: str, decision: N
         )
 
 
-def _decision_entry(adjudicator: str, decision: NewDecision, now: datetime) -> dict[str, Any]:
+def _decision_entry(adjudicator: str, decision: NewDecision, now: datetime) -> dict[str, object]:
     return {
         "item_id": decision.item_id,
         "adjudicator": adjudicator,

@@ -6,9 +6,6 @@ are (`seats`, `visit`, `theme_acts`) while the code uses the field's words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -26,7 +23,7 @@ from sqlalchemy import (
 )
 
 from annotation.schemes import PAIRS, WORDS
-from audit.vocabulary import DISAGREEING, SIGNIFICANCES
+from audit.vocabulary import DISAGREEING, SIGNIFICANCES, sql_list
 
 metadata = MetaData(
     naming_convention={
@@ -202,11 +199,11 @@ def _heads_table(name: str, owner: Column[str]) -> Table:
     return Table(name, metadata, owner, Column("ledger", Text, primary_key=True), entries, last_hash)
 
 
-def _label_columns() -> tuple[Column[Any], ...]:
+def _label_columns() -> tuple[Column[object], ...]:
     return Column("label", Text, nullable=False), Column("significance", Text)
 
 
-def _chain_columns(*, key: bool = True) -> tuple[Column[Any], ...]:
+def _chain_columns(*, key: bool = True) -> tuple[Column[object], ...]:
     """The hash chain of a ledger, and the idempotency key: an entry that is sent twice is stored once."""
     return tuple(Column(name, Text, nullable=False) for name in (*(["key"] if key else []), "previous", "hash"))
 
@@ -216,12 +213,8 @@ heads = _heads_table("heads", Column("study_id", Text, ForeignKey("studies.study
 theme_heads = _heads_table("theme_heads", Column("run", Text, primary_key=True))
 
 
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
-
-
-LABEL_CHECK = f"label in ({_listed(WORDS)})"
-SIGNIFICANCE_CHECK = f"significance is null or (significance in ({_listed(SIGNIFICANCES)}) and label in ({_listed(DISAGREEING)}))"
+LABEL_CHECK = f"label in {sql_list(WORDS)}"
+SIGNIFICANCE_CHECK = f"significance is null or (significance in {sql_list(SIGNIFICANCES)} and label in {sql_list(DISAGREEING)})"
 
 ratings = Table(  # append-only (triggers); a revision is another row
     "ratings",

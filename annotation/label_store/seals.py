@@ -52,7 +52,7 @@ FIXED_ASSIGNMENTS = SealedRows(assignments, (*SLOT_COLUMNS, "annotator", "positi
 SEALED_TABLES = (studies, study_members, items, assignments)
 
 
-def record_study_event(tx: Connection, study_id: str, kind: str, body: Mapping[str, Any], now: datetime | str) -> None:
+def record_study_event(tx: Connection, study_id: str, kind: str, body: Mapping[str, object], now: datetime | str) -> None:
     """Append an event to a study's ledger."""
     happened_at = now if isinstance(now, str) else to_timestamp(now)
     head = lock_study_head(tx, study_events, study_id)

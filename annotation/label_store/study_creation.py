@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from string import ascii_uppercase
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, insert, select
@@ -119,7 +118,7 @@ def check_study_id(study_id: str) -> None:
         )
 
 
-def _item_row(item: NewItem) -> dict[str, Any]:
+def _item_row(item: NewItem) -> dict[str, object]:
     return {name: storable_text(value) if isinstance(value, str) else value for name, value in asdict(item).items()}
 
 
@@ -139,7 +138,7 @@ def _check_new_study(tx: Connection, new: NewStudy) -> None:
         raise StudyError(f"Study '{new.study_id}' cannot be created: {'; '.join(faults)}. Nothing was created.")
 
 
-def _assignment_rows(new: NewStudy) -> Iterable[dict[str, Any]]:
+def _assignment_rows(new: NewStudy) -> Iterable[dict[str, object]]:
     calibration = [item for item in new.items if item.kind is ItemKind.CALIBRATION]
     study = [item for item in new.items if item.kind is not ItemKind.CALIBRATION]
     everybody_rates_all = _everybody_rates_all(new)
@@ -160,7 +159,7 @@ def _everybody_rates_all(new: NewStudy) -> bool:
 
 def _ordered_rows(
     new: NewStudy, annotator: str, letter: str, calibration: bool, own_items: Sequence[NewItem]
-) -> Iterable[dict[str, Any]]:
+) -> Iterable[dict[str, object]]:
     # crc32 instead of hash(), which Python salts differently in every process.
     rng = np.random.default_rng([new.seed, zlib.crc32(annotator.encode()), calibration])
     for position, item in enumerate(randomised_order(own_items, rng), start=1):
@@ -178,7 +177,7 @@ def randomised_order(own_items: Sequence[NewItem], rng: np.random.Generator) -> 
     return sorted(own_items, key=lambda item: rank[item.item_id])
 
 
-def _assignment_row(new: NewStudy, item: NewItem, letter: str, annotator: str | None, position: int | None) -> dict[str, Any]:
+def _assignment_row(new: NewStudy, item: NewItem, letter: str, annotator: str | None, position: int | None) -> dict[str, object]:
     # The hash is the random draw: the last hex digit is 8 or more for half of all assignments, and the same in every rebuild.
     draw = hashlib.sha256(f"{new.seed}/{new.study_id}/{item.item_id}/{letter}".encode()).hexdigest()
     return {

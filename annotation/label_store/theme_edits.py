@@ -38,7 +38,7 @@ class ThemeEditRow:
     hash: str
 
 
-def lock_edit_ledger(tx: Connection, run: str) -> Mapping[str, Any]:
+def lock_edit_ledger(tx: Connection, run: str) -> Mapping[str, object]:
     """The head of a run's ledger, locked until the transaction ends."""
     return lock_run_head(tx, theme_edits, run)
 

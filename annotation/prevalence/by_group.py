@@ -19,9 +19,8 @@ from annotation.ratings.design import Floats
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.stats.intervals import SHARE_SCALE, effective_n, scaled_wilson, with_interval
 from audit.tables import Column, IntervalNote, Population, TableSpec
-from audit.vocabulary import DISAGREEING, LABELS, Label
+from audit.vocabulary import DISAGREEING, PRESENT_LABELS, Label
 
-PRESENT = tuple(label for label in LABELS if label is not Label.ABSENT)
 GROUPS_TABLE = TableSpec(
     "Disagreement by group, corrected for the judge's errors",
     (
@@ -71,16 +70,16 @@ def corrected_by_group(ratings: Ratings, groups: pd.DataFrame, counts: pd.DataFr
     ]
     present = pairs.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        judge = pairs[:, [PRESENT.index(label) for label in DISAGREEING]].sum(axis=1) / present
+        judge = pairs[:, [PRESENT_LABELS.index(label) for label in DISAGREEING]].sum(axis=1) / present
     table = pd.DataFrame({"group": names, "present": present.astype(int), "judge": judge, "corrected": rate})
     table = with_interval(table, "corrected", *np.array(ends).reshape(-1, 2).T)
     return table.assign(n=sample.items.sum(axis=1).astype(int), own=own)
 
 
 def _pairs(counts: pd.DataFrame, names: list[str]) -> Floats:
-    """Pairs (groups, labels of PRESENT)."""
+    """Pairs (groups, labels of PRESENT_LABELS)."""
     wide = counts.pivot_table(index="group", columns="label", values="pairs", aggfunc="sum", fill_value=0, observed=True)
-    return wide.reindex(index=names, columns=[label.value for label in PRESENT], fill_value=0).to_numpy(dtype=float)
+    return wide.reindex(index=names, columns=[label.value for label in PRESENT_LABELS], fill_value=0).to_numpy(dtype=float)
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def _sample(ratings: Ratings, groups: pd.DataFrame, names: list[str], human: str
     weight = np.where(rated, item_weights(design, rated), 0.0)
     disagreeing = np.nan_to_num(people[:, [label.code for label in DISAGREEING]].sum(axis=1))
     present = np.nan_to_num(1 - people[:, Label.ABSENT.code])
-    labels = np.array([(judge == label.code) & rated for label in PRESENT]).T.astype(float)
+    labels = np.array([(judge == label.code) & rated for label in PRESENT_LABELS]).T.astype(float)
     members = np.zeros((len(names), len(judge)))
     item, group = (pd.Index(known).get_indexer(pd.Index(of)) for known, of in
                    ((ratings.items, groups["item_id"]), (names, groups["group"])))  # fmt: skip

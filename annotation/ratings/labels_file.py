@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -62,7 +61,7 @@ def _table(path: Path) -> pd.DataFrame:
         ) from None
 
 
-def _records(path: Path) -> list[Any]:
+def _records(path: Path) -> list[object]:
     """The records of a JSON file: a list, one object per line, or an object with a list for each column."""
     try:
         text = path.read_text(encoding="utf-8-sig")

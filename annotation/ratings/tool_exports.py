@@ -116,16 +116,16 @@ def _argilla_answers(record: Record, by_user: Mapping[str, Answers]) -> Iterator
     yield from ({**item, "annotator": user, **_questions(answers)} for user, answers in by_user.items())
 
 
-def _records_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def _records_of(frame: pd.DataFrame) -> list[dict[str, object]]:
     return [{str(name): value for name, value in record.items()} for record in frame.to_dict("records")]
 
 
-def _with_lists(record: Record) -> dict[str, Any]:
+def _with_lists(record: Record) -> dict[str, object]:
     """A row of a CSV file, in which Argilla's lists are texts such as "['ABSENT', 'DIVERGENT']"."""
     return {str(name): _list_of(value) if ARGILLA_END in str(name) else value for name, value in record.items()}
 
 
-def _list_of(text: object) -> list[Any]:
+def _list_of(text: object) -> list[object]:
     try:
         value = ast.literal_eval(str(text))
     except (ValueError, SyntaxError):

@@ -11,13 +11,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from typing import Any
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.rationales import MarkedSentence, rationale_from
-from annotation.label_store.results import Decision, assignment_rows, decisions_by_item
-from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind, StudyState, advance_study, find_study
+from annotation.label_store.results import Decision, RatedRow, decisions_by_item, rated_study_items
+from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, advance_study, find_study
 
 AGREED, ADJUDICATED = "agreed", "adjudicated"
 
@@ -106,19 +104,14 @@ def close_study(store: LabelStore, study_id: str, now: datetime) -> StudyState:
         return advance_study(tx, study_id, StudyState.ADJUDICATION, now)
 
 
-def _rated_items(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
-    rows = assignment_rows(store, study_id)
-    rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
-    # groupby needs the order by item, in which the rows come.
-    for item_id, group in groupby(rated, key=lambda row: str(row["item_id"])):
-        item_rows = list(group)
-        if len(item_rows) > 1:
-            yield item_id, item_rows
+def _rated_items(store: LabelStore, study_id: str) -> Iterable[tuple[str, list[RatedRow]]]:
+    """The study items with two ratings or more."""
+    return ((item_id, rows) for item_id, rows in rated_study_items(store, study_id).items() if len(rows) > 1)
 
 
-def _majority(rows: list[dict[str, Any]]) -> str | None:
+def _majority(rows: list[RatedRow]) -> str | None:
     """The label of more than half of an item's ratings, of which there are two at least."""
-    label, count = Counter(str(row["label"]) for row in rows).most_common(1)[0]
+    label, count = Counter(row["label"] for row in rows).most_common(1)[0]
     return label if 2 * count > len(rows) else None
 
 
@@ -128,7 +121,7 @@ def _random_number(item_id: str, purpose: str) -> int:
     return int(hashlib.sha256(f"{item_id}/{purpose}".encode()).hexdigest(), 16)
 
 
-def _dispute_of(rows: list[dict[str, Any]], decision: Decision | None) -> Dispute:
+def _dispute_of(rows: list[RatedRow], decision: Decision | None) -> Dispute:
     item = rows[0]
     answers = (item["answer_a"], item["answer_b"])
     swapped = _random_number(item["item_id"], "answers") % 2 == 0
@@ -145,12 +138,12 @@ def _in_random_order(item_id: str, ratings: list[BlindRating]) -> list[BlindRati
     return [rating for _, rating in sorted(zip(ranks, ratings, strict=True), key=lambda ranked: ranked[0])]
 
 
-def _blind_rating(row: dict[str, Any], swapped: bool) -> BlindRating:
+def _blind_rating(row: RatedRow, swapped: bool) -> BlindRating:
     rationale = rationale_from(row["rationale"], swapped)
     return BlindRating(row["label"], row["significance"], row["flagged"], row["comment"], rationale)
 
 
-def _gold_label(item_id: str, rows: list[dict[str, Any]], decision: Decision | None) -> GoldLabel | None:
+def _gold_label(item_id: str, rows: list[RatedRow], decision: Decision | None) -> GoldLabel | None:
     if decision is not None:
         return GoldLabel(item_id, decision.label, decision.significance, ADJUDICATED, decision)
     label = _majority(rows)

@@ -9,14 +9,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
-from typing import Any
 
 import pandas as pd
 
 from annotation.agreement.report import ALL_ANNOTATORS, report_without_judge
 from annotation.agreement.tables import FIGURE, rater_name
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.results import assignment_rows
+from annotation.label_store.results import AssignmentRow, assignment_rows
 from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import ratings_from
 from annotation.schemes import Scheme
@@ -162,13 +161,15 @@ def calibration_of(store: LabelStore, study_id: str) -> Calibration | None:
     return Calibration(scheme, items, share, kappa, sum(row["label"] is None for row in rows), pairs)
 
 
-def _item(rows: list[dict[str, Any]]) -> CalibrationItem:
-    ratings = tuple(CalibrationRating(row["annotator"], row["label"], row["significance"], row["comment"] or "") for row in rows)
+def _item(rows: list[AssignmentRow]) -> CalibrationItem:
+    ratings = tuple(
+        CalibrationRating(row["annotator"] or "", row["label"], row["significance"], row["comment"] or "") for row in rows
+    )
     first = rows[0]
     return CalibrationItem(first["item_id"], first["question"], first["answer_a"], first["answer_b"], ratings)
 
 
-def _figures(rows: list[dict[str, Any]], scheme: Scheme) -> tuple[TwoFigures, dict[str, TwoFigures]]:
+def _figures(rows: list[AssignmentRow], scheme: Scheme) -> tuple[TwoFigures, dict[str, TwoFigures]]:
     """Raw agreement and the headline coefficient of all annotators together, and of each two where there are more."""
     table = pd.DataFrame([{"item_id": row["item_id"], "seat": row["seat"], "label": row["label"]} for row in rows])
     wide = table.pivot(index="item_id", columns="seat", values="label").rename(columns=lambda seat: f"annotator_{seat.lower()}")

@@ -53,7 +53,7 @@ def pair_groups(items: pd.DataFrame, con: Connection) -> pd.DataFrame:
 def _study_items(store: LabelStore, study_id: str) -> pd.DataFrame:
     rows = [row for row in assignment_rows(store, study_id) if row["kind"] == ItemKind.STUDY]
     # A row per annotator: the first of each item
-    return pd.DataFrame({row["item_id"]: row for row in reversed(rows)}.values())
+    return pd.DataFrame(list({row["item_id"]: row for row in reversed(rows)}.values()))
 
 
 def _by_label(store: LabelStore, study_id: str, items: pd.DataFrame) -> pd.DataFrame:

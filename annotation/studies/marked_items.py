@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations, groupby
+from itertools import combinations
 
 import pandas as pd
 
 from annotation.agreement.rationale_overlap import MarkedItem, Sentences, rationale_overlap
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.rationales import rationale_from
-from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import ItemKind
+from annotation.label_store.results import rated_study_items
 
 
 def overlap_of_study(store: LabelStore, study_id: str) -> pd.DataFrame:
@@ -18,14 +17,10 @@ def overlap_of_study(store: LabelStore, study_id: str) -> pd.DataFrame:
 
     Of an item with more than two ratings, each two annotators count.
     """
-    rows = assignment_rows(store, study_id)
-    rated = [row for row in rows if row["kind"] == ItemKind.STUDY and row["label"] is not None]
-    # groupby needs the order by item, in which the rows come.
-    by_item = [list(group) for _, group in groupby(rated, key=lambda row: row["item_id"])]
     return rationale_overlap(
         [
             MarkedItem(first["label"] == second["label"], _sentences(first["rationale"]), _sentences(second["rationale"]))
-            for ratings in by_item
+            for ratings in rated_study_items(store, study_id).values()
             for first, second in combinations(ratings, 2)
         ]
     )

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import ItemKind, find_study
+from annotation.label_store.results import assignment_rows, rated_study_items
+from annotation.label_store.studies import find_study
 from annotation.schemes import HEAD_TO_HEAD
 from audit.evaluation.bradley_terry import bradley_terry
 from audit.evaluation.preferences import share_of
@@ -61,15 +61,14 @@ def preference_records(store: LabelStore, study_id: str) -> list[dict[str, str |
     """
     if find_study(store, study_id).scheme is not HEAD_TO_HEAD:
         raise StudyError(f"Study '{study_id}' labels pairs of handbooks, so it has no preferences. Nothing was written.")
-    rows = assignment_rows(store, study_id)
     return [
         {
             "question_id": row["question_id"], "system_a": row["handbook_a"], "system_b": row["handbook_b"],
             "preference": row["label"], "rater": row["annotator"], "rater_kind": RaterKind.HUMAN.value,
             "shown_first": str(SIDES[row["swapped"]]), "comment": row["comment"] or None,
         }
+        for rows in rated_study_items(store, study_id).values()
         for row in rows
-        if row["kind"] == ItemKind.STUDY and row["label"] is not None
     ]  # fmt: skip
 
 
@@ -85,7 +84,7 @@ def preferences_jsonl(store: LabelStore, study_id: str) -> bytes:
 def system_names(store: LabelStore, study_id: str) -> dict[str, str]:
     """System id -> name, for the systems that a head-to-head study compares."""
     rows = assignment_rows(store, study_id)
-    return dict(chain.from_iterable(((row[f"handbook_{side}"], row[f"name_{side}"]) for side in "ab") for row in rows))
+    return dict(chain.from_iterable(((row["handbook_a"], row["name_a"]), (row["handbook_b"], row["name_b"])) for row in rows))
 
 
 def comparisons_of(store: LabelStore, study_id: str) -> pd.DataFrame:

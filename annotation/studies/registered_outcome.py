@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from annotation.agreement.report import AgreementReport
-from annotation.agreement.sentences import Row, coefficient_words, figure, undefined
+from annotation.agreement.sentences import coefficient_words, figure, undefined
 from annotation.ratings.gold import reference_standard
 from annotation.ratings.table import JUDGE, Ratings
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
 from audit.formatting import fixed
+from audit.tables import Row
 
 
 def outcome_sentence(registration: Registration, report: AgreementReport, ratings: Ratings) -> str:

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from string import ascii_uppercase
-from typing import Any
 
 import pandas as pd
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.rationales import marked_texts
-from annotation.label_store.results import assignment_rows
+from annotation.label_store.results import AssignmentRow, assignment_rows
 from annotation.label_store.studies import ItemKind, find_study
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
 from annotation.studies.adjudication import GoldLabel, gold_labels
 from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
 from audit.tables import Column, TableSpec
+from audit.vocabulary import LABELS
 
 CODEBOOK: dict[str, str] = {
     "study_id": "the study",
@@ -35,7 +35,7 @@ CODEBOOK: dict[str, str] = {
     "annotator": "who rated; empty: not assigned yet",
     "position": "position of the item in this annotator's own order, from 1",
     "shown_first": "a or b: the answer that this annotator saw first; labels do not depend on the order",
-    "label": "the current revision of the label: ABSENT, CONSISTENT, COMPLEMENTARY, DIVERGENT, CONTRADICTORY; empty: not rated",
+    "label": f"the current revision of the label: {', '.join(LABELS)}; empty: not rated",
     "significance": "clinical significance low, medium, high; only with DIVERGENT and CONTRADICTORY",
     "unsure": "true: the annotator flagged the item as unsure",
     "comment": "the annotator's comment; text that a spreadsheet could run as a formula begins with an apostrophe",
@@ -206,14 +206,14 @@ def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     )
 
 
-def _rating_part(row: dict[str, Any]) -> dict[str, Any]:
+def _rating_part(row: AssignmentRow) -> dict[str, object]:
     renamed = {"unsure": row["flagged"], "shown_first": "b" if row["swapped"] else "a"}
     answers = (row["answer_a"], row["answer_b"])
     marked = {f"rationale_{name}": marked_texts(row["rationale"], answers, side) for side, name in enumerate("ab")}
     return {**row, **renamed, **marked, "system_a": row["handbook_a"], "system_b": row["handbook_b"]}
 
 
-def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata: dict[str, Stratum]) -> dict[str, Any]:
+def _design_part(row: AssignmentRow, verdicts: dict[str, StoredVerdict], strata: dict[str, Stratum]) -> dict[str, object]:
     verdict = verdicts.get(row["item_id"])
     if verdict is None:
         return {}
@@ -229,10 +229,10 @@ def _design_part(row: dict[str, Any], verdicts: dict[str, StoredVerdict], strata
     }
 
 
-def _gold_part(gold: GoldLabel | None) -> dict[str, Any]:
+def _gold_part(gold: GoldLabel | None) -> dict[str, object]:
     if gold is None:
         return {}
-    columns = {"gold": gold.label, "gold_significance": gold.significance, "gold_source": gold.source}
+    columns: dict[str, object] = {"gold": gold.label, "gold_significance": gold.significance, "gold_source": gold.source}
     if gold.decision is None:
         return columns
     return columns | {"adjudicator": gold.decision.adjudicator, "adjudication_reason": gold.decision.reason}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -79,7 +78,7 @@ def results(data: ValidationData) -> str:
     return results_paragraph(report, data.ratings, data.reference, rate, data.shares, data.flow) + _outcome(data)
 
 
-def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, Any]:
+def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[str, object]:
     """Facts about a study for the manifest of an export: its plan, its state, and the ends of its ledgers."""
     return {
         "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,
@@ -126,7 +125,9 @@ def _error_counts(data: ValidationData) -> dict[str, RunFigure | str]:
     errors = data.report.errors
     own = errors[errors["by"] == MAJORITY]
     kinds = {(right, judged): n for right, judged, n in own[["right", "judged", "n"]].itertuples(index=False, name=None)}
-    on_boundary = {f"study.errors.COMPLEMENTARY.{to}": kinds.get(("COMPLEMENTARY", to), 0) for to in ("DIVERGENT", "CONSISTENT")}
+    own_label = Label.COMPLEMENTARY
+    neighbours = LABELS[own_label.code + 1], LABELS[own_label.code - 1]
+    on_boundary = {f"study.errors.{own_label}.{to}": kinds.get((own_label, to), 0) for to in neighbours}
     boundary = sum(n for kind, n in kinds.items() if Label.COMPLEMENTARY in kind)
     totals = {"study.errors": own["n"].sum(), "study.errors.boundary": boundary}
     return {name: RunFigure(float(n)) for name, n in {**totals, **on_boundary}.items()}

@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import pandas as pd
 
@@ -152,7 +151,7 @@ def history_table(edits: Sequence[ThemeEdit], conflicts: Sequence[EditConflict] 
     return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))
 
 
-def _history_row(edit: ThemeEdit) -> dict[str, Any]:
+def _history_row(edit: ThemeEdit) -> dict[str, object]:
     change = edit.change
     return {
         "act": edit.seq, "what": describe_change(change), "author": edit.author, "made_at": edit.made_at, "reason": edit.reason,
@@ -166,7 +165,7 @@ def edits_to_jsonl(edits: Sequence[ThemeEdit]) -> str:
     return "".join(json.dumps(_json_record(edit)) + "\n" for edit in edits)
 
 
-def _json_record(edit: ThemeEdit) -> dict[str, Any]:
+def _json_record(edit: ThemeEdit) -> dict[str, object]:
     # The key `act` is part of files that people keep, so it stays.
     values = {"act": edit.seq, "author": edit.author, "made_at": edit.made_at, "reason": edit.reason, "taxonomy": edit.taxonomy}
     undoes = {"undoes": edit.change.undoes} if edit.change.undoes is not None else {}

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from annotation.theme_edits.editor import TaxonomyEditor
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, effective_edits, undos_by_edit
@@ -88,7 +87,7 @@ def _signed(editor: TaxonomyEditor, edits: Sequence[ThemeEdit]) -> Taxonomy:
     return replace(taxonomy, built=built, counts=_updated_counts(taxonomy, editor.base), sha256=sha256)
 
 
-def _updated_counts(taxonomy: Taxonomy, base: Taxonomy) -> dict[str, Any]:
+def _updated_counts(taxonomy: Taxonomy, base: Taxonomy) -> dict[str, object]:
     leaves = taxonomy.leaves
     alike = {number for pair in near_duplicates([theme.name for theme in leaves]) for number in pair}
     counts = {

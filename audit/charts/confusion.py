@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -39,7 +37,7 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
 
 def _cell(
     totals: pd.DataFrame, row: str, column: str, words: dict[str, str], raters: tuple[str, str], unit: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     count, of = (float(totals[name].to_dict()[row]) for name in (column, TOTAL))
     x, y = list(totals.columns).index(column), list(totals.index).index(row)
     total = TOTAL in (row, column)
@@ -54,7 +52,7 @@ def _cell(
     }  # fmt: skip
 
 
-def _square(x: int, y: int, share: float, same: bool) -> dict[str, Any]:
+def _square(x: int, y: int, share: float, same: bool) -> dict[str, object]:
     return {
         "type": "rect", "layer": "below", "x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.46, "y1": y + 0.46,
         "fillcolor": SAME_COLOUR if same else CHANGED_COLOUR, "opacity": 0.25 + 0.75 * share,
@@ -62,7 +60,7 @@ def _square(x: int, y: int, share: float, same: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _click_targets(cells: list[dict[str, Any]]) -> go.Scatter:
+def _click_targets(cells: list[dict[str, object]]) -> go.Scatter:
     # Plotly reports clicks on points and not on shapes, so an invisible point covers every cell.
     return go.Scatter(
         x=[cell["x"] for cell in cells], y=[cell["y"] for cell in cells], mode="markers+text", showlegend=False,

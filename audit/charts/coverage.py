@@ -6,7 +6,7 @@ Plotly reports clicks on bars but not on heatmaps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -31,6 +31,7 @@ from audit.charts.style import (
     styled,
 )
 from audit.formatting import fixed
+from audit.tables import Row
 from audit.terms import display_name
 
 ROW_HEIGHT = 18
@@ -38,7 +39,7 @@ ROW_HEIGHT = 18
 HATCHING = "#aab1ba"
 # A cell of another organ's questions: a heart handbook is not expected to answer them, so it must not look like a gap.
 MUTED, MUTED_TEXT = "#f3f4f6", FAINT
-Trace = dict[str, Any]
+Trace = dict[str, object]
 BAR: Trace = {
     "type": "bar", "orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
     "constraintext": "none", "insidetextfont": {"size": 12}, "hovertemplate": "%{hovertext}<extra></extra>",
@@ -138,7 +139,7 @@ def _column(column: pd.DataFrame, start: float, title: str, handbook: str) -> Tr
     }  # fmt: skip
 
 
-def _hover(row: dict[Any, Any], title: str, handbook: str) -> str:
+def _hover(row: Row, title: str, handbook: str) -> str:
     name = f"<b>{html(row['name'])}</b><br>{html(title)}: "
     # Not `<= 0`: where a handbook has no cell, asked is NaN.
     if not row["asked"] > 0:
@@ -223,7 +224,7 @@ def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
     return styled(figure, 70 + PROFILE_ROW_HEIGHT * len(table), bargap=0.35)
 
 
-def _answered_count(row: Mapping[Any, Any]) -> str:
+def _answered_count(row: Row) -> str:
     return f"<b>{row['answered']:,}</b> of {row['asked']:,}" if row["asked"] else "not asked"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -23,6 +23,7 @@ from audit.charts.style import (
     styled,
 )
 from audit.evaluation.criteria import CRITERIA, Criterion
+from audit.tables import Row
 from audit.vocabulary import Label
 
 WORST, BETWEEN, BEST = "lowest score", "score in between", "best score"
@@ -91,15 +92,15 @@ def _head(figure: go.Figure, heading: str, position: float, second_line: str = "
     )
 
 
-def _scores_of_bars(frame: pd.DataFrame) -> defaultdict[tuple[str, str], list[dict[Any, Any]]]:
+def _scores_of_bars(frame: pd.DataFrame) -> defaultdict[tuple[str, str], list[Row]]:
     """(criterion, system) -> the rows of its bar, the lowest score first. Selecting them bar by bar took ten times as long."""
-    scores: defaultdict[tuple[str, str], list[dict[Any, Any]]] = defaultdict(list)
+    scores: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in frame.sort_values("score", kind="stable").to_dict("records"):
         scores[row["criterion"], row["name"]].append(row)
     return scores
 
 
-def _segments(rows: Sequence[Mapping[Any, Any]], position: float) -> Iterator[Segment]:
+def _segments(rows: Sequence[Row], position: float) -> Iterator[Segment]:
     """The segments of one bar, next to each other; none for a score that no answer was given."""
     start = 0.0
     for row in rows:
@@ -109,7 +110,7 @@ def _segments(rows: Sequence[Mapping[Any, Any]], position: float) -> Iterator[Se
             start += row["share"]
 
 
-def _score_hover(row: Mapping[Any, Any]) -> str:
+def _score_hover(row: Row) -> str:
     meaning, span = CRITERIA[Criterion(row["criterion"])].meanings[row["score"]], interval(row["share_low"], row["share_high"])
     within = f" (95 % interval {span})" if span else ""
     head = f"<b>{html(row['name'])}</b><br>{meaning} ({row['score']}): {percent(row['share'])}{within}"

@@ -6,6 +6,7 @@ Charts are drawn for white paper, which exports need as well. A page in dark mod
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def _dark_colour(colour: str) -> str:
     return DARK_COLOURS.get(colour.lower(), colour)
 
 
-def _adjust_text_colour(trace: dict[str, Any], before: dict[str, Any]) -> None:
+def _adjust_text_colour(trace: dict[str, Any], before: Mapping[str, object]) -> None:
     """The colour of text on a bar or an area depends on the fill, which has changed."""
     marker = trace.get("marker", {})
     if before["type"] == "treemap":

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from html import unescape
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -47,7 +46,7 @@ def _ems(text: str) -> float:
     return sum(WIDTHS.get(letter, SQUARE if letter >= WIDE_FROM else OTHER_LETTER) for letter in text)
 
 
-def _is_at_the_edge(figure: go.Figure, axis: Any) -> bool:
+def _is_at_the_edge(figure: go.Figure, axis: go.layout.XAxis) -> bool:
     """Whether the names of an axis are beside the leftmost panel, level."""
     is_beside = axis.visible is not False and axis.showticklabels is not False and axis.side != "right" and not axis.tickangle
     if not is_beside or "inside" in (axis.ticklabelposition or ""):
@@ -56,13 +55,13 @@ def _is_at_the_edge(figure: go.Figure, axis: Any) -> bool:
     return across is None or not across.domain or across.domain[0] == 0
 
 
-def _room(figure: go.Figure, axis: Any) -> float:
+def _room(figure: go.Figure, axis: go.layout.XAxis) -> float:
     size = axis.tickfont.size or figure.layout.font.size or 12
     widest = max((width_of(name, size) for name in _names(figure, axis)), default=0.0)
     return widest + (axis.ticklabelstandoff or 0) + BESIDE_PX if widest else 0.0
 
 
-def _names(figure: go.Figure, axis: Any) -> Iterable[str]:
+def _names(figure: go.Figure, axis: go.layout.XAxis) -> Iterable[str]:
     if axis.ticktext is not None:
         return map(str, axis.ticktext)
     own = axis.plotly_name.replace("axis", "")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import FAINT, coefficient, coefficient_interval, html, styled
 from audit.stats.case_mix import funnel_limits
+from audit.tables import Row
 
 HEIGHT = 380
 LEVELS = {0.95: "dash", 0.998: "dot"}
@@ -96,7 +94,7 @@ def _overlap(one: tuple[float, float, float], other: tuple[float, float, float])
     return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < NAME_PX
 
 
-def _hover(row: Mapping[Any, Any], by: str) -> str:
+def _hover(row: Row, by: str) -> str:
     span = coefficient_interval(row["ratio_low"], row["ratio_high"])
     return (
         f"<b>{html(row[by])}</b><br>{row['disagreeing']:,} disagreeing pairs, {row['expected']:,.1f} expected<br>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -141,7 +140,7 @@ def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.D
     )  # fmt: skip
 
 
-def _scale(labels: list[str]) -> list[list[Any]]:
+def _scale(labels: list[str]) -> list[list[object]]:
     """One colour scale for all columns: column i uses the part from i to i + 1, from paper to the hue of its label."""
     ends = [((i / len(labels), "#fafbfc"), ((i + 0.9995) / len(labels), LABEL_COLOURS[label])) for i, label in enumerate(labels)]
     return [[position, colour] for pair in ends for position, colour in pair] + [[1.0, LABEL_COLOURS[labels[-1]]]]
@@ -220,7 +219,7 @@ def _click_targets(cells: pd.DataFrame, groups: pd.Series, size: float) -> go.Sc
     )  # fmt: skip
 
 
-def _group_frames(ids: list[str], groups: pd.Series) -> list[dict[str, Any]]:
+def _group_frames(ids: list[str], groups: pd.Series) -> list[dict[str, object]]:
     """A line around the block of each position group on the diagonal."""
     numbers = groups.reindex(ids)
     return [
@@ -230,14 +229,14 @@ def _group_frames(ids: list[str], groups: pd.Series) -> list[dict[str, Any]]:
     ]
 
 
-def _outline(ids: list[str], opened: tuple[str, str] | None) -> list[dict[str, Any]]:
+def _outline(ids: list[str], opened: tuple[str, str] | None) -> list[dict[str, object]]:
     if not opened or not set(opened) <= set(ids):
         return []
     i, j = (ids.index(handbook) for handbook in opened)
     return [_square(x, y, x, y, 4.0) for x, y in ((i, j), (j, i))]
 
 
-def _square(left: int, top: int, right: int, bottom: int, width: float) -> dict[str, Any]:
+def _square(left: int, top: int, right: int, bottom: int, width: float) -> dict[str, object]:
     corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
     return {"type": "rect", **corners, "line": {"color": INK, "width": width}}
 

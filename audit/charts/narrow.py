@@ -5,8 +5,6 @@ Beside its rows, a column of long names takes a phone's whole width.
 
 from __future__ import annotations
 
-from typing import Any
-
 import plotly.graph_objects as go
 
 from audit.charts.style import set_axes
@@ -55,7 +53,7 @@ def _legend_room(figure: go.Figure) -> int:
     return LEGEND_LINE * (len(entries) - 1) if is_above and len(entries) > 1 else 0
 
 
-def _names(figure: go.Figure) -> tuple[Any, ...]:
+def _names(figure: go.Figure) -> tuple[str, ...]:
     axis = figure.layout.yaxis
     if axis.ticktext is not None:
         return tuple(axis.ticktext)
@@ -74,7 +72,7 @@ def _names_above(figure: go.Figure, row_height: float) -> None:
     figure.update_layout(bargap=1 - BAR_SHARE, margin={"l": LEFT})
 
 
-def _in_lines(figure: go.Figure, panels: list[Any], lines: int, inner: float) -> None:
+def _in_lines(figure: go.Figure, panels: list[go.layout.XAxis], lines: int, inner: float) -> None:
     """Panels that were side by side, two in a line, each with its title."""
     total = lines * inner + (lines - 1) * BETWEEN_LINES
     titles = sorted((note for note in figure.layout.annotations if note.yref == "paper"), key=lambda note: note.x)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -25,6 +24,7 @@ from audit.charts.style import (
     set_axes,
     styled,
 )
+from audit.tables import Row
 from audit.terms import RATE_TITLES
 from audit.vocabulary import Label
 
@@ -111,13 +111,13 @@ def _dots(frame: pd.DataFrame, by: str, rate: Rate, opens: str | None) -> go.Sca
     )  # fmt: skip
 
 
-def interval_bars(middle: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, Any]:
+def interval_bars(middle: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict[str, object]:
     """Plotly's settings for the line of an interval through its dot, with a bar at each end."""
     ends = {"array": high - middle, "arrayminus": middle - low}
     return {"type": "data", "symmetric": False, **ends, "color": colour, "thickness": 1.5, "width": CAP}
 
 
-def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
+def _hover(row: Row, by: str, rate: Rate) -> str:
     span = rate.interval_text(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
     within = f"<br>95 % interval {span}" if span else ""
     share = f"{rate.title}: {rate.text(row[rate.column])}{within}"
@@ -130,7 +130,7 @@ def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, o
         figure.add_vline(x=value.iloc[0], line={"color": FAINT, "width": 1, "dash": "dash"}, row=1, col=column)
 
 
-def _scale(frame: pd.DataFrame, rate: Rate) -> dict[str, list[Any]]:
+def _scale(frame: pd.DataFrame, rate: Rate) -> dict[str, list[object]]:
     if not rate.index:
         return percent_ticks(_ticks(frame, rate))
     return {"tickvals": list(INDEX_TICKS), "ticktext": [coefficient(tick) for tick in INDEX_TICKS]}

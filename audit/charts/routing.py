@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +25,7 @@ from audit.charts.style import (
     styled,
 )
 from audit.formatting import fixed
+from audit.tables import Row
 
 OTHERS = "(others)"
 MIN_LABELLED = 0.08
@@ -103,13 +103,13 @@ def _budgets(routes: pd.DataFrame, lanes: Mapping[str, float], colours: Mapping[
     yield go.Bar(x=routes["share"].fillna(0.0) * BUDGET_WIDTH, **same, **hover, marker={"color": fills})
 
 
-def _taken(row: Mapping[Any, Any]) -> str:
+def _taken(row: Row) -> str:
     if pd.isna(row["budget"]):
         return NO_VALUE
     return f"{row['budget']:.0f}" + ("" if pd.isna(row["probed"]) else f" of {row['probed']:.0f}")
 
 
-def _route_hover(row: Mapping[Any, Any]) -> str:
+def _route_hover(row: Row) -> str:
     probed = "not stated" if pd.isna(row["probed"]) else f"{row['probed']:.0f} passages"
     budget = "not stated" if pd.isna(row["budget"]) else f"{row['budget']:.0f} passages"
     return f"<b>{html(row['source'])}</b><br>probed: {probed}<br>budget: {budget} ({percent(row['share'])} of all)"
@@ -207,7 +207,7 @@ def dominance_dots(frame: pd.DataFrame, sources: Sequence[str]) -> go.Figure:
     return with_rows(figure, sources, None).update_layout(height=height, showlegend=True, margin={"t": 64})
 
 
-def _dominance_hover(row: Mapping[Any, Any]) -> str:
+def _dominance_hover(row: Row) -> str:
     span = interval(row["evidence_low"], row["evidence_high"])
     within = f"<br>95 % interval {span}" if span else ""
     head = f"<b>{html(row['source_id'])}</b>, {html(row['name'])}"
@@ -251,6 +251,6 @@ def _budget_segment(summed: pd.DataFrame, source: str, fill: str) -> go.Bar:
     )  # fmt: skip
 
 
-def _budget_hover(row: Mapping[Any, Any]) -> str:
+def _budget_hover(row: Row) -> str:
     head = f"<b>{html(row['source'])}</b>: {percent(row['share'])} of the budget"
     return f"{head}<br>{fixed(row['budget'], 1)} passages a question<br>{html(row['name'])}, {row['routed']:,} questions"

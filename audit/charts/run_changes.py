@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from audit.charts.rates import DOT, Rate, interval_bars, with_rows
 from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, panels, percent, styled
 from audit.formatting import signed
+from audit.tables import Row
 from audit.vocabulary import Label
 
 CLEAR_DIRECTIONS = ("rises", "falls")
@@ -64,7 +65,7 @@ def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
     )  # fmt: skip
 
 
-def _hover(row: Mapping[Any, Any], by: str, rate: Rate) -> str:
+def _hover(row: Row, by: str, rate: Rate) -> str:
     span = points_interval(row["change_low"], row["change_high"])
     sides = "<br>".join(
         f"{side}: {percent(row[side])} ({row[f'count_{side}']:,} of {row[f'of_{side}']:,} {rate.unit})"
@@ -115,20 +116,20 @@ def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[st
     first, second  the names of the runs
     names          part -> name of its bar, in drawing order
     """
-    rows: dict[Any, dict[Any, Any]] = frame.set_index("part").to_dict("index")
+    rows: Mapping[Any, Row] = frame.set_index("part").to_dict("index")
     steps = [_run_step(first, rows["in all"], "first")]
     for part, name in names.items():
         steps.append(_part_step(name, rows[part], steps[-1].end, JUDGED_COLOUR if part == BY_JUDGEMENT else FOUND_COLOUR))
     return _steps_figure([*steps, _run_step(second, rows["in all"], "second")])
 
 
-def _run_step(name: str, row: Mapping[Any, Any], side: str) -> Step:
+def _run_step(name: str, row: Row, side: str) -> Step:
     pairs = int(row[f"disagreeing_{side}"])
     hover = f"<b>{html(name)}</b><br>{pairs:,} disagreeing pairs, {percent(row[f'r_div_{side}'])} of the pairs present"
     return Step(f"<b>{clipped(name, 34)}</b>", 0, pairs, f"{pairs:,}", hover, RUN_COLOUR)
 
 
-def _part_step(name: str, row: Mapping[Any, Any], start: int, colour: str) -> Step:
+def _part_step(name: str, row: Row, start: int, colour: str) -> Step:
     change, ends = int(row["change"]), (float(row["change_low"]), float(row["change_high"]))
     known = not pd.isna(ends[0])
     within = f"{signed(ends[0], 0)} to {signed(ends[1], 0)}" if known else "too few questions"

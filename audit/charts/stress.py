@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.rates import interval_bars
 from audit.charts.style import FAINT, QUALITATIVE, clipped, html, interval, percent, percent_ticks, styled
+from audit.tables import Row
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon")
 DASHES = ("dash", "dot", "dashdot", "longdash")
@@ -76,7 +76,7 @@ def _curves(drawn: pd.DataFrame, places: Mapping[int, float], title: str, across
         )  # fmt: skip
 
 
-def _hover(row: Mapping[Any, Any], title: str, across: str, along: str) -> str:
+def _hover(row: Row, title: str, across: str, along: str) -> str:
     span = interval(row["value_low"], row["value_high"])
     unit = " %" if along == "signal_share" else ""
     lines = [f"<b>{html(row['name'])}</b>", f"{html(across)}: {row[along]}{unit}", f"{html(title)}: {percent(row['value'])}"]
@@ -116,7 +116,7 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
 TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-def _selective_hover(row: Mapping[Any, Any], across: str) -> str:
+def _selective_hover(row: Row, across: str) -> str:
     share = f"<br>{html(across)}: {row['signal_share']} %" if row["signal_share"] >= 0 else ""
     answers = f"answers {row['answered']:,} of {row['readable']:,}: {percent(row['coverage'])}"
     return f"<b>{html(row['name'])}</b>{share}<br>{answers}<br>right: {percent(row['accuracy'])} of these"

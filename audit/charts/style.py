@@ -11,7 +11,6 @@ import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -91,7 +90,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     return NO_VALUE if share is None or pd.isna(share) else f"{fixed(100 * share, digits)} %"
 
 
-def percent_ticks(shares: Sequence[float]) -> dict[str, list[Any]]:
+def percent_ticks(shares: Sequence[float]) -> dict[str, list[object]]:
     """Axis ticks at these shares, written `20 %` as everywhere else; Plotly's own format has no space."""
     # 0.07 * 100 is not exactly 7.
     are_whole_percents = all(abs(100 * share - round(100 * share)) < 1e-9 for share in shares)
@@ -127,15 +126,15 @@ def organ_colours(organs: Iterable[str]) -> dict[str, str]:
     return colours | {GENERAL: GENERAL_COLOUR}
 
 
-Axes = Mapping[str, Any]
+Axes = Mapping[str, object]
 
 
-def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axes | None = None, **layout: Any) -> go.Figure:
+def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axes | None = None, **layout: object) -> go.Figure:
     """The common layout: readable type, room for long labels, no frame, no accidental zoom.
 
     xaxes, yaxes  further settings of all axes
     """
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "height": height,
         "font": {"family": FONT, "size": 14, "color": INK},
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
@@ -154,12 +153,11 @@ def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axe
     return figure
 
 
-def set_layout(figure: go.Figure, settings: Mapping[str, Any]) -> go.Figure:
+def set_layout(figure: go.Figure, settings: Mapping[str, object]) -> go.Figure:
     """The figure, which is changed: with these parts of its layout; those in a group, such as a legend's, add to what it has."""
     # Each part is replaced as a whole: `update_layout` takes eight times as long
     for name, value in settings.items():
-        is_group = isinstance(value, Mapping)
-        figure.layout[name] = _merged(figure.layout[name].to_plotly_json(), value) if is_group else value
+        figure.layout[name] = _merged(figure.layout[name].to_plotly_json(), value) if isinstance(value, Mapping) else value
     return figure
 
 
@@ -183,20 +181,20 @@ def _empty_panels(columns: int, titles: tuple[str, ...], gap: float, rows: int, 
     return figure.update_annotations(font={"size": PANEL_TITLE_SIZE})
 
 
-def set_axes(figure: go.Figure, axes: Iterable[Any], settings: Axes) -> None:
+def set_axes(figure: go.Figure, axes: Iterable[go.layout.XAxis | go.layout.YAxis], settings: Axes) -> None:
     """Set axes of a figure (of `figure.select_xaxes`); those in a group, such as a font's, add to what it has."""
     # Each axis is replaced as a whole: Plotly takes ten times as long to update it setting by setting
     for axis in list(axes):
         figure.layout[axis.plotly_name] = _merged(axis.to_plotly_json(), settings)
 
 
-def _merged(settings: Axes, others: Axes) -> dict[str, Any]:
+def _merged(settings: Axes, others: Axes) -> dict[str, object]:
     """Settings with others, which add to those in a group, such as a legend's or a font's, and replace single ones."""
-    both = {
-        name: {**settings[name], **value} if isinstance(settings.get(name), dict) and isinstance(value, dict) else value
-        for name, value in others.items()
-    }
-    return {**settings, **both}
+    both = dict(settings)
+    for name, value in others.items():
+        own = settings.get(name)
+        both[name] = {**own, **value} if isinstance(own, dict) and isinstance(value, dict) else value
+    return both
 
 
 HANDBOOK_NAME_PARTS = ("organ", "center", "phase")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -24,6 +23,7 @@ from audit.charts.style import (
     styled,
 )
 from audit.formatting import fixed, signed
+from audit.tables import Row
 
 
 def decimals(value: float) -> int:
@@ -82,7 +82,7 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> 
     return _laid_out(figure, names, len(titles))
 
 
-Rows = Sequence[Mapping[Any, Any]]
+Rows = Sequence[Row]
 
 
 def _rows_of_panels(frame: pd.DataFrame, by: str, names: Sequence[str], measures: Iterable[str]) -> dict[str, Rows]:
@@ -91,7 +91,7 @@ def _rows_of_panels(frame: pd.DataFrame, by: str, names: Sequence[str], measures
     Rows are dictionaries: as frames, those of a page's panels took a tenth of its time.
     """
     known = {(row["measure"], row[by]): row for row in frame.to_dict("records")}
-    unknown: dict[Any, Any] = dict.fromkeys(frame.columns, math.nan)
+    unknown: dict[Hashable, object] = dict.fromkeys(frame.columns, math.nan)
     return {measure: [known.get((measure, name)) or {**unknown, by: name} for name in names] for measure in measures}
 
 
@@ -134,7 +134,7 @@ def _dots(rows: Rows, column: str, hover: Sequence[str], fills: Sequence[str]) -
     )  # fmt: skip
 
 
-def _mean_hover(row: Mapping[Any, Any], by: str, title: str) -> str:
+def _mean_hover(row: Row, by: str, title: str) -> str:
     name = f"<b>{html(row[by])}</b><br>{html(title)}: "
     if pd.isna(row["mean"]):
         return f"{name}not known"
@@ -142,7 +142,7 @@ def _mean_hover(row: Mapping[Any, Any], by: str, title: str) -> str:
     return f"{name}{written(row['mean'])}<br>95 % interval {span}<br>{row['answers']:,.0f} answers"
 
 
-def _difference_hover(row: Mapping[Any, Any], by: str, title: str) -> str:
+def _difference_hover(row: Row, by: str, title: str) -> str:
     name = f"<b>{html(row[by])}</b><br>{html(title)}: "
     if pd.isna(row["change"]):
         return f"{name}not known"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import FAINT, INK, SIGNIFICANCE_COLOURS, clipped, html, styled
+from audit.tables import Row
 from audit.terms import display_name
 from audit.vocabulary import SIGNIFICANCES
 
@@ -48,10 +47,10 @@ def _bars(themes: pd.DataFrame, rows: list[int], grade: str, hovers: list[str]) 
     )  # fmt: skip
 
 
-def _hover(row: dict[Any, Any]) -> str:
+def _hover(row: Row) -> str:
     return f"<b>{html(display_name(row['name']))}</b><br>{row['disagreeing']:,} disagreeing pairs: {grades_text(row)}"
 
 
-def grades_text(row: Any) -> str:
+def grades_text(row: Row) -> str:
     """`2 high, 1 low`: how many of a theme's disagreements have which significance."""
     return ", ".join(f"{row[grade]:,} {'not stated' if grade == NOT_STATED else grade}" for grade in GRADES if row[grade])

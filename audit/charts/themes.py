@@ -13,11 +13,14 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
 from audit.charts.style import BLACK, INK, QUALITATIVE, SEVERE, clipped, html, ink_on, interval, percent, percent_ticks, styled
+from audit.stats.intervals import Floats
+from audit.tables import Row
 from audit.terms import display_name
 from audit.vocabulary import SIGNIFICANCES
 
@@ -92,7 +95,7 @@ def _bar(colour: str) -> dict[str, object]:
     }
 
 
-def _hover(row: dict[Any, Any]) -> str:
+def _hover(row: Row) -> str:
     share = interval(row["share_low"], row["share_high"])
     within = f" (95 % interval {share})" if share else ""
     severity = _grade(row["severity"])
@@ -123,7 +126,7 @@ def map_style() -> str:
     return resources.files("audit.charts").joinpath("theme_map.css").read_text(encoding="utf-8")
 
 
-def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, Any]:
+def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, object]:
     """The data that themeMap draws, as JSON: about 6 kB per 1,000 points and 60 bytes per theme.
 
     points  x, y, theme_id (missing or not among the themes: no theme), in the order of their indices
@@ -154,7 +157,7 @@ def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, 
     }  # fmt: skip
 
 
-def _scaled_positions(points: pd.DataFrame) -> tuple[np.ndarray[Any, Any], float, float]:
+def _scaled_positions(points: pd.DataFrame) -> tuple[Floats, float, float]:
     """Positions in [0, 1], where the longer side fills the range, and the length of both sides."""
     xy = points[["x", "y"]].to_numpy(dtype=np.float64)
     if not len(xy):
@@ -164,12 +167,12 @@ def _scaled_positions(points: pd.DataFrame) -> tuple[np.ndarray[Any, Any], float
     return (xy - xy.min(axis=0)) / longest, *(round(float(side / longest), 4) or 1.0 for side in span)
 
 
-def _by_size(tops_of_points: np.ndarray[Any, Any], tops: pd.Series) -> list[str]:
+def _by_size(tops_of_points: npt.NDArray[np.object_], tops: pd.Series) -> list[str]:
     counted = pd.Series(tops_of_points).value_counts()
     return sorted(dict.fromkeys(tops), key=lambda top: -int(counted.get(top, 0)))
 
 
-def _middle(xy: np.ndarray[Any, Any], selected: np.ndarray[Any, Any]) -> tuple[float, float]:
+def _middle(xy: Floats, selected: npt.NDArray[np.bool_]) -> tuple[float, float]:
     if not selected.any():
         return -1.0, -1.0
     # The median, because a stray topic must not pull the label away.
@@ -177,7 +180,7 @@ def _middle(xy: np.ndarray[Any, Any], selected: np.ndarray[Any, Any]) -> tuple[f
     return round(float(x), 4), round(float(y), 4)
 
 
-def _base64_uint16(numbers: np.ndarray[Any, Any]) -> str:
+def _base64_uint16(numbers: Floats) -> str:
     # Little-endian, as the Uint16Array of every browser in use reads it.
     return base64.b64encode(np.ascontiguousarray(numbers, dtype="<u2").tobytes()).decode()
 

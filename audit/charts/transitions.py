@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, clipped, html, percent, styled
+from audit.tables import Row
 
 STATE_WORDS = {
     "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
@@ -38,7 +37,7 @@ def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figur
     return _with_axes(figure, [STATE_WORDS[state] for state in rows], [STATE_WORDS[state] for state in columns], first, second)
 
 
-def _square(cell: dict[Any, Any]) -> dict[str, Any]:
+def _square(cell: Row) -> dict[str, object]:
     stays = cell["first"] == cell["second"]
     corners = {"x0": cell["column"] - 0.48, "x1": cell["column"] + 0.48, "y0": cell["row"] - 0.46, "y1": cell["row"] + 0.46}
     strength = 0.25 + 0.75 * float(cell["share"])
@@ -61,7 +60,7 @@ def _click_targets(shown: pd.DataFrame, first: str, second: str) -> go.Scatter:
     )  # fmt: skip
 
 
-def _hover(row: dict[Any, Any], first: str, second: str) -> str:
+def _hover(row: Row, first: str, second: str) -> str:
     states = f"{html(first)}: <b>{STATE_WORDS[row['first']]}</b><br>{html(second)}: <b>{STATE_WORDS[row['second']]}</b>"
     return f"{states}<br>{row['pairs']:,} pairs, {percent(row['share'])} of this row"
 

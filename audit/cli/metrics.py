@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable
 from inspect import Parameter
 from pathlib import Path
-from typing import Any
 
 from audit.cli.conventions import OK, add_format, add_run
 from audit.cli.trec import write_trec_evidence
@@ -82,11 +81,11 @@ def _opened(metric: Metric[...], run: Run, against: str | None, settings: Settin
     return open_two(run.path, other.path)
 
 
-def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, Any]:
+def _taxonomies(metric: Metric[...], run: Run, against: str | None, settings: Settings) -> dict[str, object]:
     """The taxonomies that a metric by theme takes; the second run may have no themes."""
     if not metric.by_theme:
         return {}
-    taxonomies: dict[str, Any] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}
+    taxonomies: dict[str, object] = {"taxonomy": require_taxonomy(run, settings.themes_dir)}
     if against:
         taxonomies["against"] = taxonomy_of(find_run(settings.store_dir, against), settings.themes_dir)
     return taxonomies
@@ -99,7 +98,7 @@ def _metric(name: str) -> Metric[...]:
     return METRICS[name]
 
 
-def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, Any]:
+def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, object]:
     """The metric's own options from NAME=VALUE texts, with every required one among them."""
     options = dict(text.partition("=")[::2] for text in pairs)
     known = {

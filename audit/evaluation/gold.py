@@ -95,7 +95,7 @@ def _sections_by_name(record: Mapping[str, Any]) -> dict[str, list[str]]:
     return {record["handbook_id"]: record["gold"]}
 
 
-def _json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
+def _json_lines(path: Path) -> list[tuple[int, dict[str, object]]]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from audit.vocabulary import Label, PlantedKind
+from audit.vocabulary import DISAGREEING, Label, PlantedKind
 
 MUST_BECOME: dict[PlantedKind, tuple[Label, ...]] = {
-    PlantedKind.AMOUNT: (Label.DIVERGENT, Label.CONTRADICTORY),
+    PlantedKind.AMOUNT: DISAGREEING,
     PlantedKind.NEGATION: (Label.CONTRADICTORY,),
     PlantedKind.DETAIL: (Label.COMPLEMENTARY,),
     PlantedKind.BLANK: (Label.ABSENT,),
@@ -17,7 +17,7 @@ MUST_BECOME: dict[PlantedKind, tuple[Label, ...]] = {
 """Kind of change -> the labels that are right after it, following the rubric of the annotation protocol."""
 LENIENT: dict[PlantedKind, tuple[Label, ...]] = {
     # Opposite advice on one point: what matters most is that it is recognised as a disagreement at all
-    PlantedKind.NEGATION: (Label.DIVERGENT, Label.CONTRADICTORY),
+    PlantedKind.NEGATION: DISAGREEING,
 }
 """Kind of change -> labels that also count as right in lenient scoring."""
 KEEPING = tuple(kind for kind in PlantedKind if kind not in MUST_BECOME)

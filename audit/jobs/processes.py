@@ -42,7 +42,7 @@ def job_table(settings: Settings) -> JobTable:
     return JobTable(settings.data_dir / "judge")
 
 
-def create_job(settings: Settings, kind: str, slot: str, request: Mapping[str, Any]) -> Job:
+def create_job(settings: Settings, kind: str, slot: str, request: Mapping[str, object]) -> Job:
     """A new job, which is not started."""
     name = f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     return job_table(settings).add(name, kind, slot, request)
@@ -129,7 +129,7 @@ def _environment(settings: Settings) -> dict[str, str]:
 # -- inside the job's process --------------------------------------------------------------------------------------------
 
 
-def run_job(settings: Settings, name: str, work: Callable[[Job, Callable[[Mapping[str, Any]], None]], str]) -> None:
+def run_job(settings: Settings, name: str, work: Callable[[Job, Callable[[Mapping[str, object]], None]], str]) -> None:
     """Carry out the job in this process, and record how it ended.
 
     work  (job, store of its figures) -> why it failed, or an empty text

@@ -102,7 +102,7 @@ class JobTable:
         self.folder = folder
         self._path = folder / "jobs.db"
 
-    def add(self, name: str, kind: str, slot: str, request: Mapping[str, Any]) -> Job:
+    def add(self, name: str, kind: str, slot: str, request: Mapping[str, object]) -> Job:
         """Add a job that is not started, and create its folder."""
         folder = self.folder / name
         # Without exist_ok: a second job of the same name fails here, before it has a row.

@@ -12,8 +12,8 @@ from audit.text.sentences import SentenceSpan
 
 DISPUTES_SQL = """
 select a.handbook_id, b.handbook_id, coalesce(p.reasoning, ''), coalesce(p.divergence_topic, '')
-from pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
-where question = $question and label in ('DIVERGENT', 'CONTRADICTORY')
+from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
+where question = $question and disagrees
 order by label desc, p.handbook_a, p.handbook_b
 """
 

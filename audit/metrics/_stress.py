@@ -104,7 +104,7 @@ UNREAD_NOTE = (
 INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
 
 
-def selection_parameters(test: str | None, size: int | None) -> dict[str, Any]:
+def selection_parameters(test: str | None, size: int | None) -> dict[str, object]:
     """The parameters of `CHOSEN`. Raises NotInRunError for an unknown test."""
     if test is not None and test not in STRESS_TESTS:
         raise NotInRunError(
@@ -168,7 +168,7 @@ def _calls(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield _trial(own, measure, own[numerator], own[denominator], unread)
 
 
-def _sub_answers(con: Connection, replies: pd.DataFrame, parameters: dict[str, Any]) -> Iterator[pd.DataFrame]:
+def _sub_answers(con: Connection, replies: pd.DataFrame, parameters: dict[str, object]) -> Iterator[pd.DataFrame]:
     answers = frame(con, SUB_ANSWERS, parameters)
     pairs = list(zip(answers["answer"], answers["expected"], strict=True))
     answers = answers.assign(

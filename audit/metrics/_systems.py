@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete, composite
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
-from audit.tables import Column, IntervalNote, Population
+from audit.tables import Column, IntervalNote, Population, Row
 from audit.vocabulary import nearest
 
 WORDS, COMPOSITE, REFUSAL = "words", "composite", "refusal"
@@ -158,7 +158,7 @@ def system_number(systems: pd.DataFrame, system_id: str) -> int:
     return int(systems["system"].iloc[known.index(system_id)])
 
 
-def identity(system: Mapping[Any, Any]) -> dict[str, Any]:
+def identity(system: Row) -> dict[str, Any]:
     """The first columns of every table of systems."""
     return {name: system[name] for name in ("system_id", "name")}
 

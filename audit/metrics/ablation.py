@@ -17,6 +17,7 @@ from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.text.tokens import stems
+from audit.vocabulary import DISAGREEING, WITH_TOPIC, sql_list
 
 FIGURES = ("input tokens", "output tokens", "seconds")
 AMOUNTS = "input_tokens", "output_tokens", "latency_s"
@@ -72,7 +73,7 @@ TOPICS = f"""
 both_named as (
     select question, first as label, topic_first, topic_second
     from both_runs
-    where first = second and first in ('COMPLEMENTARY', 'DIVERGENT', 'CONTRADICTORY')
+    where first = second and first in {sql_list(WITH_TOPIC)}
       and trim(coalesce(topic_first, '')) <> '' and trim(coalesce(topic_second, '')) <> ''
 )"""
 TOPICS_SQL = f"with {TOPICS} select * from both_named order by all"
@@ -133,7 +134,7 @@ select question, mine.theme_id as first, theirs.theme_id as second
 from both_named
 join grouping mine on mine.divergence_topic = topic_first
 join grouping theirs on theirs.divergence_topic = topic_second
-where label <> 'COMPLEMENTARY'
+where label in {sql_list(DISAGREEING)}
 order by all
 """
 SAME_THEME = "same theme"

@@ -18,9 +18,9 @@ FLAGS = {MORE: "more than expected", FEWER: "fewer than expected", NOT_FLAGGED: 
 # A pair of two groups is a trial of both; a pair within one group does not compare it with others.
 COUNTED = """
 with sided as (
-    select question, label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, a.{group} as one, b.{group} as other
-    from pairs join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
-    where label <> 'ABSENT' and a.{group} <> b.{group}
+    select question, disagrees, a.{group} as one, b.{group} as other
+    from judged_pairs join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
+    where present and a.{group} <> b.{group}
 ),
 totals as (
     select question, count(*) as all_present, count(*) filter (disagrees) as all_disagreeing from sided group by question

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -104,7 +103,7 @@ def corrected_composite(
     return pd.DataFrame(rows, columns=["system_id", "name", *FIGURES])
 
 
-def _figures(judge: pd.Series, people: pd.Series) -> dict[str, Any]:
+def _figures(judge: pd.Series, people: pd.Series) -> dict[str, object]:
     """The figures of one mean; both series are indexed by question, `people` covers some of them."""
     result: CorrectedMean = corrected_mean(judge.to_numpy(dtype=float), people.reindex(judge.index).to_numpy(dtype=float))
     names: Mapping[str, str] = {

@@ -37,7 +37,7 @@ sides as (
     from handbooks
 ),
 labelled as (
-    select p.* from pairs p join asked using (question)
+    select p.* from judged_pairs p join asked using (question)
     where len($labels) = 0 or list_contains($labels, coalesce(p.label::varchar, '{UNSCORED}'))
 ),
 chosen as (
@@ -94,7 +94,7 @@ total as (
     select count(*)::bigint as total from matched
 ),
 disputed as (
-    from matched where label in ('DIVERGENT', 'CONTRADICTORY')
+    from matched where disagrees
 ),
 involved as (
     select question, handbook_a as handbook from disputed union select question, handbook_b from disputed
@@ -108,7 +108,7 @@ turns as (
     ) as turn
     from disputed join sizes using (question)
     union all by name
-    select *, 1 as turn from matched where label is null or label not in ('DIVERGENT', 'CONTRADICTORY')
+    select *, 1 as turn from matched where disagrees is not true
 ),
 page as (
     from turns order by {order} {turns} question, handbook_a, handbook_b limit $limit offset $offset

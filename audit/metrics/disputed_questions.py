@@ -96,9 +96,9 @@ def disputed_questions(
 COUNTED = f"""
 with states as ({GROUPS_SQL.strip()}),
 labelled as (
-    select count(*) filter (label <> 'ABSENT') as present, count(*) filter (label is null) as unscored,
-           count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY')) as disagreeing
-    from pairs where question = $question
+    select count(*) filter (present) as present, count(*) filter (label is null) as unscored,
+           count(*) filter (disagrees) as disagreeing
+    from judged_pairs where question = $question
 )
 select count(*) filter (state <> '{NOT_ASKED}') as asked, count(*) filter (state = '{ANSWERS}') as answering,
        count(*) filter (state = '{NOT_ADDRESSED}') as not_addressing, count(*) filter (state = '{UNREAD}') as unread,

@@ -80,7 +80,7 @@ def _by_system(con: Connection, question_type: str | None, organ: str | None) ->
             yield identity(system), own.pivot(index="question", columns="measure", values="value")
 
 
-def _correlations(system: dict[str, Any], table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _correlations(system: dict[str, Any], table: pd.DataFrame) -> Iterator[dict[str, object]]:
     outcomes = [name for name in in_order(table.columns.to_series()) if name not in (*RETRIEVAL, WORDS, COMPOSITE)]
     for outcome in [COMPOSITE, *outcomes]:
         for measure in RETRIEVAL:

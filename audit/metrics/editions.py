@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.metrics import metric
-from audit.queries.aligned_runs import ALIGNED
+from audit.queries.aligned_runs import ALIGNED, LABEL_OF, SCORED_IN_BOTH
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 
@@ -25,12 +25,12 @@ both_answers as (
 ),
 pair_changes as (
     select b.question, b.handbook_a, b.handbook_b,
-           replace(first, 'PRE-SCREENED', 'ABSENT') <> replace(second, 'PRE-SCREENED', 'ABSENT') as relabelled,
+           {LABEL_OF.format("first")} <> {LABEL_OF.format("second")} as relabelled,
            x.changed or y.changed as answers_changed
     from both_runs b
     join both_answers x on x.question = b.question and x.handbook = b.handbook_a
     join both_answers y on y.question = b.question and y.handbook = b.handbook_b
-    where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
+    where {SCORED_IN_BOTH}
 ),
 of_handbook as (
     select handbook_a as handbook, relabelled, answers_changed from pair_changes

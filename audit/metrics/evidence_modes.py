@@ -12,6 +12,7 @@ from audit.stats.intervals import Interval, with_interval
 from audit.stats.pair_table import RATES, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import Label
 
 NOT_STATED = "not stated"
 MODE_WORDS = {
@@ -19,20 +20,20 @@ MODE_WORDS = {
     NOT_STATED: NOT_STATED,
 }  # fmt: skip
 BY_MODES = f"""by_modes as (
-    select p.question, p.handbook_a, p.handbook_b, p.label, p.prescreened,
+    select p.question, p.handbook_a, p.handbook_b, p.label, p.prescreened, p.disagrees,
            least(coalesce(a.mode, '{NOT_STATED}'), coalesce(b.mode, '{NOT_STATED}'))      as one,
            greatest(coalesce(a.mode, '{NOT_STATED}'), coalesce(b.mode, '{NOT_STATED}'))   as other
-    from pairs p
+    from judged_pairs p
     left join answers a on a.question = p.question and a.handbook = p.handbook_a
     left join answers b on b.question = p.question and b.handbook = p.handbook_b
-    where p.label <> 'ABSENT'
+    where p.present
 )"""
 SQL = f"""
 with {BY_MODES}
 select one, other, count(distinct question) as questions, count(*) as present,
-       count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY'))      as disagreeing,
+       count(*) filter (disagrees)                                    as disagreeing,
        disagreeing / present                                          as r_div,
-       count(*) filter (label = 'CONSISTENT') / present               as r_con
+       count(*) filter (label = '{Label.CONSISTENT}') / present               as r_con
 from by_modes
 group by one, other
 order by one = '{NOT_STATED}' or other = '{NOT_STATED}', present desc, one, other

@@ -106,7 +106,7 @@ PARSE_GLOSSARY = {"unscored": "The judge was asked about the pair and gave no re
 GLOSSARY = {"not measured": "The check was not made, so there is no number; it is not zero."}
 
 
-def chosen_pairs_note(manifest: Mapping[str, Any]) -> str:
+def chosen_pairs_note(manifest: Mapping[str, object]) -> str:
     """A sentence if the judged and checked pairs were a selection; "" if they are all pairs or the release does not "
     "state it.
     """

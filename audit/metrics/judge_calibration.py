@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from audit.evaluation.criteria import REFERENCE, Incomplete
@@ -78,7 +76,7 @@ def judge_calibration(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _against(both: Floats) -> dict[str, Any]:
+def _against(both: Floats) -> dict[str, object]:
     """`both` has the composites of the reference answer and of the system, one row per question."""
     difference = both[:, 1] - both[:, 0]
     change = mean_change(difference)

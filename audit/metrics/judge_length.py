@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -13,24 +11,25 @@ from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, percentiles
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import Label
 
 FIFTHS = 5
 # With fewer questions, resampling does not show the spread of rho.
 MIN_QUESTIONS = 5
 # Ties share the mean of their ranks. Rho needs only sums of ranks by question, so a draw of questions weights
 # these sums instead of ranking all pairs again.
-SQL = """
+SQL = f"""
 with lengths as (
     select question, handbook, length(answer) as letters from answers where not absent and length(answer) > 0
 ),
 compared as (
-    select p.question, p.handbook_a, p.handbook_b, p.label in ('DIVERGENT', 'CONTRADICTORY') as disagrees,
-           p.label = 'CONSISTENT' as agrees,
+    select p.question, p.handbook_a, p.handbook_b, p.disagrees,
+           p.label = '{Label.CONSISTENT}' as agrees,
            1 - least(a.letters, b.letters) / greatest(a.letters, b.letters) as difference
-    from pairs p
+    from judged_pairs p
     join lengths a on a.question = p.question and a.handbook = p.handbook_a
     join lengths b on b.question = p.question and b.handbook = p.handbook_b
-    where p.label <> 'ABSENT'
+    where p.present
 ),
 ranked as (
     select *, ntile(5) over (order by difference, question, handbook_a, handbook_b)                  as fifth,
@@ -98,7 +97,7 @@ def judge_length(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([fifth for fifth in fifths if fifth["of"]] + [_rho(counts)])
 
 
-def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
+def _fifth(counts: pd.DataFrame, number: int) -> dict[str, object]:
     split = pd.concat(
         [
             counts[["question"]].assign(pairs=counts["disagreeing"], disagrees=True),
@@ -110,7 +109,7 @@ def _fifth(counts: pd.DataFrame, number: int) -> dict[str, Any]:
     return {"fifth": str(number), **ends, "consistent": int(counts["consistent"].sum()), **share}
 
 
-def _rho(counts: pd.DataFrame) -> dict[str, Any]:
+def _rho(counts: pd.DataFrame) -> dict[str, object]:
     names = ["pairs", "disagreeing", "rank_sum", "rank_squares", "rank_sum_disagreeing"]
     sums = counts.fillna(0).groupby("question")[names].sum().to_numpy(dtype=float)
     products = _products_within(sums.T)

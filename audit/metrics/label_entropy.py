@@ -8,20 +8,18 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import OTHER_HANDBOOKS
 from audit.queries.lookup import question_number_or_all
-from audit.queries.pair_counts import read_pairs
+from audit.queries.pair_counts import LABEL_COUNTS, read_pairs
 from audit.stats.clustered import statistic_interval
 from audit.stats.intervals import Floats, with_interval
 from audit.stats.pair_table import PRESENT, related_counts
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import PRESENT_LABELS
 
-PRESENT_LABELS = tuple(label for label in LABELS if label is not Label.ABSENT)
-COUNTS = ",\n       ".join(f"count(*) filter (label = '{label.value}') as {label.value.lower()}" for label in PRESENT_LABELS)
 SQL = f"""
-select question, question_id, text, q.organ, count(*) filter (label <> 'ABSENT') as present,
-       {COUNTS}
-from questions q left join pairs using (question)
+select question, question_id, text, q.organ, count(*) filter (present) as present,
+{LABEL_COUNTS}
+from questions q left join judged_pairs using (question)
 where $question is null or question = $question
 group by question, question_id, text, q.organ
 order by question

@@ -12,13 +12,13 @@ from audit.stats.intervals import with_interval
 from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate, rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.vocabulary import LABELS
+from audit.vocabulary import LABELS, Label
 
 # Every outcome has a row, even if no pair has it.
-SQL = """
+OUTCOMES = ((Label.ABSENT, "pre-screened"), *((label, "judged") for label in LABELS), ("UNSCORED", "unscored"))
+SQL = f"""
 with outcomes(sort_key, label, how) as (
-    values (0, 'ABSENT', 'pre-screened'), (1, 'ABSENT', 'judged'), (2, 'CONSISTENT', 'judged'), (3, 'COMPLEMENTARY', 'judged'),
-           (4, 'DIVERGENT', 'judged'), (5, 'CONTRADICTORY', 'judged'), (6, 'UNSCORED', 'unscored')
+    values {", ".join(f"({place}, '{label}', '{how}')" for place, (label, how) in enumerate(OUTCOMES))}
 ),
 counted as (
     select coalesce(label::varchar, 'UNSCORED') as label,

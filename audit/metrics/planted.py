@@ -165,7 +165,7 @@ def _rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 yield {**identity, "effect": MOVES if kind in MUST_BECOME else STAYS, **_figures(group)}
 
 
-def _effect_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _effect_rows(counts: pd.DataFrame) -> Iterator[dict[str, object]]:
     effect = counts["kind"].map(lambda kind: MOVES if PlantedKind(kind) in MUST_BECOME else STAYS)
     for name in counts["judge"].drop_duplicates():
         for wanted in (MOVES, STAYS):
@@ -174,7 +174,7 @@ def _effect_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 yield {"judge": name, "kind": ALL_KINDS, "variant": ALL_VARIANTS, "effect": wanted, **_figures(own)}
 
 
-def _figures(group: pd.DataFrame) -> dict[str, Any]:
+def _figures(group: pd.DataFrame) -> dict[str, object]:
     outcome, pairs = group["outcome"], group["pairs"].astype(int)
     group = group.assign(pairs=pairs)
     telling = outcome.isin([PlantedOutcome.RIGHT, PlantedOutcome.LENIENT, PlantedOutcome.WRONG])

@@ -16,21 +16,20 @@ from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.cited_amounts import cited_amounts
 from audit.text.group_names import group_names
-from audit.vocabulary import DISAGREEING, LABELS, Label
+from audit.vocabulary import DISAGREEING, PRESENT_LABELS, Label
 
-PRESENT = [label for label in LABELS if label != Label.ABSENT]
 UNSCORED, NOT_ASKED, SELF = "unscored", "not asked", "self"
 ANSWERS, NOT_ADDRESSED, UNREAD = "answers", "not addressed", "unread"
 
 # Without answers in the release, the pairs of a handbook show whether it answers.
 GROUPS_SQL = """
 with involved as (
-    select handbook_a as handbook, label from pairs where question = $question
+    select handbook_a as handbook, present from judged_pairs where question = $question
     union all
-    select handbook_b, label from pairs where question = $question
+    select handbook_b, present from judged_pairs where question = $question
 ),
 verdicts as (
-    select handbook, bool_or(label is null or label <> 'ABSENT') as in_present_pair from involved group by handbook
+    select handbook, bool_or(present is not false) as in_present_pair from involved group by handbook
 )
 select h.handbook_id, h.organ, h.center, h.phase, a.answer,
        case when a.absent then 'not addressed' when not a.absent then 'answers' when a.unread_reason is not null then 'unread'
@@ -43,7 +42,7 @@ order by h.handbook
 """
 REASONINGS = """
 with disagreeing as (
-    from pairs where question = $question and label in ('DIVERGENT', 'CONTRADICTORY')
+    from judged_pairs where question = $question and disagrees
 )
 select distinct text
 from (select unnest([reasoning, divergence_topic]) as text from disagreeing)
@@ -157,7 +156,7 @@ def _within_first(handbooks: list[str], groups: Numbers, disputes: Sequence[Disp
 
 def _disagreeing_share(labels: Labels, members: npt.NDArray[np.bool_]) -> float:
     block = labels[np.ix_(members, members)]
-    return float(np.isin(block, DISAGREEING).sum() / max(1, np.isin(block, PRESENT).sum()))
+    return float(np.isin(block, DISAGREEING).sum() / max(1, np.isin(block, PRESENT_LABELS).sum()))
 
 
 def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:
@@ -172,7 +171,7 @@ def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFram
 
 
 def _with_pairs_inside(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    present, disagreeing = np.isin(labels, PRESENT), np.isin(labels, DISAGREEING)
+    present, disagreeing = np.isin(labels, PRESENT_LABELS), np.isin(labels, DISAGREEING)
     inside: dict[str, dict[Hashable, int]] = {"inside": {}, "inside_disagreeing": {}}
     for group, members in table.groupby("group"):
         block = np.ix_(members.index.to_numpy(dtype=np.int64), members.index.to_numpy(dtype=np.int64))

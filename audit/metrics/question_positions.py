@@ -33,7 +33,7 @@ MIN_SIMILARITY = 0.15
 POSITIONS_SQL = """
 select q.text, p.divergence_topic, count(*) as pairs
 from questions q
-left join pairs p on p.question = q.question and p.label in ('DIVERGENT', 'CONTRADICTORY') and p.divergence_topic is not null
+left join judged_pairs p on p.question = q.question and p.disagrees and p.divergence_topic is not null
 where q.question = $question
 group by all order by pairs desc, p.divergence_topic
 """

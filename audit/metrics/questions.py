@@ -26,6 +26,7 @@ from audit.queries.pair_counts import (
     GROUP_COLUMNS,
     GROUP_COUNTS,
     SCOPES,
+    SIGNIFICANCE_COUNTS,
     default_scope,
     read_pairs,
     with_rate_intervals,
@@ -40,12 +41,9 @@ QUESTIONS_SQL = f"""
 with {BY_QUESTION},
 severities as (
     select question,
-           count(*) filter (significance = 'low')      as low,
-           count(*) filter (significance = 'medium')   as medium,
-           count(*) filter (significance = 'high')     as high,
-           count(*) filter (significance is null)      as unstated
-    from pairs
-    where label in ('DIVERGENT', 'CONTRADICTORY')
+{SIGNIFICANCE_COUNTS}
+    from judged_pairs
+    where disagrees
     group by question
 ),
 topic_lists as (

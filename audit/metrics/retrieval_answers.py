@@ -12,7 +12,7 @@ from audit.metrics import metric
 from audit.metrics._shared import INTERVAL_METHOD, share_columns
 from audit.metrics.retrieval import RESAMPLED, SEARCHES, SQL, STRATEGY, strategies, trials_with_measures
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, Row, TableSpec
 from audit.vocabulary import nearest
 
 ANSWERS_SQL = """
@@ -124,7 +124,7 @@ def retrieval_answers(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([{"answer": name, **share_columns(counts, states == name, everything)} for name in ANSWER_WORDS])
 
 
-def _answer_state(row: dict[Any, Any]) -> str:
+def _answer_state(row: Row) -> str:
     if row["unread"]:
         return "unread"
     if row["absent"]:

@@ -124,7 +124,7 @@ def routing_differences(
     return pd.DataFrame(list(_difference_rows(systems, first, values)), columns=list(DIFFERENCE_COLUMNS))
 
 
-def _difference_rows(systems: pd.DataFrame, first: int, values: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _difference_rows(systems: pd.DataFrame, first: int, values: pd.DataFrame) -> Iterator[dict[str, object]]:
     names = dict(zip(systems["system"], systems["name"], strict=True))
     series = {key: own.set_index("question")["value"] for key, own in values.groupby(["system", "kind", "measure"])}
     for system in systems[systems["system"] != first].to_dict("records"):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats
 from audit.stats.paired import FALLS, RISES, PairedShare, change_columns, change_interval, marked_change_columns
 from audit.store.connection import Connection
-from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.tables import Column, IntervalNote, Population, Row, TableSpec
 from audit.terms import ALL, RATE_MEANINGS, RATE_TITLES
 from audit.vocabulary import Label
 
@@ -224,7 +223,7 @@ def verdict(table: pd.DataFrame, organ: str = ALL) -> str:
     pairs were newly found than lost, even by the low ends of both intervals; HIDES the other way round. Else NOTHING: the
     change is no larger than chance could produce, or too small to tell.
     """
-    rows: dict[Any, dict[Any, Any]] = table[table["organ"] == organ].set_index("part").to_dict("index")
+    rows: Mapping[Hashable, Row] = table[table["organ"] == organ].set_index("part").to_dict("index")
     if rows[BOTH]["moves"] in (RISES, FALLS):
         return JUDGES
     (up_low, up_high), (down_low, down_high) = (_ends(rows[part]) for part in (REVEALED, LOST))
@@ -235,7 +234,7 @@ def verdict(table: pd.DataFrame, organ: str = ALL) -> str:
     return HIDES if known_down and down_high < 0 and up_high + down_high < 0 else NOTHING
 
 
-def _ends(row: Mapping[Any, Any]) -> tuple[float, float]:
+def _ends(row: Row) -> tuple[float, float]:
     """The interval of a part's change; the change itself, twice, where none is known."""
     low, high, change = (float(row[name]) for name in ("change_low", "change_high", "change"))
     return (change, change) if np.isnan(low) else (low, high)

@@ -7,6 +7,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._shared import PRESENT, SIGNIFICANCES
 from audit.queries.lookup import require_one_of
+from audit.queries.pair_counts import SIGNIFICANCE_COUNTS
 from audit.stats.paired import correlation_interval, spearman
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
@@ -19,9 +20,9 @@ WEIGHT = " + ".join(f"{weight} * {significance}" for significance, weight in WEI
 
 SQL = f"""
 with present_pairs as (
-    select question, handbook_a, handbook_b, significance, label in ('DIVERGENT', 'CONTRADICTORY') as disagrees
-    from pairs
-    where label <> 'ABSENT'
+    select question, handbook_a, handbook_b, significance, disagrees
+    from judged_pairs
+    where present
 ),
 memberships as (
     select question_id as unit, p.* from present_pairs p join questions using (question) where $level = 'question'
@@ -43,10 +44,7 @@ counted as (
     select unit,
            count(*)                                                   as present,
            count(*) filter (disagrees)                                as disagreeing,
-           count(*) filter (disagrees and significance = 'low')       as low,
-           count(*) filter (disagrees and significance = 'medium')    as medium,
-           count(*) filter (disagrees and significance = 'high')      as high,
-           count(*) filter (disagrees and significance is null)       as unstated
+{SIGNIFICANCE_COUNTS}
     from memberships
     group by unit
 ),

@@ -109,7 +109,7 @@ def _rows(con: Connection, cells: pd.DataFrame, sources: Sequence[Mapping[str, A
 
 def _by_source(own: pd.DataFrame, sources: list[str]) -> dict[str, Any]:
     """The columns of one system and kind, each with a value for every source."""
-    columns: dict[str, Any] = {"routed": [own["question"].nunique()] * len(sources)}
+    columns: dict[str, object] = {"routed": [own["question"].nunique()] * len(sources)}
     for name in SHARES:
         values = own.pivot(index="source_id", columns="question", values=name).loc[sources].to_numpy(dtype=float)
         columns |= dict(zip((name, f"{name}_low", f"{name}_high"), shares_with_intervals(values), strict=True))

@@ -66,7 +66,7 @@ def stress_selective(con: Connection, test: str | None = None, size: int | None 
     return pd.DataFrame(rows, columns=list(SELECTIVE_COLUMNS))
 
 
-def _selective(replies: pd.DataFrame) -> dict[str, Any]:
+def _selective(replies: pd.DataFrame) -> dict[str, object]:
     right = (replies["choice"] == replies["gold"]).to_numpy()
     answered = (~replies["says_insufficient"]).to_numpy()
     question = replies["question"].to_numpy()
@@ -137,10 +137,10 @@ def stress_paired(con: Connection, baseline: str | None = None, test: str | None
     return pd.DataFrame(list(_differences(values, systems, first)), columns=list(PAIRED_COLUMNS))
 
 
-def _differences(values: pd.DataFrame, systems: pd.DataFrame, first: int) -> Iterator[dict[str, Any]]:
+def _differences(values: pd.DataFrame, systems: pd.DataFrame, first: int) -> Iterator[dict[str, object]]:
     names = dict(zip(systems["system"], systems["name"], strict=True))
     rank = {str(name): number for number, name in enumerate(StressMeasure)}
-    tables: dict[tuple[Any, ...], pd.DataFrame] = {tuple(key): table for key, table in values.groupby([*CELL, "measure"])}
+    tables: dict[tuple[object, ...], pd.DataFrame] = {tuple(key): table for key, table in values.groupby([*CELL, "measure"])}
     for key in sorted(tables, key=lambda key: (*key[:3], rank[str(key[3])])):
         cell = dict(zip((*CELL, "measure"), (*key[:3], str(key[3])), strict=True))
         wide = tables[key].pivot(index=["question", "instance"], columns="system", values="value")

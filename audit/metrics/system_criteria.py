@@ -157,7 +157,7 @@ def criteria_scores(
     return with_interval(scores.drop(columns="trials").assign(share=share), "share", low, high)
 
 
-def _scores(own: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _scores(own: pd.DataFrame) -> Iterator[dict[str, object]]:
     for name, scale in CRITERIA.items():
         scores = own[name].dropna()
         questions = own.loc[scores.index, "question"].nunique()

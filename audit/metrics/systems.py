@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from audit.metrics import metric
@@ -104,6 +102,6 @@ def _counts(table: pd.DataFrame, references: int) -> pd.DataFrame:
     return with_wilson(table, "refusal", "refused", "replies").astype(dict.fromkeys(counts, "Int64"))
 
 
-def _length(words: pd.Series) -> dict[str, Any]:
+def _length(words: pd.Series) -> dict[str, object]:
     mean, low, high = mean_interval(words.to_numpy(dtype=float))
     return dict(zip(LENGTH_COLUMNS, (mean, low, high, words.std(), words.min(), words.max()), strict=True))

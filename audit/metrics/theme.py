@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -16,12 +14,12 @@ from audit.stats.clustered import group_counts, ratio_interval
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.vocabulary import LABELS, SIGNIFICANCES, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS, SIGNIFICANCES
 
 UNSTATED = "unstated"
 MAX_QUESTIONS = 6
 CATEGORIES = {
-    "label": [label.value for label in LABELS if label is not Label.ABSENT], "significance": [*SIGNIFICANCES, UNSTATED],
+    "label": [label.value for label in PRESENT_LABELS], "significance": [*SIGNIFICANCES, UNSTATED],
 }  # fmt: skip
 MIX_SQL = f"""
 with {THEME_PAIRS}
@@ -152,7 +150,7 @@ def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFram
     return pd.concat([_category_rows("label", pairs), _category_rows("significance", disagreeing)], ignore_index=True)
 
 
-def _of_theme(taxonomy: Taxonomy, theme_id: str) -> dict[str, Any]:
+def _of_theme(taxonomy: Taxonomy, theme_id: str) -> dict[str, object]:
     """The parameters of a statement on the pairs of one theme and those below it. Raises NotInRunError for an unknown theme."""
     require_theme(taxonomy, theme_id)
     return {**grouping_of(taxonomy, theme_id), "theme_id": theme_id}

@@ -8,6 +8,7 @@ from audit.metrics import metric
 from audit.metrics._shared import DISAGREEING, PAIRS, QUESTIONS, THEME, TWO_WAY
 from audit.metrics.severity import WEIGHT
 from audit.queries.lookup import require_one_of
+from audit.queries.pair_counts import LABEL_COUNTS, SIGNIFICANCE_COUNTS
 from audit.queries.themes import REST, THEME_PAIRS, Grouping, grouping, grouping_of, require_theme, tops
 from audit.release.taxonomy import Taxonomy, Theme
 from audit.stats.clustered import group_counts, ratio_interval
@@ -23,15 +24,9 @@ counted as (
            count(distinct divergence_topic) filter (theme_id <> '')       as topics,
            count(distinct question)                                       as questions,
            count(*)                                                       as pairs,
-           count(*) filter (label = 'CONSISTENT')                         as consistent,
-           count(*) filter (label = 'COMPLEMENTARY')                      as complementary,
-           count(*) filter (label = 'DIVERGENT')                          as divergent,
-           count(*) filter (label = 'CONTRADICTORY')                      as contradictory,
+{LABEL_COUNTS},
            count(*) filter (disagrees)                                    as disagreeing,
-           count(*) filter (disagrees and significance = 'low')           as low,
-           count(*) filter (disagrees and significance = 'medium')        as medium,
-           count(*) filter (disagrees and significance = 'high')          as high,
-           count(*) filter (disagrees and significance is null)           as unstated
+{SIGNIFICANCE_COUNTS}
     from theme_pairs
     group by theme_id
 ),

@@ -17,6 +17,7 @@ from audit.stats.paired import direction
 from audit.stats.share_changes import share_changes
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.vocabulary import DISAGREEING, sql_list
 
 PAIRS = f"""
 with {ALIGNED},
@@ -30,7 +31,7 @@ in_both as (
 disagreeing as (
     select run, question, handbook_a, handbook_b, {THEME_OF_PAIR}
     from in_both left join grouping using (divergence_topic)
-    where label in ('DIVERGENT', 'CONTRADICTORY')
+    where label in {sql_list(DISAGREEING)}
 )"""
 PAIRS_SQL = f"{PAIRS} select * from disagreeing order by all"
 SQL = f"""{PAIRS},

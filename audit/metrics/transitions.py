@@ -6,11 +6,11 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import INTERVAL_METHOD, LABEL_NAMES, kappa_columns, label_tables, share_columns
-from audit.queries.aligned_runs import ALIGNED, NOT_THERE, STATE_WORDS, STATES
+from audit.queries.aligned_runs import ALIGNED, NOT_THERE, PRESCREENED, STATE_WORDS, STATES
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
-from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label
+from audit.vocabulary import DISAGREEING, SIGNIFICANCES, Label, sql_list
 
 ANY = "any"
 ALL, CHANGED, SAME = "all", "changed", "same"
@@ -180,11 +180,12 @@ def rejudged(con: Connection, which: str = ALL, limit: int = 100, offset: int = 
     return frame(con, REJUDGED_SQL, {"which": which, "limit": limit, "offset": offset})
 
 
+NOT_ASKED = sql_list((PRESCREENED, NOT_THERE))
 AGREEMENT_SQL = f"""
 with {ALIGNED}
 select question, first, second, significance_first, significance_second, count(*) as pairs
 from both_runs
-where first not in ('PRE-SCREENED', 'NOT IN THE RUN') and second not in ('PRE-SCREENED', 'NOT IN THE RUN')
+where first not in {NOT_ASKED} and second not in {NOT_ASKED}
 group by all
 order by all
 """

@@ -8,8 +8,9 @@ from audit.metrics import metric
 from audit.queries.lookup import handbook_number
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import DISAGREEING, sql_list
 
-PLACES_SQL = """
+PLACES_SQL = f"""
 select i.number, h.handbook, h.handbook_id, h.organ, h.center, i.label::varchar as label,
        i.significance::varchar as significance, i.divergence_topic, q.question_id, p.position, p.value, p.page,
        coalesce(nullif(s.heading, ''), p.section_id) as section, p.text, i.reasoning, i.judge, p.section_id, p.start, p."end"
@@ -18,7 +19,7 @@ join handbooks h using (handbook)
 join inconsistency_places p using (number)
 left join questions q using (question)
 left join sections s on s.handbook = i.handbook and s.section_id = p.section_id
-where i.label in ('DIVERGENT', 'CONTRADICTORY') and ($handbook_id = '' or h.handbook_id = $handbook_id)
+where i.label in {sql_list(DISAGREEING)} and ($handbook_id = '' or h.handbook_id = $handbook_id)
 order by h.handbook, i.label desc, i.significance desc nulls last, i.number, p.position, p.place
 """
 PLACES_TABLE = TableSpec(
@@ -36,9 +37,9 @@ PLACES_TABLE = TableSpec(
         "all the same, or was not compared.",
     ),
 )  # fmt: skip
-COUNTS_SQL = """
+COUNTS_SQL = f"""
 with found as (
-    select handbook, count(*) as findings from inconsistencies where label in ('DIVERGENT', 'CONTRADICTORY') group by handbook
+    select handbook, count(*) as findings from inconsistencies where label in {sql_list(DISAGREEING)} group by handbook
 )
 select h.handbook, handbook_id, h.organ, center, c.judge, statements, agreeing, compared, disagreeing, unscored, not_asked,
        case when c.handbook is not null or findings is not null then coalesce(findings, 0) end as findings

@@ -13,7 +13,7 @@ from audit.stats.bootstrap import draws
 from audit.stats.intervals import Floats, Ints
 from audit.store.connection import Connection, frame
 from audit.terms import ALL
-from audit.vocabulary import DISAGREEING, GENERAL, LABELS, Label
+from audit.vocabulary import DISAGREEING, GENERAL, LABELS, Label, sql_list
 
 PRESCREENED, UNSCORED, NOT_THERE = "PRE-SCREENED", "UNSCORED", "NOT IN THE RUN"
 STATES = (PRESCREENED, *(label.value for label in LABELS), UNSCORED, NOT_THERE)
@@ -22,7 +22,7 @@ STATE_WORDS = {state: state.lower() for state in STATES}
 
 # A run may list two handbooks the other way round: `least` and `greatest` put them in the order of the first run.
 # The join is a full one, so a pair that only one of the runs has is counted as such.
-ALIGNED = """
+ALIGNED = f"""
 same_ids as (
     select mine.handbook as own, theirs.handbook as their
     from this.handbooks mine join other.handbooks theirs using (handbook_id)
@@ -42,7 +42,7 @@ asked as (
 ),
 before as (
     select question, handbook_a, handbook_b, significance::varchar as significance, divergence_topic,
-           case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
+           case when prescreened then '{PRESCREENED}' else coalesce(label::varchar, '{UNSCORED}') end as state
     from this.pairs
     where question in (select own from asked)
       and handbook_a in (select own from books) and handbook_b in (select own from books)
@@ -50,7 +50,7 @@ before as (
 after as (
     select asked.own as question, least(a.own, b.own) as handbook_a, greatest(a.own, b.own) as handbook_b,
            significance::varchar as significance, divergence_topic,
-           case when prescreened then 'PRE-SCREENED' else coalesce(label::varchar, 'UNSCORED') end as state
+           case when prescreened then '{PRESCREENED}' else coalesce(label::varchar, '{UNSCORED}') end as state
     from other.pairs p
     join asked on asked.their = p.question
     join books a on a.their = p.handbook_a
@@ -58,40 +58,44 @@ after as (
 ),
 both_runs as (
     select question, handbook_a, handbook_b,
-           coalesce(before.state, 'NOT IN THE RUN') as first, coalesce(after.state, 'NOT IN THE RUN') as second,
+           coalesce(before.state, '{NOT_THERE}') as first, coalesce(after.state, '{NOT_THERE}') as second,
            before.significance as significance_first, after.significance as significance_second,
            before.divergence_topic as topic_first, after.divergence_topic as topic_second
     from before full join after using (question, handbook_a, handbook_b)
 )"""
 """The SQL steps that align both runs' pairs, by the ids of questions and handbooks, whatever their order in each run."""
 
+SCORED_IN_BOTH = f"first not in {sql_list((UNSCORED, NOT_THERE))} and second not in {sql_list((UNSCORED, NOT_THERE))}"
 # Pre-screened in one run and judged ABSENT in the other is the same label, not a change.
+ABSENT_STATES = sql_list((PRESCREENED, Label.ABSENT))
+LABEL_OF = f"replace({{}}, '{PRESCREENED}', '{Label.ABSENT}')"
+"""The label of a state."""
 COMPARED = f"""
 {ALIGNED},
 compared as (
     select question, handbook_a, handbook_b,
-           first in ('PRE-SCREENED', 'ABSENT')          as was_absent,
-           second in ('PRE-SCREENED', 'ABSENT')         as is_absent,
-           first in ('DIVERGENT', 'CONTRADICTORY')      as was_disagreeing,
-           second in ('DIVERGENT', 'CONTRADICTORY')     as is_disagreeing,
+           first in {ABSENT_STATES} as was_absent,
+           second in {ABSENT_STATES} as is_absent,
+           first in {sql_list(DISAGREEING)} as was_disagreeing,
+           second in {sql_list(DISAGREEING)} as is_disagreeing,
            case $kind when 'disagreement' then was_disagreeing <> is_disagreeing
                       when 'absence' then was_absent <> is_absent
                       else first <> second and not (was_absent and is_absent) end as moves
     from both_runs
-    where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
+    where {SCORED_IN_BOTH}
 )"""
 """The pairs that both runs scored, and whether they change in what `$kind` asks for."""
 
 
 PAIRED_SQL = f"""
 with {ALIGNED}
-select question, q.organ, replace(first, 'PRE-SCREENED', 'ABSENT') as first, replace(second, 'PRE-SCREENED', 'ABSENT') as second,
+select question, q.organ, {LABEL_OF.format("first")} as first, {LABEL_OF.format("second")} as second,
        count(*) as pairs
 from both_runs
 join this.questions q using (question)
 join this.handbooks a on a.handbook = handbook_a
 join this.handbooks b on b.handbook = handbook_b
-where first not in ('UNSCORED', 'NOT IN THE RUN') and second not in ('UNSCORED', 'NOT IN THE RUN')
+where {SCORED_IN_BOTH}
   and ($scope = '{ALL_HANDBOOKS}' or q.organ = 'general'
        or (a.organ in (q.organ, 'general') and b.organ in (q.organ, 'general')))
 group by all

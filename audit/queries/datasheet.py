@@ -44,8 +44,8 @@ QUESTIONS = "select count(*), count(source), count(distinct source) from questio
 ANSWERS = "select count(*), count(*) filter (absent), count(*) filter (absent is null) from answers"
 PAIRS = """
 select count(*), count(*) filter (prescreened), count(*) filter (label is null and not prescreened),
-       count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY'))
-from pairs
+       count(*) filter (disagrees)
+from judged_pairs
 """
 
 

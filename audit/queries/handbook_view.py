@@ -24,10 +24,10 @@ order by 2 desc, 1
 SUBJECTS = """
 select case when a.handbook = $handbook then b.handbook_id else a.handbook_id end as other,
        divergence_topic, max(significance) as gravest, count(*) as pairs
-from pairs
+from judged_pairs
 join handbooks a on a.handbook = handbook_a
 join handbooks b on b.handbook = handbook_b
-where label in ('DIVERGENT', 'CONTRADICTORY') and $handbook in (handbook_a, handbook_b) and trim(divergence_topic) <> ''
+where disagrees and $handbook in (handbook_a, handbook_b) and trim(divergence_topic) <> ''
 group by all
 order by other, gravest desc nulls last, pairs desc, divergence_topic
 """

@@ -71,7 +71,7 @@ LABEL_CODE = "coalesce(enum_code(label)::integer + 1, 0)"
 """A number that grows with the rank of the value; 0: unstated, unscored."""
 QUESTION_LIST = f"""
 with disputes as (
-    from pairs where label in ('DIVERGENT', 'CONTRADICTORY')
+    from judged_pairs where disagrees
 ),
 gravity as (
     select question, count(*) as disagreeing, max({SIGNIFICANCE_CODE} * 8 + {LABEL_CODE}) as gravest

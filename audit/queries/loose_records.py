@@ -11,7 +11,7 @@ MAX_SHOWN = 50
 Record = Mapping[str, Any]
 
 
-def shown_part(value: Any) -> list[Any]:
+def shown_part(value: Any) -> list[object]:
     """The first entries of a list; [] for anything else."""
     return value[:MAX_SHOWN] if isinstance(value, list) else []
 

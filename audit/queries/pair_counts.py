@@ -14,6 +14,7 @@ import pandas as pd
 from audit.stats.intervals import Floats, with_interval, with_wilson
 from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays, rows
+from audit.vocabulary import PRESENT_LABELS, SIGNIFICANCES
 
 COUNTS = (
     "pairs", "scored", "prescreened", "absent_judged", "absent", "present",
@@ -25,20 +26,28 @@ scored = absent + present; absent = prescreened + absent_judged; pairs = scored 
 present = consistent + complementary + divergent + contradictory; disagreeing = divergent + contradictory.
 """
 
-TALLY = """
+LABEL_COUNTS = ",\n".join(f"           count(*) filter (label = '{label}') as {label.lower()}" for label in PRESENT_LABELS)
+"""Counts pairs in which both handbooks answer, by their label."""
+
+SIGNIFICANCE_COUNTS = ",\n".join(
+    [
+        *(f"           count(*) filter (disagrees and significance = '{word}') as {word}" for word in SIGNIFICANCES),
+        "           count(*) filter (disagrees and significance is null) as unstated",
+    ]
+)
+"""Counts the disagreeing pairs among rows of `judged_pairs`, by their clinical significance."""
+
+TALLY = f"""
            count(*)                                                     as pairs,
            count(label)                                                 as scored,
            count(*) filter (prescreened)                                as prescreened,
-           count(*) filter (label = 'ABSENT' and not prescreened)       as absent_judged,
-           count(*) filter (label = 'ABSENT')                           as absent,
-           count(*) filter (label <> 'ABSENT')                          as present,
-           count(*) filter (label = 'CONSISTENT')                       as consistent,
-           count(*) filter (label = 'COMPLEMENTARY')                    as complementary,
-           count(*) filter (label = 'DIVERGENT')                        as divergent,
-           count(*) filter (label = 'CONTRADICTORY')                    as contradictory,
+           count(*) filter (not present and not prescreened)            as absent_judged,
+           count(*) filter (not present)                                as absent,
+           count(*) filter (present)                                    as present,
+{LABEL_COUNTS},
            count(*) filter (label is null)                              as unscored,
-           count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY'))    as disagreeing""".lstrip("\n")
-"""Counts rows of `pairs`. An unscored pair has no label, so it enters `pairs` and `unscored` and nothing else."""
+           count(*) filter (disagrees)                                  as disagreeing""".lstrip("\n")
+"""Counts rows of `judged_pairs`. An unscored pair has no label, so it enters `pairs` and `unscored` and nothing else."""
 
 # DuckDB adds integers up as 128-bit ones, which pandas would read as floats: hence the cast.
 SUMMED = ",\n".join(f"           coalesce(sum({count}), 0)::bigint as {count}" for count in COUNTS)
@@ -47,7 +56,7 @@ SUMMED = ",\n".join(f"           coalesce(sum({count}), 0)::bigint as {count}" f
 BY_QUESTION = f"""tallies as (
     select question,
 {TALLY}
-    from pairs
+    from judged_pairs
     group by question
 )"""
 
@@ -58,7 +67,7 @@ or of all handbooks."""
 
 IN_SCOPE = f"""in_scope as (
     select p.*
-    from pairs p
+    from judged_pairs p
     join questions q using (question)
     join handbooks a on a.handbook = p.handbook_a
     join handbooks b on b.handbook = p.handbook_b
@@ -67,12 +76,12 @@ IN_SCOPE = f"""in_scope as (
        or (a.organ in (q.organ, 'general') and b.organ in (q.organ, 'general'))
 )"""
 
-BY_QUESTION_IN_SCOPE = f"{IN_SCOPE},\n{BY_QUESTION.replace('from pairs', 'from in_scope')}"
+BY_QUESTION_IN_SCOPE = f"{IN_SCOPE},\n{BY_QUESTION.replace('from judged_pairs', 'from in_scope')}"
 
 BY_COUPLE = f"""tallies as (
     select handbook_a, handbook_b,
 {TALLY}
-    from pairs
+    from judged_pairs
     group by handbook_a, handbook_b
 )"""
 

@@ -90,7 +90,7 @@ def statements_of(view: RoutedView) -> tuple[TracedStatement, ...]:
     )  # fmt: skip
 
 
-def _entries(value: Any) -> list[Mapping[str, Any]]:
+def _entries(value: Any) -> list[Mapping[str, object]]:
     # A passage may name many terms, so all edges are used and not only the first fifty
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 

@@ -19,14 +19,14 @@ RELEASE_POINTS = "select topic as phrase, x, y from theme_topics where x is not 
 # The commonest question topic of a divergence topic comes first.
 DISAGREEMENT_TOPICS = """
 select divergence_topic, topic, count(*) as pairs
-from pairs join topics using (question)
-where label in ('DIVERGENT', 'CONTRADICTORY') and trim(divergence_topic) <> ''
+from judged_pairs join topics using (question)
+where disagrees and trim(divergence_topic) <> ''
 group by all
 order by pairs desc, topic
 """
 TOPIC_COUNTS = """
-select divergence_topic, count(*) from pairs
-where label in ('DIVERGENT', 'CONTRADICTORY') and trim(divergence_topic) <> '' group by 1
+select divergence_topic, count(*) from judged_pairs
+where disagrees and trim(divergence_topic) <> '' group by 1
 """
 POINT_COLUMNS = ["phrase", "x", "y"]
 NOT_BUILT = (
@@ -119,15 +119,15 @@ THEME_OF_PAIR = "case when coalesce(trim(divergence_topic), '') = '' then '' els
 # In two parts: as one left join, which must look at every pair that is not absent, a theme took three times as long
 THEME_PAIRS = f"""{GROUPING},
 theme_pairs as (
-    select question, handbook_a, handbook_b, label, significance, divergence_topic,
-           label in ('DIVERGENT', 'CONTRADICTORY') as disagrees, {THEME_OF_PAIR}
-    from pairs join grouping using (divergence_topic)
-    where label <> 'ABSENT'
+    select question, handbook_a, handbook_b, label, significance, divergence_topic, disagrees,
+           {THEME_OF_PAIR}
+    from judged_pairs join grouping using (divergence_topic)
+    where present
     union all
     select question, handbook_a, handbook_b, label, significance, divergence_topic,
            true, case when coalesce(trim(divergence_topic), '') = '' then '' else '-1' end as theme_id
-    from pairs anti join grouping using (divergence_topic)
-    where label in ('DIVERGENT', 'CONTRADICTORY')
+    from judged_pairs anti join grouping using (divergence_topic)
+    where disagrees
 )"""
 """Every pair that disagrees, in one theme, none, or without a divergence topic; and what else a theme's own topics were said of.
 

@@ -8,7 +8,7 @@ from typing import Any
 from audit.release import fields as f
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import AS_JSON, Reject, Repairs, object_value
-from audit.vocabulary import GENERAL, NOT_ADDRESSED
+from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence
 
 # The names that servers use, and that earlier versions of this software wrote in answers
 SERVER_NAMES = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "latency_s": "seconds"}
@@ -98,7 +98,7 @@ def _check_answer(raw: Record, values: Record, repairs: Repairs) -> None:
     It is neither (`absent` None) where the generator's reply could not be parsed: no text, and a reason for that.
     """
     words, absent = values["answer"], values["absent"]
-    prefixed = (words or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
+    prefixed = says_absence(words)
     unread = readable_reason(values["unread_reason"], words, absent, repairs)
     # Neither present nor absent may be assumed: either would be a finding about the handbook
     if absent is None and words is None and unread is None:

@@ -44,7 +44,7 @@ def limit_resources(cpu_s: int, memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
-def read_page(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def read_page(request: dict[str, Any]) -> tuple[dict[str, object], bytes]:
     """The facts of a page and its picture: pages, width, height, text, boxes (left, top, right, bottom in [0, 1], or null)."""
     pypdfium2 = import_module("pypdfium2")
     content = Path(request["path"]).read_bytes()
@@ -60,7 +60,7 @@ def read_page(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         raise ReadError("password" if "password" in str(error).casefold() else "damaged") from error
 
 
-def _picture_and_text(page: Any, pages: int, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def _picture_and_text(page: Any, pages: int, request: dict[str, Any]) -> tuple[dict[str, object], bytes]:
     scale = min(POINTS_TO_PIXELS, request["max_side"] / max(page.get_size()))
     bitmap = page.render(scale=scale)
     text, boxes = _characters(page, bitmap, request["max_characters"])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from audit import vocabulary
 from audit.stats.clustered import RelatedCounts, by_question_counts, effective_number, ratio_interval
 from audit.stats.intervals import Floats, Interval, Ints
 from audit.vocabulary import LABELS, Label
@@ -26,7 +27,7 @@ ABSENT = frozenset((Label.ABSENT.code, PRESCREENED))
 SCORED = JUDGED | ABSENT
 PRESENT = SCORED - ABSENT
 CONSISTENT = frozenset((Label.CONSISTENT.code,))
-DISAGREEING = frozenset((Label.DIVERGENT.code, Label.CONTRADICTORY.code))
+DISAGREEING = frozenset(label.code for label in vocabulary.DISAGREEING)
 
 Rate = tuple[Outcomes, Outcomes]
 """The outcomes in the numerator, and those in the denominator."""

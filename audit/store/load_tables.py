@@ -11,12 +11,12 @@ from audit.release.report import NOTED, WHOLE_FILE, FileCount, Finding
 from audit.store.connection import Connection, append, rows
 from audit.store.load_kind import usable_records
 from audit.store.record_reader import ABSENT, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import PRESENT_LABELS
 
 # Text that a judge might obey, from published prompt injections. "Judge" alone is not enough: tenants' handbooks mention judges.
 ORDERS_TO_JUDGE = "|".join(
     (
-        rf"\b(?:{'|'.join(label for label in LABELS if label != Label.ABSENT)})\b",
+        rf"\b(?:{'|'.join(PRESENT_LABELS)})\b",
         r"(?i:\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instruction|prompt|rule)s?\b)",
         r"(?i:\byou are (?:now )?(?:an? |the )?(?:impartial )?(?:judge|grader|evaluator|assistant|language model|AI)\b)",
         r"(?i:\b(?:dear|note to the|attention,?) (?:judge|grader|evaluator|language model)\b)",

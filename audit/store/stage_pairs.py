@@ -24,7 +24,7 @@ from audit.release.fields import JUDGE_USAGE, TYPES, field_names
 from audit.release.pair_kinds import COMPARISON, JUDGE_READING, PAIR
 from audit.release.records import UNREADABLE, open_bytes
 from audit.store.connection import Connection, DuckDBError
-from audit.vocabulary import LABELS, SIGNIFICANCES
+from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, sql_list
 
 # Small batches leave row groups half full, which DuckDB then compresses twice: 48 files at a time cost a quarter more CPU
 BATCH_BYTES = 384 * 2**20
@@ -84,7 +84,7 @@ SUSPECT = f"""
 question < 0 or a < 0 or b < 0 or a = b
 or label is null and (untouched or not unscored)
 or significance is null and not unstated
-or significance is not null and not coalesce(label in ('DIVERGENT', 'CONTRADICTORY'), false)
+or significance is not null and not coalesce(label in {sql_list(DISAGREEING)}, false)
 or {NOT_TEXT.format("reasoning")} or {NOT_TEXT.format("divergence_topic")}
 or {HAS_CONTROL.format("reasoning")} or {HAS_CONTROL.format("divergence_topic")}
 or coalesce(abs(latency_s) > 3.4e38, false)  -- NaN is the largest of all

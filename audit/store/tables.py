@@ -1,4 +1,4 @@
-"""The tables of a store: those of the kinds of record, and those of schema.sql."""
+"""The tables of a store: those of the kinds of record, the view of judged pairs, and those of schema.sql."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from functools import cache
 from importlib import resources
 
 from audit.release.schema import STORED
+from audit.vocabulary import DISAGREEING, Label, sql_list
+
+JUDGED_PAIRS = f"""
+create view judged_pairs as   -- pairs with the two words that figures rest on; both are null where a pair is unscored:
+select *,                     -- a missing verdict is neither absence nor agreement
+       label <> '{Label.ABSENT}' as present,  -- both handbooks address the question
+       label in {sql_list(DISAGREEING)} as disagrees
+from pairs;
+"""
 
 
 @cache
 def store_schema() -> str:
     """The statements that make an empty store."""
     rest = resources.files("audit.store").joinpath("schema.sql").read_text()
-    return "\n".join((*_enums(), *_tables(), rest))
+    return "\n".join((*_enums(), *_tables(), JUDGED_PAIRS, rest))
 
 
 @cache

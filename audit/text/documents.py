@@ -128,7 +128,7 @@ def write_document(document: Document, path: Path) -> Path:
     return path
 
 
-def _document_record(document: Document) -> dict[str, Any]:
+def _document_record(document: Document) -> dict[str, object]:
     order = ("section_id", "heading", "above", "text", "pages", "url")
     sections = [
         {name: asdict(section)[name] for name in order} | ({"page_starts": section.page_starts} if section.page_starts else {})

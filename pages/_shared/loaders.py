@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +18,8 @@ from audit.result_cache import cached_or_computed
 from audit.settings import Settings
 from audit.store.connection import Connection, DuckDBError, open_store, open_two
 from audit.store.runs import Run, read_stores, store_problem
+
+Result = TypeVar("Result")
 
 
 def loaded_runs() -> list[Run]:
@@ -41,7 +43,7 @@ def _store_files() -> tuple[str, tuple[tuple[str, int], ...]]:
     return str(folder), tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.duckdb")))
 
 
-def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
+def load(metric: Callable[..., Result], run: Run, **arguments: object) -> Result:
     """`metric(connection, **arguments)` on a run's store, computed once per run and arguments.
 
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
@@ -49,23 +51,27 @@ def load(metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
     return load_knowing(dict, metric, run, **arguments)
 
 
-def load_knowing(known: Callable[[], Mapping[str, Any]], metric: Callable[..., Any], run: Run, **arguments: Any) -> Any:
+def load_knowing(
+    known: Callable[[], Mapping[str, object]], metric: Callable[..., Result], run: Run, **arguments: object
+) -> Result:
     """The same with further arguments that follow from the others, such as another result: no part of the key.
 
     `known` returns them; it is called only if no result is kept.
     """
     with _explain_unreadable(run):
         # A run is identified by its digest and its load time, so a run that is loaded again is read again.
-        return _cached_metric(
+        result = _cached_metric(
             run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path, _known=known
         )
+    return cast(Result, result)
 
 
-def load_two(metric: Callable[..., Any], run: Run, other: Run, **arguments: Any) -> Any:
+def load_two(metric: Callable[..., Result], run: Run, other: Run, **arguments: object) -> Result:
     """The same for a metric that compares two runs (`Metric.compares`)."""
     stamps = (run.digest, run.loaded_at, other.digest, other.loaded_at)
     with _explain_unreadable(run, other):
-        return _cached_comparison(stamps, _full_name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
+        result = _cached_comparison(stamps, _full_name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
+    return cast(Result, result)
 
 
 def built_taxonomy(run: Run) -> Taxonomy | None:
@@ -92,7 +98,7 @@ def recent_answers() -> OrderedDict[Hashable, Any]:
     return OrderedDict()
 
 
-def remember_answer(key: Hashable, answer: Any) -> None:
+def remember_answer(key: Hashable, answer: object) -> None:
     """Keep an answer until MAX_RECENT_ANSWERS others were given."""
     recent = recent_answers()
     recent[key] = answer
@@ -111,7 +117,7 @@ def _taxonomy_hash(taxonomy: Taxonomy) -> int:
     return hash((taxonomy.themes, taxonomy.no_theme))
 
 
-def _full_name(metric: Callable[..., Any]) -> str:
+def _full_name(metric: Callable[..., object]) -> str:
     # Streamlit cannot hash a function, so the caches know a metric by its full name.
     return f"{metric.__module__}.{metric.__qualname__}"
 
@@ -143,8 +149,8 @@ def _cached_points(digest: str, loaded_at: str, path: str, written: int, *, _run
 
 @st.cache_data(show_spinner="Comparing ...", max_size="64MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_comparison(
-    stamps: tuple[str, ...], name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _paths: tuple[Path, Path]
-) -> pd.DataFrame | Any:
+    stamps: tuple[str, ...], name: str, arguments: dict[str, object], *, _metric: Callable[..., object], _paths: tuple[Path, Path]
+) -> object:
     with open_two(*_paths) as con:
         return cached_or_computed(_metric, con, _paths[0], arguments, other=_paths[1])
 
@@ -165,7 +171,7 @@ def _connection(path: str, loaded_at: str) -> Connection:
 # Bounded by bytes: a filtered page of pairs has a few thousand, and the questions of a large run half a million.
 @st.cache_data(show_spinner="Counting ...", max_size="128MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_metric(
-    digest: str, loaded_at: str, name: str, arguments: dict[str, Any], *, _metric: Callable[..., Any], _path: Path,
-    _known: Callable[[], Mapping[str, Any]],
-) -> pd.DataFrame | Any:  # fmt: skip
+    digest: str, loaded_at: str, name: str, arguments: dict[str, object], *, _metric: Callable[..., object], _path: Path,
+    _known: Callable[[], Mapping[str, object]],
+) -> object:  # fmt: skip
     return cached_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments, known=_known)

@@ -14,11 +14,11 @@ import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from audit.metrics.position_groups import PRESENT, position_groups
+from audit.metrics.position_groups import position_groups
 from audit.metrics.question_positions import Holder, Position, positions_in, question_positions
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.vocabulary import DISAGREEING
+from audit.vocabulary import DISAGREEING, PRESENT_LABELS
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load, load_knowing
 from pages._shared.search_hits import hits_html, searched_words
@@ -75,7 +75,7 @@ def card_of(position: Position, names: Mapping[str, str], cells: pd.DataFrame | 
     disagreeing = pairs = 0
     if cells is not None:
         labels = cells.loc[holders, holders].to_numpy(dtype=object)
-        disagreeing, pairs = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT))
+        disagreeing, pairs = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT_LABELS))
     return PositionCard(
         position.value or "", _named(position.holders, names), position.aspect, hits_html(position.statement, searched_words()),
         quoted_from(position, names), _words_of(position, names), disagreeing, pairs,

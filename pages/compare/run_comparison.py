@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 import pandas as pd
 import streamlit as st
@@ -152,13 +152,13 @@ MEANS = (
 def headline(compared: ComparedRuns) -> None:
     """The change in a few sentences."""
     table = load_two(runs_change, compared.first, compared.second)
-    rows: Any = whole_run(table).set_index("part")
-    both, all_pairs = rows.loc[BOTH], rows.loc[IN_ALL]
+    rows = whole_run(table).set_index("part")
+    both, all_pairs, revealed, lost = (cast(pd.Series, rows.loc[part]) for part in (BOTH, IN_ALL, REVEALED, LOST))
     names = dict(zip(("first", "second"), compared.names, strict=True))
     amounts = say(
         compared.run, AMOUNTS, **names, pairs=f"{all_pairs['pairs']:,}", before=f"{all_pairs['disagreeing_first']:,}",
-        after=f"{all_pairs['disagreeing_second']:,}", revealed=signed(rows.loc[REVEALED, "change"], 0),
-        lost=signed(rows.loc[LOST, "change"], 0), judged=signed(both["change"], 0),
+        after=f"{all_pairs['disagreeing_second']:,}", revealed=signed(revealed["change"], 0),
+        lost=signed(lost["change"], 0), judged=signed(both["change"], 0),
     )  # fmt: skip
     st.markdown(f"**{say(compared.run, VERDICTS[verdict(table)], **names)}** {amounts} {_where_both(compared, both)}")
 

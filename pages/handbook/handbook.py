@@ -1,5 +1,7 @@
 """Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
 
+from typing import cast
+
 import pandas as pd
 import streamlit as st
 
@@ -64,7 +66,7 @@ def text_section(run: Run, handbook_id: str) -> None:
         st.warning(
             say(run, f"{number} neither an answer nor an absence here: {{reason}}.", n=f"{count:,}", reason=reason.rstrip("."))
         )
-    if text.is_in_another_language:
+    if text.language and text.usual and text.is_in_another_language:
         st.info(
             say(
                 run, "This {handbook} is in {language}, most others in {usual}.",
@@ -128,7 +130,7 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
 def self_section(run: Run, handbook_id: str) -> None:
     """Its contradictions with itself, each with all places; a handbook that was not compared may have some."""
     st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
-    row = load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id]
+    row = cast(pd.Series, load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id])
     if pd.isna(row["findings"]):
         st.info(say(run, NOT_COMPARED))
         return
@@ -155,7 +157,7 @@ with page("{Handbook}", "One {handbook}: what it answers, what it does not addre
     ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
     chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
     handbook_id = chosen or ordered[0]
-    summary(run, overall.set_index("handbook_id").loc[handbook_id])
+    summary(run, cast(pd.Series, overall.set_index("handbook_id").loc[handbook_id]))
     text_section(run, handbook_id)
     with st.container(horizontal=True):
         link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)

@@ -146,8 +146,8 @@ def length_section(run: Run) -> None:
         return
     named = fifths.assign(
         name=[
-            f"{FIFTHS[row.fifth]} ({fixed(100 * row.least, 0)} to {fixed(100 * row.most, 0)} % shorter)"
-            for row in fifths.itertuples()
+            f"{FIFTHS[row['fifth']]} ({fixed(100 * row['least'], 0)} to {fixed(100 * row['most'], 0)} % shorter)"
+            for row in fifths.to_dict("records")
         ]
     )
     rate = Rate("value", "Disagreement by difference in length", "of", "pairs in which both answer", "#c77700")

@@ -4,11 +4,11 @@ import streamlit as st
 
 from audit.charts.labels import share_heatmap
 from audit.charts.rates import AUDIT_RATES, BOTH_ANSWER, rate_dots
-from audit.exports.sections.pairs import WITHOUT_ABSENT, named_organs
+from audit.exports.sections.pairs import named_organs
 from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import RATE_TITLES, fill
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
 from pages._shared.loaders import load
@@ -23,7 +23,7 @@ COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 SCOPE_WORDS = {MATCHING: "{handbooks} of the same {organ}", ALL_HANDBOOKS: "all {handbooks}"}
 BASES: dict[str, tuple[str, list[Label]]] = {
-    "present": (BOTH_ANSWER, WITHOUT_ABSENT),
+    "present": (BOTH_ANSWER, list(PRESENT_LABELS)),
     "scored": ("all pairs with a verdict", list(LABELS)),
 }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import pandas as pd
 import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
@@ -63,7 +66,8 @@ def _outcome(run: Run, job: Job) -> None:
 
 def _changes(run: Run, new: Run, job: Job) -> None:
     """The transition matrix, and kappa."""
-    cells, kappa = load_two(transitions, run, new), load_two(run_agreement, run, new).set_index("figure").loc["kappa"]
+    cells = load_two(transitions, run, new)
+    kappa = cast(pd.Series, load_two(run_agreement, run, new).set_index("figure").loc["kappa"])
     # The new run has only the pairs that were judged again, so shares are recomputed without all the others.
     cells = cells[cells["second"] != NOT_THERE]
     total = cells.groupby("first")["pairs"].transform("sum")

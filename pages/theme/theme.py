@@ -17,7 +17,7 @@ from audit.queries.themes import NO_THEME
 from audit.release.taxonomy import Taxonomy, Theme
 from audit.store.runs import Run
 from audit.terms import display_name
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import PRESENT_LABELS
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -28,7 +28,7 @@ from pages._shared.themes import ThemeView, theme_names, themes_or_stop
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, table, title_of
 
 LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
-ANSWERED = tuple(label.value for label in reversed(LABELS) if label is not Label.ABSENT)
+ANSWERED = tuple(label.value for label in reversed(PRESENT_LABELS))
 MAX_LISTED = 12
 FIRST_SHOWN = 2  # questions with their positions, which take a tenth of a second each to find
 SUMMARY = (

@@ -1,7 +1,9 @@
 """Topics: rates per topic or subtopic, and whether severity changes the ranking. Every dot and row opens its pairs."""
 
 from dataclasses import replace
+from typing import cast
 
+import pandas as pd
 import streamlit as st
 
 from audit.charts.rates import AUDIT_RATES, rate_dots
@@ -29,7 +31,8 @@ COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 def severity_section(run: Run) -> None:
     """Ranks of topics with and without severity weights, and Spearman's rho between them."""
     st.header("Does severity change the ranking?", anchor=False)
-    frame, rho = load(severity, run, level="topic"), load(severity_rho, run).set_index("level").loc["topic"]
+    frame = load(severity, run, level="topic")
+    rho = cast(pd.Series, load(severity_rho, run).set_index("level").loc["topic"])
     counts(
         run,
         "For severity, each disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained is how "

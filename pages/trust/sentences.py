@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.measures import PRECISION
-from annotation.agreement.sentences import Row, capitalised, figure, share_words, undefined
+from annotation.agreement.sentences import capitalised, figure, share_words, undefined
 from annotation.agreement.tables import rater_name
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
@@ -19,12 +19,13 @@ from audit.charts.style import coefficient, coefficient_interval, interval, perc
 from audit.metrics.judge import CHECK_WORDS
 from audit.metrics.planted import MOVES
 from audit.store.runs import Run
+from audit.tables import Row
 from audit.terms import fill
-from audit.vocabulary import Label
+from audit.vocabulary import LABELS, Label
 from pages._shared.rating_sources import RatingSource
 
 REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
-ORDER = (Label.CONTRADICTORY, Label.DIVERGENT, Label.COMPLEMENTARY, Label.CONSISTENT, Label.ABSENT)
+ORDER = LABELS[::-1]
 """Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
 FEW = " Few pairs: read this with care."
 

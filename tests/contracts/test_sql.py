@@ -90,6 +90,8 @@ def is_constant(node: ast.AST, bound: frozenset[str]) -> bool:
     """Whether an expression is built from literals, upper-case names, functions of those, and loop variables."""
     if isinstance(node, ast.Name):
         return bool(CONSTANT.fullmatch(node.id)) or node.id in bound
+    if is_member(node):
+        return True
     if isinstance(node, ast.Call):
         called = node.func.value if isinstance(node.func, ast.Attribute) else None
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -105,6 +107,16 @@ def is_constant(node: ast.AST, bound: frozenset[str]) -> bool:
     if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Tuple | ast.List | ast.IfExp | ast.Compare | ast.BoolOp):
         return all(is_constant(part, bound) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
     return isinstance(node, ast.Constant)
+
+
+def is_member(node: ast.AST) -> bool:
+    """Whether an expression is a member of an enumeration, such as `Label.ABSENT`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id[0].isupper()
+        and bool(CONSTANT.fullmatch(node.attr))
+    )
 
 
 def modules() -> list[Path]:
@@ -137,6 +149,8 @@ def test_no_exception_is_listed_for_code_that_is_gone() -> None:
         'con.execute("select {} from pairs".format(column))',
         'QUERY = "select {column} from pairs"\ncon.execute(QUERY.format(column=request.column))',
         "con.execute(f\"select {', '.join(columns)} from pairs\")",
+        'con.execute(f"select * from pairs where label = {choice.label}")',
+        'con.execute(f"select * from pairs where label in {sql_list(labels)}")',
         'con.execute(f"""\n    with x as (select 1) select * from x where y = {clean(label)}""")',
     ],
 )
@@ -149,6 +163,8 @@ def test_a_value_in_the_text_of_a_statement_is_found(code: str) -> None:
     [
         'con.execute("select * from pairs where label = $label", {"label": label})',
         'QUERY = f"select {COLUMNS} from pairs where {PRESENT}"',
+        "QUERY = f\"select * from pairs where label = '{Label.ABSENT}'\"",
+        'QUERY = f"select * from pairs where label in {sql_list(DISAGREEING)}"',
         "QUERY = f\"select {', '.join(f'{name} as {name}' for name in COLUMNS)} from pairs\"",
         'print(f"Select {count} pairs")',
     ],

@@ -10,6 +10,7 @@ from audit.release.record_kind import RecordKind
 from audit.release.schema import STORED
 from audit.store.connection import create_store, rows
 from audit.store.tables import store_schema
+from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS
 
 ELSEWHERE = {
     "question": {"topics", "subtopics"}, "reference": {"answers", "primary_source", "required_sources"},
@@ -28,3 +29,12 @@ def test_each_field_has_a_column(kind: RecordKind, tmp_path: Path) -> None:
     known = columns | {*kind.id_fields.values(), *ELSEWHERE.get(kind.name, ())}
     missing = {field.name for field in kind.fields if not field.of and field.key not in known}
     assert not missing
+
+
+def test_the_view_of_judged_pairs_calls_present_and_disagreeing_what_the_vocabulary_does(tmp_path: Path) -> None:
+    pair = "select 0 as question, 0 as handbook_a, 1 as handbook_b, false as prescreened"
+    with create_store(tmp_path / "words.duckdb", store_schema()) as con:
+        for label in (*LABELS, None):
+            con.execute(f"insert into pairs by name {pair}, $label as label", {"label": label})
+        words = {label: words for label, *words in rows(con, "select label, present, disagrees from judged_pairs")}
+    assert words == {None: [None, None]} | {label: [label in PRESENT_LABELS, label in DISAGREEING] for label in LABELS}

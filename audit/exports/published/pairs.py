@@ -119,7 +119,7 @@ def _ablation(context: ExportContext) -> RunFigures:
         "ablation.significance_kappa": row_figure(agreement["significance kappa"], "value"),
         "ablation.significance_pairs": RunFigure(float(agreement["significance kappa"]["of"])),
         "ablation.divergent_kept": row_figure(agreement["DIVERGENT kept"], "value"),
-        "ablation.divergent_to_complementary": RunFigure(float(moved.get(("DIVERGENT", "COMPLEMENTARY"), float("nan")))),
+        "ablation.divergent_to_complementary": RunFigure(float(moved.get((Label.DIVERGENT, Label.COMPLEMENTARY), float("nan")))),
         "ablation.speed": RunFigure(first / second) if first and second else NO_SECONDS,
     }
 

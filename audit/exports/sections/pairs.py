@@ -22,13 +22,12 @@ from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec
 from audit.terms import ALL, display_name, fill
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS
 
 # A figure with more rows than this is taller than a page: handbooks are then drawn organ by organ
 MAX_ROWS = 40
 MAX_TOPICS = 30
 NO_TOPIC = "(none)"
-WITHOUT_ABSENT: list[Label] = [label for label in LABELS if label is not Label.ABSENT]
 TOPIC_COUNTS = TableSpec(
     "{Questions} by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, Column.share("share", "Share", "of all {questions}"), PAIRS, PRESENT),
@@ -200,7 +199,7 @@ def organ_labels(context: ExportContext) -> list[Picture]:
     """Label shares per organ."""
     frame, _ = named_organs(context.run, context.frame("organs"))
     title = context.fill("Labels of the pairs in which both answer, by {organ}")
-    return [Picture("organ_labels", title, share_heatmap(frame, "organ", WITHOUT_ABSENT, BOTH_ANSWER))]
+    return [Picture("organ_labels", title, share_heatmap(frame, "organ", PRESENT_LABELS, BOTH_ANSWER))]
 
 
 def topics(context: ExportContext) -> list[Picture]:

@@ -18,7 +18,7 @@ from audit.pipeline.answers.unreadable import unseen_text
 from audit.pipeline.retrieval.model import Query
 from audit.release.handbook_kinds import QUESTION
 from audit.text.documents import Document, read_documents
-from audit.vocabulary import GENERAL, NOT_ADDRESSED
+from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence
 
 ANSWERS, SUMMARY = "answers.jsonl", "summary.json"
 NOTHING = "Nothing was asked."
@@ -104,7 +104,7 @@ def _retrieval_file(folder: Path, handbook_id: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     """(number from 1, record) of a file of JSON lines, plain or gzipped."""
     number = 0
     try:
@@ -124,7 +124,7 @@ def check_output_folder(folder: Path) -> None:
 
 
 def write_answers(
-    folder: Path, records: Iterable[Record], summary: GenerationSummary, about: Mapping[str, Any], missing: Counter[str]
+    folder: Path, records: Iterable[Record], summary: GenerationSummary, about: Mapping[str, object], missing: Counter[str]
 ) -> None:
     """Write answers.jsonl, and summary.json with `about` and the counts; each appears complete or stays unchanged.
 
@@ -150,7 +150,7 @@ def answer_record(
     *,
     method: str | None = None,
     unread_reason: str | None = None,
-    usage: Mapping[str, Any] | None = None,
+    usage: Mapping[str, object] | None = None,
     quotes: Sequence[Quote] | None = None,
 ) -> Record:
     """One record of answers.jsonl.
@@ -179,9 +179,9 @@ def unread_record(question: GroundedQuestion, reason: str) -> Record:
 
 
 def with_absence_prefix(text: str) -> str | None:
-    """The text from the canonical prefix on, if only markup precedes it; else None."""
-    bare = text.lstrip(MARKUP)
-    if bare[: len(NOT_ADDRESSED)].upper() != NOT_ADDRESSED:
+    """The text from the canonical prefix on, if only a model's markup precedes it; else None."""
+    bare = text.lstrip(MARKUP).lstrip()
+    if not says_absence(bare):
         return None
     return NOT_ADDRESSED + bare[len(NOT_ADDRESSED) :].rstrip()
 

@@ -145,7 +145,7 @@ def _state(answer: dict[str, Any]) -> str:
     return NOT_ADDRESSED if answer["absent"] else ANSWERS
 
 
-def _verdicts(question: str, answers: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+def _verdicts(question: str, answers: list[dict[str, Any]]) -> tuple[dict[str, object], ...]:
     """One record per pair of answering handbooks."""
     answering = [answer for answer in answers if _state(answer) == ANSWERS]
     return tuple(

@@ -26,8 +26,8 @@ from audit.store.runs import find_run
 
 COUNTS = """
 select divergence_topic as topic, count(*) as pairs,
-       count(*) filter (label in ('DIVERGENT', 'CONTRADICTORY')) as disagreeing
-from pairs where trim(divergence_topic) <> '' and label <> 'ABSENT'
+       count(*) filter (disagrees) as disagreeing
+from judged_pairs where trim(divergence_topic) <> '' and present
 group by 1
 """
 ABOUT_EXPORT = """The Parquet file has one row per divergence topic (phrase, theme, parent, x, y, pairs, disagreeing, neighbors).

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from audit.atomic_io import write_atomic
 from audit.text.documents import Document
@@ -66,7 +65,7 @@ class Quality:
         """A sentence on each loss; none where everything was read."""
         return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces) if sentence]
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, object]:
         """The numbers as JSON, with the sentences."""
         return {**asdict(self), "losses": self.losses}
 

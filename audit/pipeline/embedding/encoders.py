@@ -153,7 +153,7 @@ def _weights_digest(folder: Path, model: str) -> str:
     return digest
 
 
-def _load_model(folder: Path, threads: int, precision: str) -> Any:
+def _load_model(folder: Path, threads: int, precision: str) -> object:
     # Its own threads would warn after every fork, and would not keep to `threads`.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = optional("sentence_transformers", "A sentence model", "models")

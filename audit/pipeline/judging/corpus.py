@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from audit.text.blinding import Masker, masker_of
-from audit.vocabulary import NOT_ADDRESSED
+from audit.vocabulary import says_absence
 
 HandbookPair = tuple[str, str]
 Record = Mapping[str, Any]
@@ -38,7 +38,7 @@ class AnswerToJudge:
     @property
     def has_absence_prefix(self) -> bool:
         """Whether it begins with the canonical prefix, which settles its absence without a model."""
-        return (self.text or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
+        return says_absence(self.text)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from audit.vocabulary import (
     LABEL_SPELLINGS,
     LABELS,
     SIGNIFICANCE_SPELLINGS,
+    WITHOUT_TOPIC,
     Label,
     Parse,
     Significance,
@@ -122,8 +123,6 @@ def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 
 # -- reading a reply ----------------------------------------------------------------------------------------------------
 
-# Nothing differs, so a topic in such a reply is a formality of the model.
-LABELS_WITHOUT_TOPIC = (Label.ABSENT, Label.CONSISTENT)
 
 JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
 STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
@@ -241,7 +240,8 @@ def _verdict(value: VerdictReply, parse: Parse) -> Verdict:
     label = value.classification
     # Models fill in every field; a significance without a disagreement has no meaning.
     significance = value.clinical_significance if label in DISAGREEING else None
-    topic = None if label in LABELS_WITHOUT_TOPIC else value.divergence_topic
+    # Where nothing differs, a topic is a formality of the model.
+    topic = None if label in WITHOUT_TOPIC else value.divergence_topic
     return Verdict(str(label), significance and str(significance), topic, value.reasoning or None, parse)
 
 

@@ -154,7 +154,7 @@ def cross_encoder(model: str, threads: int = 1) -> Reranker:
     return Reranker(model, score)
 
 
-def _load_cross_encoder(model: str, threads: int) -> Any:
+def _load_cross_encoder(model: str, threads: int) -> object:
     library = optional("sentence_transformers", "A reranker", "models")
     optional("torch", "A reranker", "models").set_num_threads(threads)
     try:

@@ -18,7 +18,7 @@ def _text(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _path(value: Any, info: ValidationInfo) -> Any:
+def _path(value: Any, info: ValidationInfo) -> object:
     """Paths count from the folder of the config, which the reader passes as context."""
     return ((info.context or {})["folder"] / Path(_text(value)).expanduser()).resolve() if isinstance(value, str) else value
 
@@ -29,7 +29,7 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _name_or_path(value: Any, info: ValidationInfo) -> Any:
+def _name_or_path(value: Any, info: ValidationInfo) -> object:
     """A model may be named, or lie in a folder: an existing path is made absolute, anything else is a name."""
     path = _path(value, info)
     return str(path) if isinstance(path, Path) and path.exists() else _text(value)

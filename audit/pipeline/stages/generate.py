@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,11 +48,11 @@ class GenerateStage(TaskByTask):
         }  # fmt: skip
         return [self._task(source, inputs) for source in self.context.present]
 
-    def _task(self, source: SourceDocument, inputs: dict[str, Any]) -> Task:
+    def _task(self, source: SourceDocument, inputs: Mapping[str, object]) -> Task:
         digest, workspace = self.context.cache.digest, self.context.workspace
         texts = {"retrieval": digest(workspace.retrieval(source.handbook_id)), "document": digest(source.document)}
         outputs = (workspace.answers(source.handbook_id),)
-        return Task(self.name, source.handbook_id, texts | inputs, outputs, source.handbook_id)
+        return Task(self.name, source.handbook_id, {**texts, **inputs}, outputs, source.handbook_id)
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """Without a model one after the other; a model is asked once for all of them, so it is always busy."""
@@ -88,7 +88,7 @@ class GenerateStage(TaskByTask):
         return {"answers": len(records), "absent": absent, "findings": unparseable}
 
 
-def _without_seconds(record: dict[str, Any]) -> dict[str, Any]:
+def _without_seconds(record: dict[str, Any]) -> dict[str, object]:
     # Seconds differ between runs: without them the same passages give the same bytes, and so the same release.
     usage = record.get("usage")
     return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}

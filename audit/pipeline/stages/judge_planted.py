@@ -69,7 +69,7 @@ def _store_of(path: Path, source: str, settings: Settings) -> Iterator[Path]:
         yield load_release(path, replace(settings, data_dir=Path(scratch))).run.path
 
 
-def earlier_planted(target: PlantedTarget, max_bytes: int) -> dict[Key, Any]:
+def earlier_planted(target: PlantedTarget, max_bytes: int) -> dict[Key, object]:
     """The records that planted.jsonl has already, as they are in the file.
 
     Raises ReleaseError where they are in another file, or cannot all be read: writing the file again would lose some.

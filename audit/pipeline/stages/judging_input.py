@@ -37,14 +37,14 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     )  # fmt: skip
 
 
-def handbook_record(document: Document) -> dict[str, Any]:
+def handbook_record(document: Document) -> dict[str, object]:
     """The record of handbooks.jsonl."""
     record = {name: getattr(document, name) for name in HANDBOOK_FIELDS}
     # A document that was never checked has no share, which is not a share of zero
     return record | {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
 
 
-def run_record(context: RunContext, generator: str) -> dict[str, Any]:
+def run_record(context: RunContext, generator: str) -> dict[str, object]:
     """The manifest fields of the run, apart from its judge."""
     config = context.config
     retriever = [config.retrieval.strategy, f"encoder {config.retrieval.encoder}"]
@@ -95,7 +95,7 @@ class AnswersInOrder:
 
     def _advance(self) -> None:
         line = next(self.file, None)
-        self.record: dict[str, Any] | None = json.loads(line) if line else None
+        self.record: dict[str, object] | None = json.loads(line) if line else None
 
     def take(self, question_id: str) -> Mapping[str, Any] | None:
         """The answer to a question, if it is the next one in the file."""

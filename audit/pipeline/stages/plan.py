@@ -48,7 +48,7 @@ class RunPlan:
         return next((row.to_do for row in self.stages if row.stage == stage), ())
 
 
-Journaled = Callable[[RunContext, Sequence[SourceDocument]], Iterable[dict[str, Any]]]
+Journaled = Callable[[RunContext, Sequence[SourceDocument]], Iterable[dict[str, object]]]
 """The answers of some handbooks that a stopped run has in its journal."""
 
 

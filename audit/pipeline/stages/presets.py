@@ -73,7 +73,7 @@ def preset_lines(config: Config, preset: str) -> Iterator[str]:
     """A line for each setting of the preset, with its section; where the config has another value, that it has."""
     yield f"Preset {preset} ({SOURCES[preset]}):"
     for option in PRESETS[preset]:
-        own: Any = config
+        own: object = config
         for name in option.path:
             own = getattr(own, name)
         differs = "" if _same(own, option.value) else f"; this config: {as_written(own)}"
@@ -86,7 +86,7 @@ def _same(own: Any, value: Any) -> bool:
 
 
 def _states(parsed: Mapping[str, Any], option: PresetOption) -> bool:
-    table: Any = parsed
+    table: object = parsed
     for name in option.path:
         if not isinstance(table, Mapping):
             return True  # not a table: the config reader rejects it with a message

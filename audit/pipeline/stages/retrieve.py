@@ -57,7 +57,7 @@ class HandbookSearch:
 MODEL_NOT_NEEDED = "Short handbooks are used in full; the sentence model was not needed to search them."
 
 
-def search_handbook(task: HandbookSearch) -> dict[str, Any]:
+def search_handbook(task: HandbookSearch) -> Mapping[str, object]:
     """Search one handbook and write what was retrieved; returns how many questions and chunks there were.
 
     A `message` says so where the sentence model was not loaded.
@@ -96,14 +96,14 @@ def _encoder(task: HandbookSearch) -> Encoder | None:
     return cached_encoder(sentence_encoder(task.encoder, task.threads, task.precision), task.cache / "vectors")
 
 
-def _record(retrieval: Retrieval) -> dict[str, Any]:
+def _record(retrieval: Retrieval) -> dict[str, object]:
     # Seconds differ between runs. They are kept in the trials only, so the same search writes the same bytes here.
     return {name: value for name, value in retrieval.record().items() if name != "seconds"}
 
 
 def _trials(
     task: HandbookSearch, queries: Sequence[Query], retrievals: Mapping[str, Sequence[Retrieval]]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     gold = task.gold or {}
     for position, query in enumerate(queries):
         for name, by_query in retrievals.items():

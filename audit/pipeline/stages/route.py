@@ -86,7 +86,7 @@ def _encoder(name: str, cache: Path) -> Encoder | None:
     return cached_encoder(sentence_encoder(name), cache / "vectors") if name else None
 
 
-def route_batch(batch: RouteBatch) -> dict[str, Any]:
+def route_batch(batch: RouteBatch) -> dict[str, object]:
     """Route a batch of questions, pack their evidence, and write both; returns how many questions there were."""
     library, reader = _library(batch.handbooks)
     recogniser = recogniser_of(batch.entities)
@@ -98,7 +98,7 @@ def route_batch(batch: RouteBatch) -> dict[str, Any]:
     return {"questions": len(records)}
 
 
-def _record(batch: RouteBatch, question_id: str, evidence: GatheredEvidence, reader: LibraryReader) -> dict[str, Any]:
+def _record(batch: RouteBatch, question_id: str, evidence: GatheredEvidence, reader: LibraryReader) -> dict[str, object]:
     duplicates = {str(number): [list(chunk) for chunk in chunks] for number, chunks in evidence.duplicates().items()}
     record = {"question_id": question_id, "question": evidence.question, "duplicates": duplicates}
     if not batch.extractive:
@@ -164,7 +164,7 @@ class RouteStage(Stage):
         context = self.context
         documents = documents_of(context)
         sources = sources_of(options, documents)
-        by_organ: dict[str, list[dict[str, Any]]] = {}
+        by_organ: dict[str, list[dict[str, object]]] = {}
         for question in context.questions():
             by_organ.setdefault(Query.of(question).organ, []).append(question)
         return [

@@ -43,7 +43,7 @@ def _settings_model(name: str, settings: type[Any], **known: Any) -> type[BaseMo
 def _validated_as(model: type[BaseModel], settings: type[Any]) -> BeforeValidator:
     """Checks a table against the model, then makes the dataclass of it, which knows what cannot be combined."""
 
-    def validate(value: Any, info: ValidationInfo) -> Any:
+    def validate(value: Any, info: ValidationInfo) -> object:
         if not isinstance(value, Mapping):
             return value
         checked = model.model_validate(value, context=info.context)
@@ -66,7 +66,7 @@ def _choice(*allowed: str) -> Any:
     return Annotated[Text, AfterValidator(one_of(allowed)), Field(json_schema_extra={"enum": list(allowed)})]
 
 
-def _without_graph(value: Any) -> Any:
+def _without_graph(value: Any) -> object:
     # TOML has no null
     return None if value is False else value
 
@@ -79,7 +79,7 @@ ACROSS_PARTS: dict[str, tuple[type[BaseModel], type[Any]]] = {
 }
 
 
-def _part(name: str) -> Any:
+def _part(name: str) -> object:
     model, settings = ACROSS_PARTS[name]
     if name == "graph":
         return Annotated[settings | None, _validated_as(model, settings), BeforeValidator(_without_graph)]
@@ -97,7 +97,7 @@ TABLES: dict[str, type[BaseModel]] = {
 """Table of a config -> the model of its options."""
 
 
-def retrieval_schema() -> dict[str, Any]:
+def retrieval_schema() -> dict[str, object]:
     """The JSON Schema of [retrieval.options]."""
     # pydantic would describe the dataclass, without what its model checks
     schema = SETTINGS_MODEL.model_json_schema()
@@ -105,7 +105,7 @@ def retrieval_schema() -> dict[str, Any]:
     return schema
 
 
-def across_schema() -> dict[str, Any]:
+def across_schema() -> dict[str, object]:
     """The JSON Schema of [systems.across]."""
     schema = ACROSS_MODEL.model_json_schema()
     schema.pop("$defs", None)

@@ -75,7 +75,7 @@ def _evidence(question: str, record: Mapping[str, Any] | None) -> StoredEvidence
     return StoredEvidence(question, fields, duplicates)
 
 
-def extractive_records(context: RunContext, options: SystemOptions) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def extractive_records(context: RunContext, options: SystemOptions) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """The records of system_answers.jsonl and of routes.jsonl of a system without a model."""
     routed = routed_questions(context, options)
     refused = dict(routed.without_passages())
@@ -100,7 +100,7 @@ def system_record(options: SystemOptions) -> Record:
     }  # fmt: skip
 
 
-def source_settings(options: SystemOptions) -> dict[str, Any]:
+def source_settings(options: SystemOptions) -> dict[str, object]:
     """The settings of a system that asks sources, as its record of systems.jsonl lists them."""
     return {
         "group_by": options.group_by, "authority": options.authority, "required": list(options.required),

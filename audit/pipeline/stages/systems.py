@@ -61,7 +61,7 @@ class SystemRun:
     system: Record
     answers: list[dict[str, Any]]
     summary: SystemSummary
-    routes: list[dict[str, Any]] = field(default_factory=list)
+    routes: list[dict[str, object]] = field(default_factory=list)
 
 
 AskSystem = Callable[[RunContext, SystemOptions, Sequence[SystemQuestion]], SystemRun]

@@ -67,7 +67,7 @@ def _attempt(function: Callable[[Argument], Result], task: Argument) -> Result |
 
 
 @contextmanager
-def _cluster(workers: str, options: ClusterOptions, tasks: int, logs: Path | None) -> Iterator[Any]:
+def _cluster(workers: str, options: ClusterOptions, tasks: int, logs: Path | None) -> Iterator[object]:
     if workers == SLURM:
         with slurm_cluster(options, logs) as cluster:
             # A job without a task would wait in the queue for nothing.

@@ -142,7 +142,7 @@ def summary(points: pd.DataFrame, themes: Sequence[Theme]) -> dict[str, Any]:
     }
 
 
-def _provenance(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> dict[str, Any]:
+def _provenance(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> dict[str, object]:
     """How the taxonomy was built; without a date, so the same build gives the same bytes."""
     digest = hashlib.sha256(json.dumps(sorted(counts.items()), ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     libraries = {

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE, comparisons
 from annotation.agreement.report import AgreementReport
-from annotation.agreement.sentences import Row, capitalised, figure, same_of, share_words, undefined
+from annotation.agreement.sentences import capitalised, figure, same_of, share_words, undefined
 from annotation.agreement.tables import JUDGED_LABELS_TABLE, LABEL, rater_name
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study
@@ -20,6 +20,7 @@ from annotation.studies.verdict_store import verdicts_by_item
 from audit.charts.confusion import confusion_figure
 from audit.charts.style import NO_VALUE, coefficient_interval
 from audit.formatting import fixed
+from audit.tables import Row
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
 from pages._shared.widgets import clicked_point
@@ -86,11 +87,13 @@ def show_items(study: Study, items: list[str], *, judged: bool) -> None:
     number = st.pagination(len(items), key="cell_item") if len(items) > 1 else 1
     item_id = items[min(number, len(items)) - 1]
     rows = [row for row in assignment_rows(label_store(), study.study_id) if row["item_id"] == item_id]
-    st.text(rows[0]["question"])
-    for column, side in zip(st.columns(2), "ab", strict=True):
+    item = rows[0]
+    st.text(item["question"])
+    sides = ((item["name_a"], item["answer_a"]), (item["name_b"], item["answer_b"]))
+    for column, (name, answer) in zip(st.columns(2), sides, strict=True):
         with column.container(border=True):
-            st.caption(escaped(rows[0][f"name_{side}"]))
-            st.text(rows[0][f"answer_{side}"])
+            st.caption(escaped(name))
+            st.text(answer)
     labels = "; ".join(f"{row['seat']}: {LABEL.display(row['label']) if row['label'] else 'not rated'}" for row in rows)
     verdict = verdicts_by_item(label_store(), study.study_id).get(item_id) if judged else None
     st.text(f"{labels}." if verdict is None else f"{labels}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")

@@ -98,7 +98,7 @@ def _moved(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
     return a * x + c * y + e, b * x + d * y + f
 
 
-def _things(raw: Any, parent: Any, count: Any, get: Any, matrix: Matrix, depth: int) -> Iterator[tuple[Any, int, Matrix]]:
+def _things(raw: Any, parent: Any, count: Any, get: Any, matrix: Matrix, depth: int) -> Iterator[tuple[object, int, Matrix]]:
     """The paths and pictures of a page or a form, those of its forms included, with the matrix that takes them to the page."""
     for index in range(count(parent)):
         thing = get(parent, index)
@@ -181,7 +181,7 @@ def grids(rulings: tuple[Area, ...]) -> list[Grid]:
     return [grid for grid in grids if grid.rows and grid.rows[0]]
 
 
-def _open_sides(edges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _open_sides(edges: list[dict[str, Any]]) -> Iterator[dict[str, object]]:
     """The left and right sides of tables that have none: where the rules between their rows begin and end."""
     across = sorted((edge for edge in edges if edge["orientation"] == "h"), key=lambda edge: edge["top"])
     upright = [edge for edge in edges if edge["orientation"] == "v"]

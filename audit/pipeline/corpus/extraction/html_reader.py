@@ -95,7 +95,7 @@ def _own_url(root: Any, markup: str) -> str | None:
     return next((str(address) for address in addresses if address.startswith(("https://", "http://"))), None)
 
 
-def _content(library: Any, root: Any) -> Any:
+def _content(library: object, root: Any) -> object:
     """The element with the page's own text, in which nothing is left that every page of the site has."""
     for element in [element for element in root.iter() if _is_dropped(element)]:
         _remove(element)

@@ -53,7 +53,7 @@ def table_blocks(table: Any) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _cells(row: Any) -> list[Any]:
+def _cells(row: Any) -> list[object]:
     return [cell for cell in row if cell.tag in ("td", "th")]
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from audit.atomic_io import atomic_file
 from audit.errors import QuestionsError
@@ -73,7 +72,7 @@ class ImportReport:
             f"{screened}."
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The report as JSON; the texts of dropped questions are in the table of decisions."""
         return {
             "verdict": self.verdict(),

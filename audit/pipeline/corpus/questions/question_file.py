@@ -85,7 +85,7 @@ class QuestionFile:
             return
         self.findings += [self._finding(position, REPAIRED, "repaired", repair) for repair in repairs]
 
-    def _with_id_and_organ(self, record: Any, repairs: list[str]) -> Any:
+    def _with_id_and_organ(self, record: Any, repairs: list[str]) -> object:
         if not isinstance(record, Mapping):
             return record
         values = QUESTION.canonical(record)

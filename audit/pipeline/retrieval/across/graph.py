@@ -160,7 +160,7 @@ def _digest(index: HandbookIndex, recogniser: EntityRecogniser) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _as_json(entities: ChunkEntities) -> dict[str, Any]:
+def _as_json(entities: ChunkEntities) -> dict[str, object]:
     names: dict[Entity, int] = {}
     chunks = [[names.setdefault(entity, len(names)) for entity in of_chunk] for of_chunk in entities]
     return {"entities": [list(entity) for entity in names], "chunks": chunks}

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
 from audit.pipeline.answers.citations import Quote
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, NumberedPassage, evidence_of, without_numbers
@@ -84,7 +83,7 @@ def extractive_answer(
     passages = evidence.passages if encoder else _passages_to_read(asked, evidence, relevance)
     confidence, chosen = chosen_statements(asked, passages, relevance, settings, encoder)
     text = printed(chosen)
-    usage: dict[str, Any] = {
+    usage: dict[str, object] = {
         "generator": EXTRACTIVE,
         "score": round(confidence, 4),
         "threshold": settings.threshold,

@@ -15,7 +15,7 @@ from audit.pipeline.rules.labels.reading import (
 )
 from audit.pipeline.verdict import Verdict
 from audit.text.tokens import content_words, plain_text, stem, without_citations
-from audit.vocabulary import ABSTAINED, NOT_ADDRESSED, Label, Significance
+from audit.vocabulary import ABSTAINED, Label, Significance, says_absence
 
 PARSE = "rules"
 OPPOSITE, APART = "Opposite directions", "Amounts apart"
@@ -78,7 +78,7 @@ def judge(question: str, a: str, b: str) -> Verdict:
     """
     # The 2 of a citation [2] would be read as a quantity.
     a, b = without_citations(a), without_citations(b)
-    if absent := [side for side, text in (("A", a), ("B", b)) if _is_absent(text)]:
+    if absent := [side for side, text in (("A", a), ("B", b)) if says_absence(text) or parse_answer(text).is_empty]:
         reasoning = f"Silence: answer {' and '.join(absent)} does not address the question."
         return Verdict(Label.ABSENT, reasoning=reasoning, parse=PARSE)
     # The rules get the answers in a fixed order, so swapping them cannot change the verdict.
@@ -91,10 +91,6 @@ def label_of(question: str, a: str, b: str) -> Label | None:
     """The label of `judge`; None where the rules abstain."""
     label = judge(question, a, b).label
     return Label(label) if label else None
-
-
-def _is_absent(text: str) -> bool:
-    return text.lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED or parse_answer(text).is_empty
 
 
 def _judge_present(question_text: str, first: ParsedAnswer, second: ParsedAnswer, sides: str) -> Verdict:

@@ -10,7 +10,6 @@ import tomllib
 from dataclasses import asdict
 from functools import lru_cache
 from importlib import resources
-from typing import Any
 
 from audit.previews import MeasuredPrecision
 
@@ -22,7 +21,7 @@ def measured_precision() -> tuple[MeasuredPrecision, ...]:
     return tuple(MeasuredPrecision(**row) for row in tomllib.loads(text)["measured"])
 
 
-def precision_record() -> list[dict[str, Any]]:
+def precision_record() -> list[dict[str, object]]:
     """The same for a manifest."""
     return [asdict(row) for row in measured_precision()]
 

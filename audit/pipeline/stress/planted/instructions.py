@@ -28,6 +28,6 @@ def instruction(wording: str, label: Label) -> str:
 
 def ordered_label(label: Label | None, other: bool) -> Label:
     """The label to demand: never the pair's own; `other` chooses between the two ends of the scale where both are possible."""
-    if label in (Label.CONSISTENT, Label.CONTRADICTORY):
-        return Label.CONTRADICTORY if label is Label.CONSISTENT else Label.CONSISTENT
-    return Label.CONTRADICTORY if other else Label.CONSISTENT
+    if label is Label.CONSISTENT:
+        return Label.CONTRADICTORY
+    return Label.CONTRADICTORY if other and label is not Label.CONTRADICTORY else Label.CONSISTENT
