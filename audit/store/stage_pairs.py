@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.release.fields import JUDGE_USAGE, TYPES, field_names
 from audit.release.pair_kinds import COMPARISON, JUDGE_READING, PAIR
+from audit.release.record_kind import JUDGE_USAGE, TYPES, field_names
 from audit.release.records import UNREADABLE, open_bytes
 from audit.store.connection import Connection, DuckDBError
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, sql_list
