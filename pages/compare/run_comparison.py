@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -151,7 +152,7 @@ MEANS = (
 def headline(compared: ComparedRuns) -> None:
     """The change in a few sentences."""
     table = load_two(runs_change, compared.first, compared.second)
-    rows = whole_run(table).set_index("part")
+    rows: Any = whole_run(table).set_index("part")
     both, all_pairs = rows.loc[BOTH], rows.loc[IN_ALL]
     names = dict(zip(("first", "second"), compared.names, strict=True))
     amounts = say(

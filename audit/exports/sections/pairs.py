@@ -28,7 +28,7 @@ from audit.vocabulary import LABELS, Label
 MAX_ROWS = 40
 MAX_TOPICS = 30
 NO_TOPIC = "(none)"
-WITHOUT_ABSENT = [label for label in LABELS if label is not Label.ABSENT]
+WITHOUT_ABSENT: list[Label] = [label for label in LABELS if label is not Label.ABSENT]
 TOPIC_COUNTS = TableSpec(
     "{Questions} by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, Column.share("share", "Share", "of all {questions}"), PAIRS, PRESENT),
