@@ -18,14 +18,22 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
-from audit.charts.style import BLACK, INK, QUALITATIVE, SEVERE, clipped, html, ink_on, interval, percent, percent_ticks, styled
+from audit.charts.style import (
+    BLACK,
+    FAINT,
+    INK,
+    QUALITATIVE,
+    SEVERE,
+    SIGNIFICANCE_COLOURS,
+    clipped,
+    html,
+    ink_on,
+    interval,
+    percent,
+    percent_ticks,
+    styled,
+)
 from audit.stats.intervals import Floats
-from audit.tables import Row
-from audit.terms import display_name
-from audit.vocabulary import SIGNIFICANCES
-import pandas as pd
-import plotly.graph_objects as go
-from audit.charts.style import FAINT, INK, SIGNIFICANCE_COLOURS, clipped, html, styled
 from audit.tables import Row
 from audit.terms import display_name
 from audit.vocabulary import SIGNIFICANCES
