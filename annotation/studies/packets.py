@@ -8,10 +8,20 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
+from openpyxl import Workbook
+from openpyxl.cell import Cell
+from openpyxl.styles import Alignment, Font, PatternFill, Protection
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.worksheet import Worksheet
+
+import annotation
 from annotation.label_store.assignments import Choice, LabellingTask, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import PACKET, NewRating, add_rating, check_choice
@@ -19,11 +29,177 @@ from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.stored_values import MAX_COMMENT_LENGTH, storable_text
 from annotation.label_store.studies import find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
-from annotation.studies.packet_marks import marked_lines, sentences_of_lines
 from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
-from annotation.studies.packet_workbook import MAX_XLSX_CELL, workbook_bytes, xlsx_text
 from audit.formatting import plain_cell, safe_cell
+from audit.text.sentences import SentenceSpan, sentence_spans
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
+
+# -- a packet as a workbook: what annotators fill in is unlocked and has menus, all else is locked, and the  -
+
+# -- the rubric of a scheme: the tables of PROTOCOL.md on what a study asks, for the labelling page and for  -
+
+# Page, packet and protocol share one text, so they cannot differ.
+PROTOCOL = Path(annotation.__file__).with_name("PROTOCOL.md")
+RubricTable = list[list[str]]
+"""Rows of cells, the headings first; `**` marks what is bold."""
+
+
+def protocol_text() -> str:
+    """The protocol as Markdown, without its title."""
+    return PROTOCOL.read_text(encoding="utf-8").partition("\n")[2]
+
+
+def rubric_tables(scheme: Scheme) -> list[RubricTable]:
+    """The tables of the protocol's sections on what a study of this scheme asks."""
+    sections = re.split(r"^(?=## )", protocol_text(), flags=re.MULTILINE)
+    own = "".join(section for section in sections if section.startswith(scheme.rubric))
+    return [_cells(table) for table in re.findall(r"(?:^\|.*\n)+", own, flags=re.MULTILINE)]
+
+
+def _cells(markdown: str) -> RubricTable:
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in markdown.strip().splitlines()]
+    return [rows[0], *rows[2:]]  # the second line of a table in Markdown is a rule
+
+
+MAX_XLSX_CELL = 32_767
+"""Characters that fit into a cell of a spreadsheet."""
+# A workbook writes control characters as _xHHHH_, so a text that looks like that has to be escaped as well.
+XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+WIDTHS = {"question": 40, **dict.fromkeys(("answer_1", "answer_2", "answer_a", "answer_b", "reference"), 70), "comment": 40}
+WIDTHS |= dict.fromkeys(("marked_1", "marked_2", "marked_a", "marked_b"), 50)
+WIDTHS |= {"label": 18, "significance": 14}
+PACKET_SHEET, RUBRIC_SHEET = "packet", "rubric"
+TO_FILL = PatternFill("solid", fgColor="FFF7DC")
+RUBRIC_WIDTHS = {"A": 60, "B": 90}
+HOW_TO_FILL = (
+    "Fill in the yellow columns of the sheet 'packet'. Each has a menu of the allowed words; the other columns are locked.",
+    "To show what a label rests on, copy whole sentences of an answer into its column 'marked', one a line. It may stay empty.",
+    "Do not merge cells, and do not move texts between rows: the entire file would be rejected.",
+    "An item that you leave empty stays open. Save the file as .xlsx and send it back.",
+)
+
+
+def workbook_bytes(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], filled: Mapping[str, Sequence[str]], scheme: Scheme
+) -> bytes:
+    """The workbook.
+
+    filled  column that annotators fill in -> the words of its menu; none: any text
+    """
+    book = Workbook()
+    sheet = book.active
+    assert isinstance(sheet, Worksheet)
+    sheet.title = PACKET_SHEET
+    for row in (columns, *rows):
+        sheet.append([xlsx_text(value) for value in row])
+    _format_columns(sheet, filled)
+    # Without a password: it keeps texts from being overwritten by mistake, and an import checks what matters.
+    sheet.protection.enable()
+    sheet.protection.formatColumns = sheet.protection.formatRows = False
+    _write_rubric(book.create_sheet(RUBRIC_SHEET), scheme)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def xlsx_text(text: str) -> str:
+    """The text as a cell of a workbook stores it."""
+    return XLSX_ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+
+
+def _format_columns(sheet: Worksheet, filled: Mapping[str, Sequence[str]]) -> None:
+    sheet.freeze_panes = "A2"
+    for number, cells in enumerate(sheet.iter_cols(), start=1):
+        name, letter = str(cells[0].value), get_column_letter(number)
+        cells[0].font = Font(bold=True)
+        sheet.column_dimensions[letter].width = WIDTHS.get(name, 12)
+        for cell in cells[1:]:
+            assert isinstance(cell, Cell)  # nothing is merged here
+            _format_cell(cell, name in filled)
+        if menu := filled.get(name):
+            sheet.add_data_validation(_menu(name, menu, f"{letter}2:{letter}{max(sheet.max_row, 2)}"))
+
+
+def _format_cell(cell: Cell, unlocked: bool) -> None:
+    cell.data_type = "s"  # text, so a spreadsheet never reads it as a formula, a number or a date
+    cell.number_format = "@"
+    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    if unlocked:
+        cell.protection, cell.fill = Protection(locked=False), TO_FILL
+
+
+def _menu(name: str, words: Sequence[str], cells: str) -> DataValidation:
+    listed = ",".join(map(str, words))
+    menu = DataValidation(type="list", formula1=f'"{listed}"', allow_blank=True, showErrorMessage=True)
+    menu.errorTitle, menu.error = f"Not a word for {name}", f"Choose one of: {listed.replace(',', ', ')}. Or leave it empty."
+    menu.add(cells)
+    return menu
+
+
+def _write_rubric(sheet: Worksheet, scheme: Scheme) -> None:
+    for line in (*HOW_TO_FILL, "", f"{scheme.asks} The label is one of these:"):
+        sheet.append([line])
+    for option in scheme.options:
+        sheet.append([option.word, option.meaning])
+    for table in rubric_tables(scheme):
+        sheet.append([])
+        for number, row in enumerate(table):
+            sheet.append([cell.replace("**", "").replace("*", "") for cell in row])
+            for cell in sheet[sheet.max_row]:
+                cell.font = Font(bold=number == 0)
+    for letter, width in RUBRIC_WIDTHS.items():
+        sheet.column_dimensions[letter].width = width
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        for cell in cells:
+            cell.data_type = "s"
+            # The lines above the tables have no second column, so they run on over it
+            cell.alignment = Alignment(wrap_text=number > len(HOW_TO_FILL) + 2, vertical="top")
+    sheet.protection.enable()
+
+
+# -- the sentences that a label rests on, in a packet: copied from the answers, one a line, and found there  -
+
+MAX_QUOTED = 40
+
+
+def marked_lines(rationale: Sequence[MarkedSentence], answers: Sequence[str]) -> list[str]:
+    """For each of the two answers as shown, its marked sentences, one a line."""
+    return [
+        "\n".join(" ".join(text[one.start : one.end].split()) for one in sorted(rationale) if one.side == side)
+        for side, text in enumerate(answers)
+    ]
+
+
+def sentences_of_lines(lines: str, answer: str, side: int) -> list[MarkedSentence]:
+    """The sentences of an answer that were copied into a cell; a line may have several that follow each other.
+
+    side  of the answer, as in MarkedSentence
+
+    Raises StudyError for a line that is not made of whole sentences of the answer. Spaces do not matter.
+    """
+    spans = list(sentence_spans(answer))
+    texts = [" ".join(answer[start:end].split()) for start, end in spans]
+    taken: set[int] = set()
+    for line in filter(None, (" ".join(line.split()) for line in lines.splitlines())):
+        match = next((run for run in _runs(spans, texts, line) if not taken & set(run)), None)
+        if match is None:
+            raise StudyError(f"'{line[:MAX_QUOTED]}' is not a sentence of this answer. Copy whole sentences, one a line.")
+        taken |= set(match)
+    return [MarkedSentence(side, *spans[index]) for index in sorted(taken)]
+
+
+def _runs(spans: Sequence[SentenceSpan], texts: Sequence[str], line: str) -> list[range]:
+    """Sentences in a row whose texts together are the line."""
+    runs = []
+    for first in range(len(spans)):
+        last, joined = first, texts[first]
+        while len(joined) < len(line) and last + 1 < len(spans):
+            last += 1
+            joined = f"{joined} {texts[last]}"
+        if joined == line:
+            runs.append(range(first, last + 1))
+    return runs
+
 
 MARKED_COLUMNS = {PAIRS.name: ("marked_1", "marked_2"), HEAD_TO_HEAD.name: ("marked_a", "marked_b")}
 """The sentences of each answer that a label rests on, one a line."""

@@ -2,34 +2,299 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
-from annotation.agreement.baseline_comparison import SEED
+from annotation.agreement.baseline_comparison import REPLICATES, SEED
+from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.comparisons import SAMPLE, significance_by_all
-from annotation.agreement.report import ALL_ANNOTATORS
+from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport
+from annotation.agreement.sentences import (
+    capitalised,
+    judge_sentence,
+    people_sentence,
+    same_of,
+    share_words,
+    together_sentence,
+    weighted_sentence,
+)
+from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
+from annotation.agreement.tables import LABEL, rater_name
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study
-from annotation.prevalence.headline import corrected_disagreement
+from annotation.prevalence.by_group import GROUPS_TABLE
+from annotation.prevalence.estimates import by_label
+from annotation.prevalence.headline import CorrectedRate, corrected_disagreement
+from annotation.prevalence.sentences import disagreement_sentence, rate_sentence, shared_errors_sentence
+from annotation.prevalence.shared_errors import SHARED_ERROR_RATES, SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING
-from annotation.ratings.gold import MAJORITY
-from annotation.ratings.table import JUDGE
-from annotation.studies.flow import by_annotator_letter
-from annotation.studies.group_tables import GROUP_TABLES
-from annotation.studies.paper_text import methods_paragraph, results_paragraph
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, gold_standard
+from annotation.ratings.table import JUDGE, Ratings
+from annotation.studies.calibration import Calibration
+from annotation.studies.flow import StudyFlow, by_annotator_letter
 from annotation.studies.registered_outcome import outcome_sentence
 from annotation.studies.registration import registration_of
-from annotation.studies.study_plan import study_plan_table
-from annotation.studies.validation_figures import study_pictures
 from annotation.studies.validation_tables import TABLES, ValidationData, gold_tables, matrix_tables, validation_data
-from annotation.studies.verdict_store import SampleOrigin
+from annotation.studies.verdict_store import SampleOrigin, Stratum
 from annotation.studies.verification import heads_record
+from audit.charts.confusion import confusion_figure
+from audit.charts.rates import Rate, rate_dots
+from audit.charts.style import LABEL_COLOURS, Figure
 from audit.exports.catalogue import Chapter
 from audit.exports.package_request import StudyPart
 from audit.exports.published.comparison import RunFigure
+from audit.exports.table_model import Picture, Table
 from audit.store.connection import Connection
+from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
+
+# -- the analysis plan of a study, for the supplement of a paper: the registration, the estimands, their pop -
+
+Statement = tuple[str, str, str]
+"""(part, item, statement)."""
+STUDY_PLAN = TableSpec(
+    "Analysis plan of the study",
+    (Column.text("part", "Part"), Column.text("item", "Item"), Column.text("statement", "Statement")),
+    ("Sample and registration were sealed in the ledger of the study when it was drawn; `audit study verify` finds a change.",),
+)
+NOT_REGISTERED = "Nothing was registered before the study: no figure is primary."
+ESTIMANDS = (
+    (
+        "Agreement",
+        "Of the two labels of an item, by chance-corrected and raw measures; of other items drawn like these, unweighted.",
+    ),
+    ("Judge", "Of the judge's label with the reference standard, for these items, and weighted to all pairs of the run."),
+    ("Corrected shares", "The share of each label among all pairs of the run that have a verdict, by people's labels."),
+    ("Corrected disagreement", "Divergent or contradictory pairs among those in which both answers address the question."),
+)
+
+
+def study_plan_table(data: ValidationData) -> Table:
+    """The registration, the estimands, their populations and the methods."""
+    statements = [*_sample(data), *_raters(data), *_registered_facts(data)]
+    statements += [("Estimands", item, statement) for item, statement in ESTIMANDS]
+    statements += list(_estimation(data))
+    return data.table(
+        "study_analysis_plan", STUDY_PLAN, pd.DataFrame(statements, columns=[column.name for column in STUDY_PLAN.columns])
+    )
+
+
+def _sample(data: ValidationData) -> Iterator[Statement]:
+    origin, plan = data.origin, data.origin.plan
+    yield "Sample", "Run", f"{origin.run_key}, release {origin.digest}"
+    yield (
+        "Sample",
+        "Population",
+        f"{origin.pairs - origin.unscored:,} pairs with a verdict; {origin.unscored:,} without are left out",
+    )
+    for stratum in data.strata:
+        yield (
+            "Sample",
+            f"Stratum {stratum.stratum.lower()}",
+            f"{stratum.sampled:,} of {stratum.population:,}, without replacement",
+        )
+    yield "Sample", "Seed", f"{plan.get('seed')} of the draw, {data.study.seed} of the order of items"
+    yield (
+        "Sample",
+        "Outside the sample",
+        f"{plan.get('calibration', 0)} calibration items, {plan.get('repeats', 0)} silent repeats",
+    )
+    if plan.get("after"):
+        yield "Sample", "Left out", f"pairs of {', '.join(plan['after'])}"
+    yield "Sample", "Drawn", f"{data.study.created_at[:10]} (UTC)"
+
+
+def _raters(data: ValidationData) -> Iterator[Statement]:
+    shown = "shown" if data.study.names_shown else "masked, also in the texts"
+    yield "Raters", "Ratings per item", str(data.study.ratings_per_item)
+    yield (
+        "Raters",
+        "Blinding",
+        f"judge's labels and other ratings hidden; names of institutions {shown}; order and sides randomised",
+    )
+    yield "Raters", "Gold", f"{GOLD_RULE} {WITHOUT_GOLD}"
+    yield "Raters", "State", data.study.state.value
+
+
+def _registered_facts(data: ValidationData) -> Iterator[Statement]:
+    registration = registration_of(data.origin.plan)
+    if registration is None:
+        yield "Registration", "Primary figure", NOT_REGISTERED
+        return
+    yield "Registration", "Before the study", registration.sentence(data.study.created_at)
+    yield "Registration", "Result", outcome_sentence(registration, data.report, data.ratings)
+
+
+def _estimation(data: ValidationData) -> Iterator[Statement]:
+    yield "Intervals", "Level", "95 %, two-sided, each figure by itself"
+    yield "Intervals", "Agreement", "Wilson's on the scale of each figure, trials from its delta-method standard error"
+    yield "Intervals", "Corrected shares", "Jeffreys' within strata, combined with their exactly known sizes; no seed"
+    yield "Intervals", f"Judge against the {data.baseline}", f"items resampled {REPLICATES:,} times, seed {SEED}"
+    rates = ", ".join(f"{100 * rate:g}" for rate in SHARED_ERROR_RATES[1:])
+    yield (
+        "Sensitivity",
+        "Shared errors of annotators",
+        f"labels wrong together on {rates} % of items, towards a neighbouring label",
+    )
+
+
+# -- methods and results of a study as paragraphs for a paper, every number taken from the tables of the sam -
+
+BLINDED = (
+    "The annotators did not see the judge's labels, each other's labels, or which handbooks the answers came from; the order of "
+    "items and the sides of the two answers were randomised for each annotator."
+)
+INTERVALS = (
+    "Intervals are 95 % (Wilson's on the scale of each figure, with the number of trials from its delta-method standard error; "
+    "for corrected shares, Jeffreys' within strata, combined with their exactly known sizes)."
+)
+NOT_FINAL = "The study is in the state {state}: these figures are not final."
+
+
+def methods_paragraph(
+    study: Study,
+    origin: SampleOrigin,
+    strata: Sequence[Stratum],
+    flow: StudyFlow,
+    ratings: Ratings,
+    calibration: Calibration | None,
+) -> str:
+    """How the sample was drawn, rated and adjudicated."""
+    sampled = ", ".join(f"{s.sampled:,} of {s.population:,} {s.stratum.lower()}" for s in strata)
+    labels = ", ".join(map(LABEL.display, ratings.scheme.words))
+    sentences = [
+        f"{flow.drawn:,} pairs were drawn from the {sum(s.population for s in strata):,} pairs of run {origin.run_key} that have "
+        f"a verdict of the judge, at random and without replacement inside strata by its label ({sampled}).",
+        f"Each was labelled by {study.ratings_per_item} annotators with the labels of the rubric ({labels}).",
+        BLINDED,
+        *_outside_the_sample(flow, calibration),
+        f"{GOLD_RULE} {WITHOUT_GOLD}" if flow.disputed or flow.rated_once else GOLD_RULE,
+        INTERVALS,
+    ]
+    state = study.state.value
+    return " ".join([*sentences, *([] if state == "closed" else [NOT_FINAL.format(state=state)])])
+
+
+def _outside_the_sample(flow: StudyFlow, calibration: Calibration | None) -> list[str]:
+    agreed = f" {calibration.sentence()}" if calibration else ""
+    round_before = (
+        f"Before the study the annotators labelled {flow.calibration:,} calibration items, which enter no figure.{agreed}"
+    )
+    repeats = f"{flow.repeats:,} items were shown a second time without notice, to measure intra-rater agreement."
+    return [*([round_before] if flow.calibration else []), *([repeats] if flow.repeats else [])]
+
+
+def results_paragraph(
+    report: AgreementReport, ratings: Ratings, by: str, rate: CorrectedRate, shares: pd.DataFrame, flow: StudyFlow
+) -> str:
+    """Results: flow, inter-rater and intra-rater agreement, agreement of the judge with people, the corrected shares."""
+    sentences = [
+        flow.sentence(),
+        together_sentence(report), *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
+        *_retest(report), judge_sentence(report, by), weighted_sentence(report, by),
+        disagreement_sentence(shares, "the gold labels"), rate_sentence(rate),
+        shared_errors_sentence(shared_errors(ratings)), _open(ratings),
+    ]  # fmt: skip
+    return " ".join(filter(None, sentences))
+
+
+def _retest(report: AgreementReport) -> list[str]:
+    rows = report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []
+    return [
+        f"Shown an item again, {row['annotator']} gave the same label to {same_of(row)} ({share_words(row)})."
+        for row in rows
+        if row["n"]
+    ]
+
+
+def _open(ratings: Ratings) -> str:
+    left = gold_standard(ratings).left_open()
+    return f"{capitalised(left)}." if left else ""
+
+
+# -- the figures of a study's validation: the judge label by label, confusion matrices, the corrected shares -
+
+LABEL_MEASURES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+COLOURS = {"precision": "#6b7280", "recall": "#c77700", "f1": LABEL_COLOURS[Label.CONSISTENT]}
+
+
+def study_pictures(report: AgreementReport, shares: pd.DataFrame, by: str) -> Iterator[Picture]:
+    """The judge label by label and its confusion matrix by one reference standard, those of annotators, the corrected shares."""
+    title = f"The judge compared with {rater_name(by)}, label by label, with 95 % intervals (sample)"
+    yield Picture("study_by_label", title, _judge_by_label(report, by))
+    cells = report.confusion
+    for (first, second), own in cells[(cells["about"] == "label") & (cells["scope"] == SAMPLE)].groupby(["first", "second"]):
+        if second != JUDGE or first == by:
+            yield _matrix_picture(str(first), str(second), own)
+    yield Picture("study_prevalence", "Share of each label in the run, corrected, with 95 % intervals", _corrected_shares(shares))
+
+
+def _matrix_picture(first: str, second: str, cells: pd.DataFrame) -> Picture:
+    order = list(dict.fromkeys(cells["first_label"]))
+    counts = cells.pivot(index="first_label", columns="second_label", values="count").loc[order, order]
+    names = capitalised(rater_name(first)), capitalised(rater_name(second))
+    name = f"study_matrix_{first}_{second}".replace("annotator_", "")
+    title = f"Labels by {rater_name(first)} (rows) and by {rater_name(second)} (columns), items of the sample"
+    return Picture(name, title, confusion_figure(counts, {word: LABEL.display(word) for word in order}, *names))
+
+
+def _judge_by_label(report: AgreementReport, by: str) -> Figure:
+    figures = report.figures
+    own = figures[(figures["first"] == by) & (figures["second"] == JUDGE) & (figures["scope"] == SAMPLE)]
+    columns: dict[str, list[object]] = {"label": list(map(LABEL.display, LABELS))}
+    for name in LABEL_MEASURES:
+        rows = own[own["name"] == name].set_index("label").reindex(list(map(str, LABELS)))
+        limits = zip(("", "_low", "_high", "_n"), ("value", "low", "high", "n"), strict=True)
+        columns |= {name + end: rows[column].tolist() for end, column in limits}
+    rates = [Rate(name, words, f"{name}_n", "items", COLOURS[name]) for name, words in LABEL_MEASURES.items()]
+    return rate_dots(pd.DataFrame(columns), "label", rates)
+
+
+def _corrected_shares(shares: pd.DataFrame) -> Figure:
+    own = by_label(shares)
+    share = Rate("value", "Share of the run", "n", "rated items")
+    return rate_dots(own.assign(label=own["label"].map(LABEL.display)), "label", [share])
+
+
+# -- further tables of a study: the judge's errors by kind and group, disagreement of parts of the run, shar -
+
+
+def failure_modes_table(data: ValidationData) -> Table:
+    """The judge's errors by kind, with their shares and subtotals, by the reference standard."""
+    return data.table("study_failure_modes", FAILURE_MODES_TABLE, failure_modes(data.ratings)).noted(_by_reference(data))
+
+
+def subgroups_table(data: ValidationData) -> Table:
+    """Agreement of the judge with the reference standard, by group of items."""
+    return data.table("study_subgroups", SUBGROUPS_TABLE, subgroups(data.ratings, data.groups)).noted(_by_reference(data))
+
+
+def _by_reference(data: ValidationData) -> str:
+    return f"By people: {rater_name(data.reference)}."
+
+
+def corrected_table(data: ValidationData) -> Table:
+    """R_div by organ, topic and center, corrected for the judge's errors."""
+    return data.table("study_corrected_groups", GROUPS_TABLE, data.corrected)
+
+
+def clustered_table(data: ValidationData) -> Table:
+    """Agreement with intervals for other items of this run, and for other questions and handbooks."""
+    frame = clustered_agreement(data.ratings, data.rows.drop_duplicates("item_id"))
+    return data.table("study_clustered_agreement", CLUSTERED_TABLE, frame)
+
+
+def shared_errors_table(data: ValidationData) -> Table:
+    """The share of disagreeing pairs if annotators are wrong together on some of the items."""
+    return data.table("study_shared_errors", SHARED_ERRORS_TABLE, shared_errors(data.ratings)).noted("Of pairs that disagree.")
+
+
+GROUP_TABLES = (failure_modes_table, subgroups_table, clustered_table, corrected_table, shared_errors_table)
+
 
 PAIR = 2
 TITLE = "Validation of the judge by people"

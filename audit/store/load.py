@@ -39,13 +39,14 @@ from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store, rows
 from audit.store.load_kind import load_kind
 from audit.store.load_pairs import ComparisonCounts, PairLoader
-from audit.store.load_ratings import load_ratings
 from audit.store.load_stress import load_stress
 from audit.store.load_tables import (
     load_answers,
     load_criteria,
+    load_inconsistencies,
     load_positions,
     load_questions,
+    load_ratings,
     load_references,
     load_routes,
     load_sections,
@@ -53,7 +54,6 @@ from audit.store.load_tables import (
     load_trials,
 )
 from audit.store.load_themes import load_themes
-from audit.store.load_within import load_inconsistencies
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import Run, read_run, run_in, store_path, store_problem
 from audit.store.tables import layout as tables_layout

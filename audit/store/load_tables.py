@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.release.handbook_kinds import ANSWER, QUESTION, SECTION, TRIAL
-from audit.release.rating_kinds import HOLDER, POSITION
+from audit.release.pair_kinds import INCONSISTENCY, PLACE
+from audit.release.rating_kinds import HOLDER, HUMAN_RATING, POSITION
 from audit.release.record_kind import Record
 from audit.release.report import NOTED, WHOLE_FILE, FileCount, Finding
 from audit.release.route_kinds import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROUTE
@@ -339,3 +341,100 @@ def _noted(reader: RecordReader, usable: Iterator[Usable], answered: set[tuple[i
             if count:
                 message = f"{count:,} of {line.loaded:,} records {words}. They were loaded."
                 reader.note(line, WHOLE_FILE, NOTED, code, message)
+
+
+# -- loading the labels that raters gave to pairs of the run, after its pairs: a rating of a pair that is no -
+
+Pair = tuple[int, int, int]
+RATING_COLUMNS = ("item", "rater", "label", "significance", "comment")
+# A study rates hundreds of pairs of millions, so only the pairs of its questions are fetched
+LABELS_OF_QUESTIONS = """
+select question, handbook_a, handbook_b, label::varchar from pairs where question in (select unnest($questions))
+"""
+
+
+@dataclass
+class KnownPairs:
+    """The pairs of the questions that were rated with the run's label, and what was rated already."""
+
+    labels: dict[Pair, str | None]
+    items: set[str] = field(default_factory=set)
+    pairs: set[Pair] = field(default_factory=set)
+
+
+def load_ratings(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `rated_pairs` and `ratings`."""
+    records = [record | {"item": number} for number, record in enumerate(_usable_ratings(con, reader, state))]
+    append_records(con, HUMAN_RATING, records)
+    ratings = list(entries(records, "raters", "item"))
+    append(con, "ratings", {name: [rating[name] for rating in ratings] for name in RATING_COLUMNS})
+
+
+def _usable_ratings(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:
+    for path in reader.layout.parts[HUMAN_RATING.name]:
+        listed = list(reader.records(path, HUMAN_RATING))
+        questions = {number for *_, record in listed if (number := state.questions.get(record["question_id"])) is not None}
+        labels = rows(con, LABELS_OF_QUESTIONS, {"questions": sorted(questions)})
+        known = KnownPairs({(question, a, b): label for question, a, b, label in labels})
+        for line, position, raw, record in listed:
+            if problem := state.resolve_ids(record, HUMAN_RATING.id_fields) or _rating_problem(record, known):
+                reader.requarantine(line, position, *problem, raw)
+                continue
+            label = known.labels[_rated_pair(record)]
+            if record["judge"] is not None and record["judge"] != label:
+                message = f"the judge's label is {record['judge']} here and {label or 'missing'} in the run. The run's is used."
+                reader.note(line, position, NOTED, "other_verdict", message)
+            yield record
+
+
+def _rating_problem(record: Record, known: KnownPairs) -> Problem | None:
+    """The problem of a record that is not a pair of the run, or was rated in an earlier record."""
+    pair = _rated_pair(record)
+    if pair not in known.labels:
+        return "unknown_pair", "the run has no such pair, so there is no verdict to compare the ratings with."
+    if record["item_id"] in known.items or pair in known.pairs:
+        return "duplicate_rating", HUMAN_RATING.same.format(**record)
+    known.items.add(record["item_id"])
+    known.pairs.add(pair)
+    return None
+
+
+def _rated_pair(record: Record) -> Pair:
+    first, second = sorted((record["handbook_a"], record["handbook_b"]))
+    return record["question"], first, second
+
+
+# -- loading disagreements within handbooks ------------------------------------------------------------------
+
+
+def load_inconsistencies(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `inconsistencies` and `inconsistency_places`; after handbooks, questions and sections."""
+    records = list(_usable_inconsistencies(reader, state))
+    append_records(con, INCONSISTENCY, records)
+    append_records(con, PLACE, entries(records, "places", "number"))
+
+
+def _named(record: Record) -> Mapping[str, str]:
+    # Most are found without a question
+    record["question"] = None
+    named = INCONSISTENCY.id_fields
+    return named if record["question_id"] else {"handbook": named["handbook"]}
+
+
+def _usable_inconsistencies(reader: RecordReader, state: LoadState) -> Iterator[Record]:
+    usable = usable_records(reader, state, INCONSISTENCY, ids=_named)
+    for number, (line, position, record) in enumerate(usable, 1):
+        outside = [entry for entry in record["places"] if not _is_inside(entry, record["handbook"], state)]
+        if outside:
+            message = f"{len(outside)} of its places are not in sections. It was loaded; for these places only the text is shown."
+            reader.note(line, position, NOTED, "place_outside", message)
+        yield record | {"number": number}
+
+
+def _is_inside(entry: dict[str, Any], handbook: int, state: LoadState) -> bool:
+    """Whether a place is one of the release's texts; a release without texts cannot be checked."""
+    if not state.sections or entry["section_id"] is None:
+        return True
+    length = state.sections.get((handbook, entry["section_id"]))
+    start, end = entry["start"] or 0, entry["end"] if entry["end"] is not None else entry["start"] or 0
+    return length is not None and 0 <= start <= end <= length

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.evaluation.criteria import CRITERIA, Criterion
-from audit.pipeline.judging.criteria.replies import Evaluation, parse_evaluation
-from audit.pipeline.judging.criteria.task import evaluation_fields
+from audit.pipeline.judging.criteria.task import Evaluation, evaluation_fields, parse_evaluation
 from audit.release.write import write_release
 
 Record = dict[str, Any]

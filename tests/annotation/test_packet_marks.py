@@ -11,9 +11,8 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.rationales import MarkedSentence, marked_texts
 from annotation.label_store.results import assignment_rows
 from annotation.schemes import HEAD_TO_HEAD, PAIRS
-from annotation.studies.packet_marks import marked_lines, sentences_of_lines
 from annotation.studies.packet_reader import read_lines
-from annotation.studies.packets import COLUMNS, import_packet, packet_csv, packet_xlsx
+from annotation.studies.packets import COLUMNS, import_packet, marked_lines, packet_csv, packet_xlsx, sentences_of_lines
 from tests.support.studies import NOW, head_to_head_of, item, rate, study_of
 
 ALDER = "Drink two litres a day.\nAvoid  grapefruit. Call us at 38.5 °C. Avoid grapefruit."

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, MetaData, insert, inspect, select, text
 from sqlalchemy.exc import DatabaseError, IntegrityError
 
 from annotation.label_store import schema
-from annotation.label_store.creation import SCHEMA_VERSION
-from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.engine import SCHEMA_VERSION, LabelStore, open_label_store
 from annotation.studies import verdict_store
 from audit.errors import AuditError
 from audit.settings import Settings

@@ -19,7 +19,7 @@ from audit.exports.published.comparison import (
     published_figures,
     verdict,
 )
-from audit.exports.published.pairs import pair_comparison, run_figures
+from audit.exports.published.tables import pair_comparison, run_figures
 from tests.support.loading import load
 from tests.support.tiny import handbook, release_from
 

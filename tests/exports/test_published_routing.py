@@ -9,8 +9,7 @@ import pytest
 
 from audit.exports.context import open_context
 from audit.exports.published.comparison import AGREES, UNKNOWN
-from audit.exports.published.routing import METHODS, ROUTING_SOURCE, methods_in
-from audit.exports.published.tables import published_tables
+from audit.exports.published.tables import METHODS, ROUTING_SOURCE, methods_in, published_tables
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.routes import route_tables, routes_release

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from audit.evaluation.criteria import Incomplete, composites
-from audit.pipeline.judging.criteria.replies import Evaluation, parse_evaluation
+from audit.pipeline.judging.criteria.task import Evaluation, parse_evaluation
 from tests.published.conftest import shared
 
 CLOSED_BOOK, RAG = "mixtral-8x7b-closed-book", "mixtral-8x7b-rag"

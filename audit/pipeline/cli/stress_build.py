@@ -13,15 +13,21 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.task_command import about_calls, run_task
-from audit.pipeline.stress.building.builder import BuildSettings, BuildSummary, build_instances, kinds_of_edit
+from audit.pipeline.stress.building.builder import (
+    MANIFEST_FILE,
+    BuildSettings,
+    BuildSummary,
+    build_instances,
+    kinds_of_edit,
+    source_record,
+    write_build,
+)
 from audit.pipeline.stress.building.contexts import SHARES
 from audit.pipeline.stress.building.draws import rank
 from audit.pipeline.stress.building.facts import Fact, rule_facts
-from audit.pipeline.stress.building.layouts import read_questions
 from audit.pipeline.stress.building.model_facts import FactTask, load_fact_prompts, model_facts
 from audit.pipeline.stress.building.questions import BuildReport, StressQuestion, with_unique_document_ids
-from audit.pipeline.stress.building.stress_questions import questions_of_release
-from audit.pipeline.stress.building.writing import MANIFEST_FILE, source_record, write_build
+from audit.pipeline.stress.building.stress_questions import questions_of_release, read_questions
 from audit.pipeline.stress.instances import INSTANCES_FILE
 from audit.settings import Settings
 from audit.vocabulary import STRESS_TESTS, StressTest

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from audit.pipeline.answers.evidence import NumberedPassage, fitting_passages, without_numbers
 from audit.pipeline.generation.model_generator import MAX_ANSWER, NO_ANSWER, answer_in, evidence_room
-from audit.pipeline.generation.refusals import declines
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
@@ -23,6 +22,40 @@ from audit.pipeline.retrieval.model import Query
 from audit.release.journal_files import Reply
 from audit.text.tokens import cited_numbers
 from audit.vocabulary import SystemMode
+
+# -- recognises refusals in prose, because some models decline in the text and not in the field for it -------
+
+# Only at the beginning: "I cannot say how long, but most people wait a month" is an answer
+_OPENING = (
+    r"(?:(?:i['’]?m|i am) (?:very |so |really )?sorry|i apologi[sz]e|sorry|unfortunately|"
+    r"as an? (?:ai|language|virtual)\b[^,.]*)[,.;:]?\s+"
+)
+_CANNOT = (
+    r"(?:can\s?not|can['’]?t|could not|(?:am|['’]m|are) (?:not able|unable)(?: to)?|"
+    r"(?:must|have to|will|would) (?:decline|refuse)(?: to)?)"
+)
+_ACT = r"(?:answer|assist|help|provide|give|offer|respond|advise|diagnose|discuss|fulfil|comply)"
+_NO_EVIDENCE = (
+    r"(?:the|these|your) (?:given |provided |retrieved |reference )*(?:passages?|documents?|context|texts?|sources?|information)"
+)
+_LACKS = r"(?:provided |given )?(?:do(?:es)? not|don['’]t|doesn['’]t) (?:answer|address|contain|include|provide|mention|say)"
+DECLINES = re.compile(
+    rf"\W*(?:{_OPENING})*(?:but )?(?:i|we) (?:{_CANNOT}) {_ACT}\b"
+    rf"|\W*(?:{_OPENING})*(?:but )?i (?:must |have to |will )?(?:decline|refuse)\b"
+    rf"|\W*(?:{_OPENING})*(?:but )?{_NO_EVIDENCE} {_LACKS}\b",
+    re.IGNORECASE,
+)
+
+
+# "I cannot diagnose you, but I can tell you ..." is an answer
+GOES_ON = re.compile(r"\b(?:however|nevertheless|that said|but (?:i|we|here|they|in general))\b", re.IGNORECASE)
+
+
+def declines(text: str) -> bool:
+    """Whether the text begins with a refusal ("I'm sorry, but I cannot answer ...") and gives no answer after it."""
+    opening = DECLINES.match(text.strip())
+    return opening is not None and GOES_ON.search(text.strip(), opening.end()) is None
+
 
 Record = dict[str, Any]
 TEMPERATURE, MAX_TOKENS = 0.1, 512

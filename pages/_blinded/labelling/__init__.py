@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from annotation.schemes import PAIRS, Scheme
-from annotation.studies.rubric import protocol_text, rubric_tables
+from annotation.studies.packets import protocol_text, rubric_tables
 from pages._blinded.templates import rendered
 
 __all__ = ["annotators_text", "protocol_text", "rubric_html"]

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from annotation.agreement.annotator_effort import drift, retest_agreement, time_per_item
+from annotation.agreement.report import drift, retest_agreement, time_per_item
 from annotation.ratings.table import Ratings, ratings_from
 from audit.errors import AuditError
 from audit.stats.intervals import wilson

@@ -8,8 +8,7 @@ import pytest
 
 from pages._blinded.labelling.sentences import browser_ranges, sentence_ranges
 from pages.studies.annotate import session as module
-from pages.studies.annotate.pace import pace_sentence, pause_sentence
-from pages.studies.annotate.session import LabellingSession
+from pages.studies.annotate.session import LabellingSession, pace_sentence, pause_sentence
 from tests.pages.studies.test_annotate import current, key
 from tests.support.studies import NOW, history, study_of
 

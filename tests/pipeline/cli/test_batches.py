@@ -10,7 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.exports.context import open_context
-from audit.exports.published.pairs import PROTOCOLS_DIFFER, run_figures
+from audit.exports.published.tables import PROTOCOLS_DIFFER, run_figures
 from audit.metrics import METRICS
 from audit.settings import Settings
 from audit.store.connection import open_store, open_two, rows

@@ -12,8 +12,13 @@ import pytest
 from audit.cli.main import main
 from audit.evaluation.evidence_measures import EVIDENCE_MEASURES, JUDGED_MEASURES
 from audit.pipeline.judging.cited_texts import read_cited_texts
-from audit.pipeline.judging.evidence.replies import WRONG_NUMBERS
-from audit.pipeline.judging.evidence.task import AnswerWithEvidence, CitedStatement, evidence_task, load_evidence_prompts
+from audit.pipeline.judging.evidence.task import (
+    WRONG_NUMBERS,
+    AnswerWithEvidence,
+    CitedStatement,
+    evidence_task,
+    load_evidence_prompts,
+)
 from audit.store.connection import open_store, rows
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.real_server import MODEL

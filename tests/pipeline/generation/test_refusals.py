@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from audit.pipeline.generation.refusals import declines
-from audit.pipeline.generation.system_answers import SystemReply, read_system_reply
+from audit.pipeline.generation.system_answers import SystemReply, declines, read_system_reply
 from audit.pipeline.llm.calls import ANSWERED, CUT
 from audit.release.journal_files import Reply
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from audit.evaluation.criteria import CRITERIA, Criterion
-from audit.pipeline.judging.criteria.replies import MAX_EXPLANATION, SCHEMA, parse_evaluation, read_evaluation
-from audit.pipeline.judging.criteria.task import evaluation_fields
+from audit.pipeline.judging.criteria.task import MAX_EXPLANATION, SCHEMA, evaluation_fields, parse_evaluation, read_evaluation
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED
 from audit.release.journal_files import Reply
 

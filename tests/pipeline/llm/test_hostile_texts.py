@@ -15,7 +15,7 @@ import pytest
 import audit
 from audit.pipeline.llm.prompts import Prompt, PromptForm, escaped, load_templates
 from audit.pipeline.stress.instances import StressDocument, StressInstance
-from audit.pipeline.stress.planted.instructions import WORDINGS, instruction
+from audit.pipeline.stress.planted.changes import WORDINGS, instruction
 from audit.pipeline.stress.running.prompts import load_stress_prompts, stress_call
 from audit.vocabulary import STRESS_TESTS, Label
 

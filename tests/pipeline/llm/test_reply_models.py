@@ -11,8 +11,8 @@ from pydantic import Field
 
 from audit.pipeline.generation import model_generator, system_answers
 from audit.pipeline.judging import parse
-from audit.pipeline.judging.criteria.replies import SCHEMA as CRITERIA_SCHEMA
-from audit.pipeline.judging.evidence.replies import SCHEMAS as EVIDENCE_SCHEMAS
+from audit.pipeline.judging.criteria.task import SCHEMA as CRITERIA_SCHEMA
+from audit.pipeline.judging.evidence.task import SCHEMAS as EVIDENCE_SCHEMAS
 from audit.pipeline.judging.positions.replies import MERGE_SCHEMA, STATEMENTS_SCHEMA
 from audit.pipeline.llm.calls import ANSWERED, CUT
 from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, read_reply, spelled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from audit.pipeline.llm.calls import Call
-from audit.pipeline.llm.scheduling import CALLS_BETWEEN_YIELDS, CallAttempt, CallScheduler
+from audit.pipeline.llm.runner import CALLS_BETWEEN_YIELDS, CallAttempt, CallScheduler
 
 
 def calls(*groups: str):

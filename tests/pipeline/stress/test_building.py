@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from audit.errors import QuestionsError
-from audit.pipeline.stress.building.builder import BuildSettings, BuildSummary, build_instances
+from audit.pipeline.stress.building.builder import BuildSettings, BuildSummary, build_instances, write_build
 from audit.pipeline.stress.building.contexts import Composition, NoisePool, composition, correct_and_edited
 from audit.pipeline.stress.building.facts import find_fact, rule_facts
-from audit.pipeline.stress.building.layouts import read_questions
 from audit.pipeline.stress.building.questions import (
     BuildReport,
     SignalDocument,
@@ -23,7 +22,7 @@ from audit.pipeline.stress.building.questions import (
     checked_questions,
     with_unique_document_ids,
 )
-from audit.pipeline.stress.building.writing import write_build
+from audit.pipeline.stress.building.stress_questions import read_questions
 from audit.pipeline.stress.instances import StressInstance
 from audit.vocabulary import StressTest
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from audit.atomic_io import atomic_folder, sha256_of
+from audit.errors import AuditError, describe_error
 from audit.pipeline.stress.building.contexts import (
     SIZES,
     Composition,
@@ -18,7 +23,7 @@ from audit.pipeline.stress.building.contexts import (
 from audit.pipeline.stress.building.draws import rank
 from audit.pipeline.stress.building.facts import Fact
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion
-from audit.pipeline.stress.instances import StressDocument, StressInstance
+from audit.pipeline.stress.instances import INSTANCES_FILE, StressDocument, StressInstance
 from audit.vocabulary import STRESS_TESTS, StressTest
 
 EDITED = "~edited"
@@ -212,3 +217,48 @@ def _instance(
 def kinds_of_edit(facts: Mapping[str, Fact]) -> dict[str, int]:
     """The number of facts per kind of edit."""
     return dict(sorted(Counter(fact.edit.kind for fact in facts.values()).items()))
+
+
+# -- the files of a build: the instances, and a manifest that describes them and lists what was left out -----
+
+MANIFEST_FILE = "manifest.json"
+
+
+def write_build(folder: Path, instances: Iterable[StressInstance], summary: BuildSummary, about: Mapping[str, Any]) -> int:
+    """Write the instances and the manifest into a new or empty folder, complete or not at all; returns how many instances.
+
+    about  further entries of the manifest: source, data set, settings. It has no date, so the same build gives the
+           same bytes
+
+    Raises AuditError where the folder cannot be written or is not empty.
+    """
+    try:
+        with atomic_folder(folder) as draft:
+            count = _write_instances(draft / INSTANCES_FILE, instances, summary)
+            digest = sha256_of(draft / INSTANCES_FILE)
+            counts = {"instances": count, "instances_sha256": digest, "contexts": summary.records()}
+            manifest = {**about, **counts, "left_out": summary.report.record()}
+            (draft / MANIFEST_FILE).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise AuditError(
+            f"{folder} cannot be written ({describe_error(error)}). Nothing was written. Name a new folder with --out."
+        ) from error
+    return count
+
+
+def _write_instances(path: Path, instances: Iterable[StressInstance], summary: BuildSummary) -> int:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for instance in instances:
+            summary.count(instance)
+            file.write(json.dumps(instance.record(), ensure_ascii=False) + "\n")
+    return sum(cell.instances for cell in summary.cells.values())
+
+
+def source_record(path: Path) -> dict[str, Any]:
+    """Name and digest of the source: a file, or the files of a folder by name."""
+    if path.is_file():
+        return {"name": path.name, "sha256": sha256_of(path)}
+    digest = hashlib.sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")):
+        digest.update(f"{file.relative_to(path).as_posix()} {sha256_of(file)}\n".encode())
+    return {"name": path.name, "sha256": digest.hexdigest()}

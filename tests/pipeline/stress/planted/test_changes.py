@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from audit.evaluation.planted_changes import KEEPING, LENIENT, MUST_BECOME, expected_labels
-from audit.pipeline.stress.planted.changes import BLANKS, PlantedChange
-from audit.pipeline.stress.planted.instructions import WORDINGS, instruction, ordered_label
+from audit.pipeline.stress.planted.changes import BLANKS, WORDINGS, PlantedChange, instruction, ordered_label
 from audit.pipeline.stress.planted.planting import item_id, plant
 from audit.text.quantity import find_quantities
 from audit.vocabulary import LABELS, ChangedSide, Label, PlantedKind
