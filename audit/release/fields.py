@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Convert = Callable[[Any, str], Any]
 """(value, field's name) -> the value as it is stored, None for a missing one. Raises Reject for an unusable one."""
-NULLABLE_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}}
 
 
 @dataclass(frozen=True)
@@ -49,43 +48,30 @@ class FieldType:
     is_list: bool = False
 
 
-TEXT, TEXTS, OBJECT = ({"type": [name, "null"]} for name in ("string", "array", "object"))
+def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": ["array", "null"], "items": items}
+
+
+TEXT, FLAG, INTEGER, NUMBER, OBJECT = ({"type": [name, "null"]} for name in ("string", "boolean", "integer", "number", "object"))
+TEXTS = _list_of({"type": "string"})
+PAGE_START = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
+MATRIX_ROW = {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 4}}
 TYPES: Mapping[str, FieldType] = {
     "text": FieldType("text", TEXT, text, "varchar"),
     "word": FieldType("text", TEXT, word, "varchar"),
-    "flag": FieldType("flag", {"type": ["boolean", "null"]}, boolean, "boolean"),
-    "integer": FieldType("integer", {"type": ["integer", "null"]}, integer, "integer"),
-    "number": FieldType("number", {"type": ["number", "null"]}, number, "double"),
-    "texts": FieldType("texts", NULLABLE_TEXTS, texts, "varchar[]", is_list=True),
-    "passages": FieldType("texts", NULLABLE_TEXTS, passages, "varchar[]", is_list=True),
-    "phrases": FieldType("texts", NULLABLE_TEXTS, phrases, "varchar[]", is_list=True),
-    "integers": FieldType(
-        "integers", {"type": ["array", "null"], "items": {"type": "integer"}}, integers, "integer[]", is_list=True
-    ),
-    "page starts": FieldType(
-        "page starts",
-        {
-            "type": ["array", "null"],
-            "items": {
-                "type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2
-            },
-        },
-        page_starts, "integer[][]", is_list=True,
-    ),
-    "matrix": FieldType(
-        "matrix",
-        {
-            "type": ["array", "null"],
-            "items": {"type": "array", "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 4}},
-        },
-        list_value,
-    ),
+    "flag": FieldType("flag", FLAG, boolean, "boolean"),
+    "integer": FieldType("integer", INTEGER, integer, "integer"),
+    "number": FieldType("number", NUMBER, number, "double"),
+    "texts": FieldType("texts", TEXTS, texts, "varchar[]", is_list=True),
+    "passages": FieldType("texts", TEXTS, passages, "varchar[]", is_list=True),
+    "phrases": FieldType("texts", TEXTS, phrases, "varchar[]", is_list=True),
+    "integers": FieldType("integers", _list_of({"type": "integer"}), integers, "integer[]", is_list=True),
+    "page starts": FieldType("page starts", _list_of(PAGE_START), page_starts, "integer[][]", is_list=True),
+    "matrix": FieldType("matrix", _list_of(MATRIX_ROW), list_value),
     "object": FieldType("object", OBJECT, object_value),
     "settings": FieldType("object", OBJECT, settings),
-    "list": FieldType(
-        "list", {"type": ["array", "null"], "items": {"type": "object"}}, list_value, is_list=True
-    ),
-}  # fmt: skip
+    "list": FieldType("list", _list_of({"type": "object"}), list_value, is_list=True),
+}
 """`word` is a text without spaces around it, `phrases` and `passages` are texts with them, `settings` an object as JSON text."""
 
 

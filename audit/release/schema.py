@@ -36,10 +36,29 @@ from audit.release.system_kinds import CRITERIA_SCORES, EVIDENCE, MEASURE, PREFE
 
 # Never in another order: the digest by which studies refer to a run depends on it. New kinds come last.
 TABLES = (
-    HANDBOOK, QUESTION, ANSWER, PAIR, THEME, SECTION, TRIAL, PLANTED, HUMAN_RATING, POSITION, INCONSISTENCY,
-    SELF_COMPARISON, SYSTEM, REFERENCE_RECORD, SYSTEM_ANSWER, CRITERIA_SCORES, PREFERENCE, MEASURE, SOURCE, ROUTE,
-    STRESS_INSTANCE, STRESS_REPLY,
-)  # fmt: skip
+    HANDBOOK,
+    QUESTION,
+    ANSWER,
+    PAIR,
+    THEME,
+    SECTION,
+    TRIAL,
+    PLANTED,
+    HUMAN_RATING,
+    POSITION,
+    INCONSISTENCY,
+    SELF_COMPARISON,
+    SYSTEM,
+    REFERENCE_RECORD,
+    SYSTEM_ANSWER,
+    CRITERIA_SCORES,
+    PREFERENCE,
+    MEASURE,
+    SOURCE,
+    ROUTE,
+    STRESS_INSTANCE,
+    STRESS_REPLY,
+)
 """The kinds that have files of their own."""
 MANIFEST = RecordKind(
     "manifest",
@@ -52,9 +71,20 @@ MANIFEST = RecordKind(
     files=("manifest", "run"),
 )
 PARTS_OF_RECORDS = (
-    COMPARISON, JUDGE_METADATA, CHECK, PLACE, EVIDENCE, USAGE, SOURCE_ROUTE, ROUTED_EVIDENCE, PLANTED_CHANGE, HOLDER,
-    STRESS_DOCUMENT, STRESS_CALL, STRESS_SUB_ANSWER,
-)  # fmt: skip
+    COMPARISON,
+    JUDGE_METADATA,
+    CHECK,
+    PLACE,
+    EVIDENCE,
+    USAGE,
+    SOURCE_ROUTE,
+    ROUTED_EVIDENCE,
+    PLANTED_CHANGE,
+    HOLDER,
+    STRESS_DOCUMENT,
+    STRESS_CALL,
+    STRESS_SUB_ANSWER,
+)
 """The kinds that are part of other records, and the comparison, which is a file of pairs."""
 KINDS: Mapping[str, RecordKind] = {kind.name: kind for kind in (MANIFEST, *TABLES, *PARTS_OF_RECORDS)}
 STORED = (*KINDS.values(), READING)

@@ -15,6 +15,7 @@ from audit.vocabulary import LABELS
 Record = Mapping[str, Any]
 SYSTEM_TABLES = tuple(kind.files[0] for kind in TABLES if kind.group)
 """The files of answering systems, of the sources that they searched and of their stress tests, by their names without ending."""
+COUNTED = {kind.counted.name for kind in TABLES if kind.counted}
 MAX_STEM_CHARS = 200
 
 
@@ -45,14 +46,10 @@ def write_release(
     root.mkdir(parents=True, exist_ok=True)
     if unknown := set(systems or {}) - set(SYSTEM_TABLES):
         raise ValueError(f"no table of answering systems: {', '.join(sorted(unknown))}")
-    own = {"handbooks": handbooks, "questions": questions, "answers": answers, "planted": planted, "positions": positions}
-    counted = {**own, **(systems or {})}
-    counts = {
-        name: write_jsonl(root / f"{name}.jsonl", records) for name, records in counted.items() if records is not None
-    }  # fmt: skip
-    for name, records in (("sections", sections), ("trials", trials)):
-        if records is not None:
-            write_jsonl(root / f"{name}.jsonl", records)
+    tables = {"handbooks": handbooks, "questions": questions, "answers": answers, "planted": planted, "positions": positions}
+    tables |= {**(systems or {}), "sections": sections, "trials": trials}
+    written = {name: write_jsonl(root / f"{name}.jsonl", records) for name, records in tables.items() if records is not None}
+    counts = {name: count for name, count in written.items() if name in COUNTED}
     if comparisons is not None:
         (root / "comparisons").mkdir(exist_ok=True)
         counts["pairs"] = sum(write_comparison(root / "comparisons", comparison) for comparison in comparisons)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.exports.sections.model import Section, Sentence, said
+from audit.exports.sections.model import Section, Sentence
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load
@@ -70,7 +70,7 @@ def listing(
     for note in section.metric.table.notes_for(run) if section.notes else ():
         counts(run, "{note}", note=note)
     written = section.ordered(frame if saved is None else saved)
-    footer(written, file or section.csv, run, section.metric.name, *section.explains)
+    footer(written, file or section.csv, run, section.metric.name)
 
 
 def rows(run: Run, section: Section, frame: pd.DataFrame, columns: Sequence[Column] = ()) -> None:
@@ -80,6 +80,6 @@ def rows(run: Run, section: Section, frame: pd.DataFrame, columns: Sequence[Colu
 
 
 def _sentence(run: Run, sentence: Sentence, frame: pd.DataFrame) -> None:
-    template, values = said(sentence, frame)
+    template = sentence if isinstance(sentence, str) else sentence(frame)
     if template:
-        counts(run, template, **values)
+        counts(run, template)

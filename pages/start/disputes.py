@@ -30,7 +30,8 @@ POSITIONS, CENTERS = 2, 4
 def disputes(run: Run, questions: pd.DataFrame) -> None:
     """Rows of the metric `disputed_questions`, each a link to its question above its positions."""
     st.html(CSS)
-    centers = load(handbook_list, run).set_index("handbook_id")["center"].to_dict()
+    listed = load(handbook_list, run)
+    centers = dict(zip(listed["handbook_id"].astype(str), listed["center"].astype(str), strict=True))
     with st.container(key="disputes", gap="small"):
         for row in questions.to_dict("records"):
             asked = {"run": run.key, "question": str(row["question_id"])}

@@ -31,7 +31,6 @@ NO_STRESS = (
 COMMANDS = """\
 audit stress build --help
 audit stress run --help"""
-NO_REPLIES = "No system has taken these tests yet: the run has {n} instances and no replies. `audit stress run` asks a model."
 VIEWS = {"all": "Curves", "differences": "Differences", "one": "One instance"}
 TEST_WORDS: dict[str, str] = {
     StressTest.STANDARD: "Standard", StressTest.SUFFICIENCY: "Sufficiency", StressTest.INTEGRATION: "Integration",

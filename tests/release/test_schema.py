@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from audit.cli.main import main
 from audit.release.layout import PARTS, SYSTEM_PARTS
+from audit.release.route_kinds import ROUTE
 from audit.release.schema import KINDS, canonical, json_schema, markdown
+from audit.release.values import Reject
 from tests.support.systems import systems_release
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -100,3 +103,13 @@ def test_the_digest_of_a_release_takes_its_files_in_the_same_order_for_ever() ->
         "inconsistency", "self_comparison", "system", "reference", "system_answer", "criteria", "preference", "measure", "source",
         "route", "stress_instance", "stress_reply",
     )  # fmt: skip
+
+
+def test_the_tables_of_the_data_card_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "--markdown"]) == 0
+    assert "| `handbook_id` (needed) | text |" in capsys.readouterr().out
+
+
+def test_a_list_that_is_broken_json_rejects_the_record_that_needs_it() -> None:
+    with pytest.raises(Reject, match="field 'routes' cannot be read"):
+        ROUTE.read({"question_id": "q", "system_id": "s", "routes": "[broken"}, [])

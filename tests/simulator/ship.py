@@ -44,7 +44,10 @@ def write_themes(run: Run, earlier: Run, settings: Settings) -> None:
 
 def pack(release: Path, file: Path) -> None:
     """Pack a release folder; the same files give the same members, in the same order and without dates or owners."""
-    with tarfile.open(file, "w:xz", format=tarfile.USTAR_FORMAT, preset=9 | lzma.PRESET_EXTREME) as archive:
+    with (
+        lzma.open(file, "wb", preset=9 | lzma.PRESET_EXTREME) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
         for path in sorted(path for path in release.rglob("*") if path.is_file()):
             member = tarfile.TarInfo(f"{release.name}/{path.relative_to(release).as_posix()}")
             member.size = path.stat().st_size

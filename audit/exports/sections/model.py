@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -26,20 +26,8 @@ Words = Callable[[ExportContext, pd.DataFrame], str]
 """A text in the run's words about the frame of a metric."""
 
 
-class Said(NamedTuple):
-    """A template in the words of `audit.terms`, and the values of its other fields."""
-
-    template: str
-    values: Mapping[str, object] = {}
-
-
-Sentence = str | Callable[[pd.DataFrame], Said]
-"""A sentence of a section, or how it is made from the section's frame; empty: none."""
-
-
-def said(sentence: Sentence, frame: pd.DataFrame) -> Said:
-    """The sentence about a frame."""
-    return Said(sentence) if isinstance(sentence, str) else sentence(frame)
+Sentence = str | Callable[[pd.DataFrame], str]
+"""A template in the words of `audit.terms`, or how it is made from a frame; empty: nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +71,6 @@ class Section:
     digits    of the page's percentages
     decimals  of its coefficients
     file      the stem of the CSV file of the page; the metric's name where empty
-    explains  further metrics whose definition the page offers
     """
 
     metric: Metric[...]
@@ -101,7 +88,6 @@ class Section:
     digits: int = 1
     decimals: int = 2
     file: str = ""
-    explains: tuple[str, ...] = ()
 
     @property
     def csv(self) -> str:

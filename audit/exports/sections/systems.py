@@ -24,7 +24,7 @@ from audit.evaluation.evidence_measures import EVIDENCE_MEASURES
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import Drawing, Said, Section, TableMaker, if_empty, listed_as, own_table, picture_of
+from audit.exports.sections.model import Drawing, Section, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics import Metric
 from audit.metrics._systems import (
@@ -84,12 +84,9 @@ def _composite_dots(frame: pd.DataFrame, title: str = MEASURE_TITLES[COMPOSITE])
     return mean_dots(frame.assign(measure=COMPOSITE), "name", {COMPOSITE: title})
 
 
-def _evaluations(frame: pd.DataFrame) -> Said:
+def _evaluations(frame: pd.DataFrame) -> str:
     judged = " The reference answer was judged like the others." if REFERENCE in set(frame["system_id"]) else ""
-    return Said(
-        "{evaluations} evaluations; {complete} have all eight scores." + judged,
-        {name: f"{frame[name].sum():,}" for name in ("evaluations", "complete")},
-    )
+    return f"{frame['evaluations'].sum():,} evaluations; {frame['complete'].sum():,} have all eight scores." + judged
 
 
 QUALITY = Section(
@@ -140,10 +137,10 @@ DIFFERENCES = Section(
 )
 
 
-def _compares_words(frame: pd.DataFrame) -> Said:
+def _compares_words(frame: pd.DataFrame) -> str:
     against_references = frame["measure"].isin(REFERENCE_MEASURES).any()
     warning = "These measures compare words, not correctness: a good answer in other words scores low."
-    return Said(warning if against_references else "")
+    return warning if against_references else ""
 
 
 MEASURES = Section(
@@ -193,9 +190,7 @@ PREFERENCES = Section(
         _preference_bars,
         "How often the first of two systems was preferred, ties, both bad, and the second.",
     ),
-    sentence=lambda frame: Said(
-        "{n} comparisons. Each bar is 100 % of those named above it.", {"n": f"{frame['comparisons'].sum():,}"}
-    ),
+    sentence=lambda frame: f"{frame['comparisons'].sum():,} comparisons. Each bar is 100 % of those named above it.",
 )
 STRENGTHS = Section(
     bradley_terry,

@@ -59,6 +59,11 @@ class QuestionToJudge:
         """The id of the question; its calls stay together on one endpoint."""
         return str(self.question["question_id"])
 
+    @property
+    def in_pairs(self) -> tuple[str, ...]:
+        """The handbooks that are in a pair, each once."""
+        return tuple(dict.fromkeys(handbook for pair in self.pairs for handbook in pair))
+
 
 @dataclass(frozen=True)
 class Corpus:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.parse import read_presence
-from audit.pipeline.judging.protocols import ABSENCE, EXTRACT, STRUCTURED, Protocol
-from audit.pipeline.llm.tasks import StageCost, no_replies
+from audit.pipeline.judging.protocols import ABSENCE, EXTRACT, findings_of_run
+from audit.pipeline.llm.tasks import StageCost
 from audit.release.journal_files import Reply
 
 EXTRACT_NOTE = "extract needs one more call for each pair that turns out to differ in something."
@@ -34,9 +34,9 @@ def cost_notes(stages: Iterable[str]) -> str:
 
 def pairs_to_ask(corpus: Corpus) -> tuple[int, int]:
     """(all pairs, pairs of two answers that are present by the run's own flags): the others need no call."""
-    by_flags, pairs, to_ask = Protocol(STRUCTURED, "", {}), 0, 0
+    pairs, to_ask = 0, 0
     for item in corpus.items():
-        findings = by_flags.absence_findings(item, no_replies)
+        findings = findings_of_run(item)
         pairs += len(item.pairs)
         to_ask += sum(all(findings[handbook].absent is False for handbook in pair) for pair in item.pairs)
     return pairs, to_ask

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from audit.pipeline.llm.calls import CUT, Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_models import Reading, ReplyModel, cleaned, faulty, read_reply
+from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, faulty, read_reply
 from audit.pipeline.llm.reply_text import (
     clean_text,
     without_fences,
@@ -212,7 +212,7 @@ def is_readable(call: Call, reply: Reply) -> bool:
     return read_verdict(reply, "structured" if call.purpose == "structured" else "label_only").label is not None
 
 
-def _verdict_from_text(reading: Reading[VerdictReply]) -> Verdict:
+def _verdict_from_text(reading: ReplyReading[VerdictReply]) -> Verdict:
     """The one label in a text without a usable object; the other fields stay empty."""
     labels = _spelled(JSON_LABEL.findall(reading.text))
     bare = without_fences(reading.text)

@@ -7,7 +7,7 @@ needs no network: it gets the replies so far, and lists the calls that are still
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
@@ -93,20 +93,16 @@ class Protocol:
 
     def absence_findings(self, item: QuestionToJudge, replies: Replies) -> dict[str, AbsenceFinding]:
         """Handbook id -> whether its answer is absent, for every handbook in a pair."""
-        handbooks = dict.fromkeys(handbook for pair in item.pairs for handbook in pair)
         if self.absence == KEEP:
-            return {handbook: _finding_of_run(item.answers.get(handbook)) for handbook in handbooks}
-        calls = {handbook: self._absence_call(item, handbook) for handbook in handbooks}
+            return findings_of_run(item)
+        calls = {handbook: self._absence_call(item, handbook) for handbook in item.in_pairs}
         keys = {handbook: call.key for handbook, call in calls.items() if call}
         latest = replies(keys.values())
-        return {
-            handbook: _checked_finding(item.answers.get(handbook), latest.get(keys.get(handbook, ""))) for handbook in handbooks
-        }
+        return {handbook: _checked_finding(item.answers.get(handbook), latest.get(keys.get(handbook, ""))) for handbook in calls}
 
     def expected_findings(self, item: QuestionToJudge, replies: Replies) -> dict[str, AbsenceFinding]:
         """Handbook id -> whether its answer is absent; of an answer that is not checked yet, what the run's own flag says."""
-        unchecked = replace(self, absence=KEEP).absence_findings(item, replies)
-        checked = self.absence_findings(item, replies)
+        unchecked, checked = findings_of_run(item), self.absence_findings(item, replies)
         # Without a reply to the check there is neither a finding nor a reason why there is none.
         return {name: unchecked[name] if finding == AbsenceFinding(None) else finding for name, finding in checked.items()}
 
@@ -158,7 +154,7 @@ class Protocol:
         return JudgeRequest(pair, kind, number, self.prompts[self.name].call(self.model, item.question_id, fields, repeat))
 
     def _absence_calls(self, item: QuestionToJudge) -> Iterator[Call]:
-        in_pairs = {handbook for pair in item.pairs for handbook in pair}
+        in_pairs = set(item.in_pairs)
         calls = (self._absence_call(item, handbook) for handbook in item.answers if handbook in in_pairs)
         yield from (call for call in calls if call)
 
@@ -191,6 +187,11 @@ class Protocol:
             for request, key in keyed:
                 if reply := latest.get(key):
                     yield request, reply, read_verdict(reply, self.name)
+
+
+def findings_of_run(item: QuestionToJudge) -> dict[str, AbsenceFinding]:
+    """Handbook id -> whether its answer is absent by the run's own flags, for every handbook in a pair."""
+    return {handbook: _finding_of_run(item.answers.get(handbook)) for handbook in item.in_pairs}
 
 
 def _finding_of_run(answer: AnswerToJudge | None) -> AbsenceFinding:

@@ -10,7 +10,7 @@ from typing import Protocol as Interface
 
 from audit.pipeline.judging.corpus import Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import read_details
-from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
+from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol, findings_of_run
 from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
@@ -119,14 +119,13 @@ class ModelVerdicts:
 class RuleVerdicts:
     """Verdicts of rules on the pairs of a corpus; the run's own absence flags count."""
 
-    protocol: Protocol
     rules: Rules
     name: str
     summary: JudgingSummary = field(default_factory=JudgingSummary)
 
     def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
         """Handbook id -> whether its answer is absent."""
-        return self.protocol.absence_findings(item, lambda _: {})
+        return findings_of_run(item)
 
     def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
         """The records of a question's pairs."""

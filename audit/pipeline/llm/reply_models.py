@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import getitem
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeGuard, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, WrapValidator, model_validator
 
 from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_text import (
+    JsonMatch,
     clean_text,
     json_objects,
     repaired_object,
@@ -82,13 +83,7 @@ def cleaned(max_length: int) -> WrapValidator:
 
 def needed(max_length: int) -> WrapValidator:
     """The same, without which the object cannot be read."""
-    return faulty(lambda value: _not_empty(clean_text(value, max_length)))
-
-
-def _not_empty(text: str | None) -> str:
-    if not text:
-        raise ValueError("no text")
-    return text
+    return spelled(lambda value: clean_text(value, max_length))
 
 
 def entries_of(model: type[M], most: int | None = None) -> WrapValidator:
@@ -118,7 +113,7 @@ def annotated(kind: Any, *rules: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Reading(Generic[M]):
+class ReplyReading(Generic[M]):
     """The objects of a reply that are meant as its model, in order.
 
     found    the objects as they stand; `values`: those that could be read, `unread`: the others
@@ -148,29 +143,29 @@ class Reading(Generic[M]):
         return (self.values[0], None) if self.values else (None, missing)
 
 
-def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = None) -> Reading[M]:
+def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = None) -> ReplyReading[M]:
     """What a reply has of `model`; `asked`: what was asked for, if that is less.
 
     Objects may stand among thinking, code fences and chatter, and their fields may have faults as far as the model reads them.
     A text without such an object is repaired where its punctuation alone is broken, and believed if it then obeys the model.
     """
     if reason := unreadable_reason(reply):
-        return Reading(reason=reason)
+        return ReplyReading(reason=reason)
     cut, text, asked = reply.outcome == CUT, (reply.text or "").strip(), asked or model
-    if not (model.thinks_inside and obeys(whole_object(text), asked)):
+    if "</think>" in text and not (model.thinks_inside and _read(asked, whole_object(text), None)):
         text = without_thinking(text)
-    whole, matches = whole_object(text), json_objects(text)
+    whole = whole_object(text)
+    matches = json_objects(text) if whole is None else [JsonMatch(whole, "")]
     found = [match.value for match in matches if model.recognises(match.value)]
     repaired = repaired_object(text) if model.repairable and not (found or cut) else None
-    if obeys(repaired, asked):
+    if repaired is not None and _read(asked, repaired, None):
         found = [repaired]
     values = [_read(model, value) for value in found]
-    strict = obeys(whole, asked)
-    return Reading(
+    return ReplyReading(
         tuple(found),
         tuple(value for value in values if value is not None),
         tuple(raw for raw, value in zip(found, values, strict=True) if value is None),
-        Parse.STRICT if strict else Parse.LENIENT if found else Parse.NONE,
+        Parse.STRICT if _read(asked, whole, None) else Parse.LENIENT if found else Parse.NONE,
         cut=cut,
         objects=len(matches),
         whole=whole is not None,
@@ -179,18 +174,10 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     )
 
 
-def obeys(value: Mapping[str, Any] | None, model: type[ReplyModel]) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a value is what was asked for, in every point."""
+def _read(model: type[M], value: Any, context: str | None = FAULTY) -> M | None:
+    """A value as its model, or None; without `context` it must be what was asked for, in every point."""
     try:
-        model.model_validate(value)
-    except ValidationError:
-        return False
-    return True
-
-
-def _read(model: type[M], value: Any) -> M | None:
-    try:
-        return model.model_validate(value, context=FAULTY)
+        return model.model_validate(value, context=context)
     except ValidationError:
         return None
 

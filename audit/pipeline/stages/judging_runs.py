@@ -186,7 +186,7 @@ def protocol_of(options: Any, model: str) -> Protocol:
 
 def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSummary:
     """Write the release `out` as rules judge `corpus`; returns the outcome of its pairs."""
-    source = RuleVerdicts(Protocol("structured", RULES_JUDGE, {}), baseline.judge, RULES_JUDGE)
+    source = RuleVerdicts(baseline.judge, RULES_JUDGE)
     # The figures of the rules that judged: a later version may have others
     write_release(out, corpus, source, progress, RULES_JUDGE, {"protocol": "rules", "precision": precision_record()})
     source.summary.remark = precision_text()

@@ -160,7 +160,7 @@ def test_label_only_names_what_a_complementary_pair_adds_without_a_significance(
 
 
 def test_rules_judge_without_asking_and_the_record_says_so(tmp_path):
-    source = RuleVerdicts(protocol(), lambda question, a, b: Verdict("CONSISTENT", reasoning="rules", parse="rules"), "rules")
+    source = RuleVerdicts(lambda question, a, b: Verdict("CONSISTENT", reasoning="rules", parse="rules"), "rules")
     root = write_judged_release(tmp_path / "again", corpus(), source, judge="rules", settings={}, date="2026-11-21")
     assert pairs(root, "q2")["ab"]["judge_metadata"] == {"parse": "rules", "prompt": "rules"}
     assert load(root, tmp_path / "data").run.report["clean"]

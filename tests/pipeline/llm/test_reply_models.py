@@ -15,7 +15,7 @@ from audit.pipeline.judging.criteria.replies import SCHEMA as CRITERIA_SCHEMA
 from audit.pipeline.judging.evidence.replies import SCHEMAS as EVIDENCE_SCHEMAS
 from audit.pipeline.judging.positions.replies import MERGE_SCHEMA, STATEMENTS_SCHEMA
 from audit.pipeline.llm.calls import ANSWERED, CUT
-from audit.pipeline.llm.reply_models import Reading, ReplyModel, cleaned, read_reply, spelled
+from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, read_reply, spelled
 from audit.pipeline.retrieval.across.entity_model import SCHEMA as ENTITIES_SCHEMA
 from audit.pipeline.stress.building import model_facts
 from audit.pipeline.stress.running.forms import StressReplyForm
@@ -33,7 +33,7 @@ class GradeReply(ReplyModel):
     grade: Annotated[Literal["full", "part", "none"], spelled(lambda value: str(value).lower())]
 
 
-def read(text: str, outcome: str = ANSWERED) -> Reading[GradeReply]:
+def read(text: str, outcome: str = ANSWERED) -> ReplyReading[GradeReply]:
     return read_reply(GradeReply, Reply("k", outcome, text=text))
 
 

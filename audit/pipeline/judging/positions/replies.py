@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from audit.pipeline.llm.calls import CUT
-from audit.pipeline.llm.reply_models import M, Reading, ReplyModel, cleaned, entries_of, faulty, read_reply
+from audit.pipeline.llm.reply_models import M, ReplyModel, ReplyReading, cleaned, entries_of, faulty, read_reply
 from audit.pipeline.llm.reply_text import clean_text
 from audit.release.journal_files import Reply
 from audit.vocabulary import SIGNIFICANCES, Significance
@@ -36,7 +36,7 @@ class StatementEntry(ReplyModel):
     value: Annotated[Annotated[str, Field(max_length=MAX_VALUE)] | None, faulty(lambda value: clean_text(value, MAX_VALUE))]
 
 
-class StatementsReply(ReplyModel):
+class AnswerStatements(ReplyModel):
     """The statements of one answer."""
 
     keys, key_type = ("statements",), list
@@ -65,7 +65,7 @@ class MergeReply(ReplyModel):
     aspects: Annotated[list[AspectEntry], Field(max_length=MAX_ASPECTS), entries_of(AspectEntry, MAX_ASPECTS)]
 
 
-STATEMENTS_SCHEMA, MERGE_SCHEMA = StatementsReply.schema_to_send(), MergeReply.schema_to_send()
+STATEMENTS_SCHEMA, MERGE_SCHEMA = AnswerStatements.schema_to_send(), MergeReply.schema_to_send()
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class MergeReading:
 
 def read_statements(reply: Reply, answer: str) -> AnswerReading:
     """The statements in a reply on `answer`. Those whose quote is not in the answer are left out and counted."""
-    last, reason = _last(read_reply(StatementsReply, reply))
+    last, reason = _last(read_reply(AnswerStatements, reply))
     if last is None:
         return AnswerReading(reason=reason)
     every = [_statement(entry, answer) for entry in last.statements]
@@ -137,7 +137,7 @@ def read_merge(reply: Reply, count: int) -> MergeReading:
     return MergeReading(tuple(aspect for aspect in aspects if aspect.positions))
 
 
-def _last(reading: Reading[M]) -> tuple[M | None, str | None]:
+def _last(reading: ReplyReading[M]) -> tuple[M | None, str | None]:
     """The last object that has the list; None and the reason if there is none."""
     if reading.values:
         return reading.values[-1], None

@@ -17,10 +17,10 @@ from audit.pipeline.judging.positions.replies import (
     read_merge,
     read_statements,
 )
-from audit.pipeline.judging.protocols import AbsenceFinding, Protocol
+from audit.pipeline.judging.protocols import findings_of_run
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, no_replies
+from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost
 from audit.release.journal_files import Reply
 
 NAME = "positions"
@@ -89,10 +89,6 @@ class PositionsTask(LlmTask):
         titles = {stage: self.prompts[stage].title for stage in self.stages}
         return {"protocol": NAME, "model": self.model, "prompts": titles, **self.corpus.source, "pairs": self.corpus.selection}
 
-    def findings(self, item: QuestionToJudge) -> dict[str, AbsenceFinding]:
-        """Handbook id -> whether its answer is absent, by the run's own flags."""
-        return Protocol(NAME, self.model, {}).absence_findings(item, no_replies)
-
     def parts(self, stage: str, replies: Replies, *, expected: bool = False) -> Iterator[Iterable[Call]]:
         """The calls of a stage, question by question; expected is a merge whose statements are not known yet."""
         for item in self.corpus.items():
@@ -145,7 +141,7 @@ class PositionsTask(LlmTask):
 
     def _answer_calls(self, item: QuestionToJudge) -> dict[str, Call]:
         """Handbook id -> the call on its answer, for every present answer that is in a pair."""
-        findings = self.findings(item)
+        findings = findings_of_run(item)
         return {
             handbook: self.prompts[STATEMENTS].call(
                 self.model, item.question_id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from audit.pipeline.judging.corpus import HandbookPair, QuestionToJudge
 from audit.pipeline.judging.positions.replies import AGAINST, FOR, MergedAspect
 from audit.pipeline.judging.positions.task import HeldStatement, PositionsTask, QuestionReading
-from audit.pipeline.judging.protocols import AbsenceFinding
+from audit.pipeline.judging.protocols import AbsenceFinding, findings_of_run
 from audit.pipeline.judging.verdict_sources import JudgingSummary, Record, pair_record, parse_status, record_without_asking
 from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.tasks import Replies
@@ -41,7 +41,7 @@ class PositionVerdicts:
 
     def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
         """Handbook id -> whether its answer is absent, by the run's own flags."""
-        return self.task.findings(item)
+        return findings_of_run(item)
 
     def positions(self, item: QuestionToJudge) -> Iterator[Record]:
         """The records of a question's positions; a statement alone is a position of its own."""

@@ -90,25 +90,6 @@ def stems_of(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in TOKEN.findall(plain_text(text)))
 
 
-class CombinedRecogniser:
-    """Union of several recognisers; of two entities with the same name, that of the first recogniser is used."""
-
-    def __init__(self, recognisers: Sequence[EntityRecogniser]) -> None:
-        self._recognisers = tuple(recognisers)
-        self.name = " + ".join(one.name for one in recognisers)
-        self.digest = hashlib.sha256(" ".join(one.digest for one in recognisers).encode()).hexdigest()
-
-    def recognise(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
-        """The entities of each text, each entity once, in the order of their names."""
-        results = [one.recognise(texts) for one in self._recognisers]
-        return [_by_name([entity for entities in of_text for entity in entities]) for of_text in zip(*results, strict=True)]
-
-
-def _by_name(entities: Sequence[Entity]) -> tuple[Entity, ...]:
-    # Reversed, so the first of a name is the one that stays
-    return tuple(sorted({entity.name.lower(): entity for entity in reversed(entities)}.values()))
-
-
 def read_entity_terms(path: Path | None = None) -> EntityTerms:
     """The vocabulary of a TOML file; None: the small medical one in this package.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -136,8 +136,3 @@ def required_notes(library: Library, required: Collection[str], with_hits: Colle
         for source in sorted(required)
         if source not in with_hits
     ]
-
-
-def with_uniform_budget(library: Library, question: str, settings: DaksSettings, retriever: str = BM25) -> Routing:
-    """An equal budget for every source: routing without features and authority, as a baseline."""
-    return route(library, question, replace(settings, weights={}, authority_weight=0.0), retriever)

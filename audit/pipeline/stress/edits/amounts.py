@@ -29,8 +29,6 @@ DECIMAL = re.compile(r"\d\.\d")
 NAME_BEFORE = re.compile(r"(?:[A-Z][\w-]*|[A-Za-z]*\d)\s$")
 SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[•-]\s)[A-Z][\w-]*\s$")
 AGE = re.compile(r"\b(?:ages?|aged|older|younger|birthday|old)\b|\byears? of age\b", re.I)
-# A value per day or week has a natural limit: "7 days a week"
-PARTS_OF_TIME = f"{DURATION}/{DURATION}"
 UNIT_SWAPS = {
     "second": "minute", "minute": "hour", "hour": "day", "day": "week", "week": "month", "month": "week", "mg": "mcg",
     "milligram": "microgram", "pound": "ounce", "year": "month",

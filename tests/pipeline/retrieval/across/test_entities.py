@@ -8,7 +8,6 @@ import pytest
 
 from audit.errors import RetrievalError
 from audit.pipeline.retrieval.across.entities import (
-    CombinedRecogniser,
     DictionaryRecogniser,
     Entity,
     medical_recogniser,
@@ -23,7 +22,7 @@ TERMS = {
 }
 
 
-def names(text: str, recogniser: DictionaryRecogniser | CombinedRecogniser | None = None) -> list[str]:
+def names(text: str, recogniser: DictionaryRecogniser | None = None) -> list[str]:
     (entities,) = (recogniser or DictionaryRecogniser(TERMS)).recognise([text])
     return [str(entity) for entity in entities]
 
@@ -37,14 +36,6 @@ def test_a_synonym_stands_for_its_preferred_name_whatever_its_case_and_ending() 
 def test_the_longest_term_counts_and_what_is_inside_it_does_not() -> None:
     assert names("After a kidney transplant") == ["procedure: kidney transplant"]
     assert names("A kidney transplant, and the other kidney.") == ["organ: kidney", "procedure: kidney transplant"]
-
-
-def test_of_two_recognisers_the_first_names_the_kind() -> None:
-    substances = DictionaryRecogniser({"substance": {"Aspirin": [], "insulin": []}}, "substances")
-    both = CombinedRecogniser([DictionaryRecogniser(TERMS), substances])
-    assert names("aspirin or insulin", both) == ["drug: aspirin", "substance: insulin"]
-    assert both.name == "vocabulary + substances"
-    assert both.digest != CombinedRecogniser([substances]).digest
 
 
 def test_the_digest_changes_with_the_terms_only() -> None:

@@ -13,7 +13,7 @@ import pytest
 from audit.pipeline.retrieval.across.budgets import budgets
 from audit.pipeline.retrieval.across.features import NOTHING_FOUND, Features, probe_features, source_features, standardised
 from audit.pipeline.retrieval.across.library import ChunkHit, build_library
-from audit.pipeline.retrieval.across.routing import route, source_scores, with_uniform_budget
+from audit.pipeline.retrieval.across.routing import route, source_scores
 from audit.pipeline.retrieval.across.settings import STANDARDISED, DaksSettings
 from audit.pipeline.retrieval.across.sources import Source
 from audit.release.sourced_answers import ChunkId
@@ -126,7 +126,7 @@ def test_the_pool_has_the_best_chunks_of_each_source_within_its_budget() -> None
     routing = route(library(), "fever", DaksSettings(budget=3, minimum=1, weights={}, authority_weight=5.0))
     assert [(one.source_id, one.budget) for one in routing.routes] == [("guides", 2), ("short", 1)]
     assert [one.source_id for one in routing.pool] == ["guides", "guides", "short"]
-    uniform = with_uniform_budget(library(), "fever", DaksSettings(budget=2))
+    uniform = route(library(), "fever", DaksSettings(budget=2, weights={}, authority_weight=0.0))
     assert [one.budget for one in uniform.routes] == [1, 1]
 
 
