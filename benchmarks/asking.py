@@ -16,8 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit.jobs.asked import AskScope
-from audit.jobs.asking import ask_run, close_workers
+from audit.jobs.asking import AskScope, ask_run, close_workers
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, list_runs

@@ -36,7 +36,7 @@ class BlindRating:
 
 
 @dataclass(frozen=True)
-class Dispute:
+class DisputedItem:
     """One item on which no label has a majority.
 
     The order of the answers and the order of the ratings are randomised per item, so neither reveals a handbook or an
@@ -69,7 +69,7 @@ class GoldLabel:
     decision: Decision | None
 
 
-def list_disputes(store: LabelStore, study_id: str, *, open_only: bool = True) -> list[Dispute]:
+def list_disputes(store: LabelStore, study_id: str, *, open_only: bool = True) -> list[DisputedItem]:
     """Study items with two ratings or more and no majority, in randomised order; decided ones only with `open_only=False`.
 
     Empty until the study is in adjudication, because ratings may still change. Calibration items and silent repeats are never
@@ -121,14 +121,14 @@ def _random_number(item_id: str, purpose: str) -> int:
     return int(hashlib.sha256(f"{item_id}/{purpose}".encode()).hexdigest(), 16)
 
 
-def _dispute_of(rows: list[RatedRow], decision: Decision | None) -> Dispute:
+def _dispute_of(rows: list[RatedRow], decision: Decision | None) -> DisputedItem:
     item = rows[0]
     answers = (item["answer_a"], item["answer_b"])
     swapped = _random_number(item["item_id"], "answers") % 2 == 0
     ratings = [_blind_rating(row, swapped) for row in rows]
     first, second = answers[::-1] if swapped else answers
     shown = item["item_id"], item["question"], first, second, tuple(_in_random_order(item["item_id"], ratings))
-    return Dispute(*shown, decision, swapped, item["reference"])
+    return DisputedItem(*shown, decision, swapped, item["reference"])
 
 
 def _in_random_order(item_id: str, ratings: list[BlindRating]) -> list[BlindRating]:

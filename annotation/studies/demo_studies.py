@@ -15,7 +15,7 @@ from annotation.label_store.ratings import SIMULATED, NewRating, submit_and_next
 from annotation.label_store.results import NewDecision, assignment_rows, submit_decision
 from annotation.label_store.studies import StudyState, advance_study, list_studies
 from annotation.studies.accounts import Role, add_account, find_account
-from annotation.studies.adjudication import Dispute, close_study, list_disputes
+from annotation.studies.adjudication import DisputedItem, close_study, list_disputes
 from annotation.studies.sample_plan import SamplePlan
 from annotation.studies.sampling import draw_study
 from audit.store.runs import Run
@@ -75,7 +75,7 @@ class Readers(Protocol):
     def rate(self, study_id: str, annotator: str, item: Mapping[str, Any]) -> Reading:
         """A rating of an item, a row of `assignment_rows`."""
 
-    def decide(self, study_id: str, dispute: Dispute) -> Reading:
+    def decide(self, study_id: str, dispute: DisputedItem) -> Reading:
         """The adjudicator's decision."""
 
 
@@ -91,7 +91,7 @@ class RecordedReaders:
         """The recorded rating."""
         return self._readings[study_id, annotator, item["item_id"]]
 
-    def decide(self, study_id: str, dispute: Dispute) -> Reading:
+    def decide(self, study_id: str, dispute: DisputedItem) -> Reading:
         """The recorded decision."""
         return self._readings[study_id, ADJUDICATOR, dispute.item_id]
 

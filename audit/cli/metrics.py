@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Callable
 from inspect import Parameter
 from pathlib import Path
 
 from audit.cli.conventions import OK, add_format, add_run
-from audit.cli.trec import write_trec_evidence
 from audit.errors import AuditError
+from audit.evaluation.retrieval_measures import write_trec_qrels, write_trec_run
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
+from audit.metrics._routing import routed_questions
+from audit.metrics._systems import systems_of
 from audit.previews import preview_notice
 from audit.queries.lookup import require_one_of
 from audit.queries.themes import require_taxonomy, taxonomy_of
+from audit.release.write import file_stem
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run, find_run
@@ -116,3 +120,24 @@ def _metric_options(metric: Metric[...], pairs: list[str]) -> dict[str, object]:
 
 def _switch(name: str, text: str) -> bool:
     return require_one_of(text, SWITCH, f"For {name}, the value") == YES
+
+
+# -- the evidence of a run's systems as TREC files, for the tools that read them -----------------------------
+
+
+def write_trec_evidence(con: Connection, folder: Path) -> None:
+    """Write SYSTEM.run for each system that routed a question, and qrels with the known sections of these questions.
+
+    A query is a question, a document a section, named by its id or with its handbook, as the references name it. Raises OSError.
+    """
+    ranked: dict[int, dict[str, list[str]]] = defaultdict(dict)
+    gold: dict[str, list[str]] = {}
+    for ids, one in routed_questions(con):
+        ranked[ids["system"]][ids["question_id"]] = [passage for _, passage in one.evidence]
+        gold |= {ids["question_id"]: list(one.gold)} if one.gold else {}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_trec_qrels(folder / "qrels", gold)
+    systems = systems_of(con)
+    for number, system_id in zip(systems["system"], systems["system_id"], strict=True):
+        if number in ranked:
+            write_trec_run(folder / f"{file_stem(system_id)}.run", ranked[number], system_id)

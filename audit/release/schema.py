@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audit.release.fields import TYPES, Field
 from audit.release.handbook_kinds import ANSWER, HANDBOOK, MANIFEST_FIELDS, QUESTION, SECTION, TRIAL, USAGE
 from audit.release.pair_kinds import (
     CHECK,
@@ -23,7 +22,7 @@ from audit.release.pair_kinds import (
     THEME,
 )
 from audit.release.rating_kinds import HOLDER, HUMAN_RATING, PLANTED, PLANTED_CHANGE, POSITION
-from audit.release.record_kind import Record, RecordKind
+from audit.release.record_kind import TYPES, Field, Record, RecordKind
 from audit.release.route_kinds import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROUTE
 from audit.release.stress_kinds import (
     STRESS_CALL,

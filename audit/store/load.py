@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from audit.release.pair_kinds import INCONSISTENCY, SELF_COMPARISON
 from audit.release.rating_kinds import HUMAN_RATING, PLANTED, POSITION
 from audit.release.record_kind import RecordKind
 from audit.release.records import RecordFile, UnreadableRecord
-from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, Finding, LoadReport
+from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, Check, Finding, LoadReport
 from audit.release.route_kinds import ROUTE, SOURCE
+from audit.release.schema import TABLES
 from audit.release.stress_kinds import STRESS_INSTANCE, STRESS_REPLY
 from audit.release.system_kinds import (
     CRITERIA_SCORES,
@@ -34,22 +36,29 @@ from audit.release.system_kinds import (
 )
 from audit.release.values import Repairs
 from audit.settings import Settings
-from audit.store.connection import Connection, append, create_store
+from audit.store.connection import Connection, append, create_store, rows
 from audit.store.load_kind import load_kind
-from audit.store.load_pairs import PairLoader
-from audit.store.load_positions import load_positions
+from audit.store.load_pairs import ComparisonCounts, PairLoader
 from audit.store.load_ratings import load_ratings
-from audit.store.load_routes import load_routes, load_sources
 from audit.store.load_stress import load_stress
-from audit.store.load_systems import load_criteria, load_references
-from audit.store.load_tables import load_answers, load_questions, load_sections, load_trials
+from audit.store.load_tables import (
+    load_answers,
+    load_criteria,
+    load_positions,
+    load_questions,
+    load_references,
+    load_routes,
+    load_sections,
+    load_sources,
+    load_trials,
+)
 from audit.store.load_themes import load_themes
 from audit.store.load_within import load_inconsistencies
-from audit.store.reconciliation import reconcile
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import Run, read_run, run_in, store_path, store_problem
 from audit.store.tables import layout as tables_layout
 from audit.store.tables import store_schema
+from audit.vocabulary import concerns
 
 # Must never change: studies refer to the run that they were sampled from by its digest
 DIGEST_SALT = "1"
@@ -238,3 +247,112 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
 
 def _run_name(path: Path) -> str:
     return readable_name(path.resolve().name).removesuffix(".gz").removesuffix(".tar").removesuffix(".zip").removesuffix(".tgz")
+
+
+# -- the checks of a load report: counts found against those declared, and against the number of combinations
+
+COUNT_JUDGED = "select count(*) from pairs where not prescreened"
+DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")
+COUNTED = {kind.counted.name: kind for kind in TABLES if kind.counted and kind.counted.name not in DECLARED}
+DECLARED_OF_SYSTEMS = {name: kind.name for name, kind in COUNTED.items() if kind.group}
+DECLARED_OF_JUDGES = {name: kind.name for name, kind in COUNTED.items() if not kind.group}
+"""Counts that a manifest may declare -> kind of record. Only a release that has or declares such records is checked for them."""
+
+
+def reconcile(
+    con: Connection, manifest: Mapping[str, Any], state: LoadState, comparisons: Collection[ComparisonCounts], report: LoadReport
+) -> list[Check]:
+    """Every check of the load report; `ok` is None where there is no count to compare with."""
+    counts = _found_counts(con, state, report)
+    of_systems, of_judges = (
+        [name for name in names if counts[name] or name in manifest] for names in (DECLARED_OF_SYSTEMS, DECLARED_OF_JUDGES)
+    )
+    # A release of answering systems alone: no handbook, answer or pair is expected
+    systems_alone = bool(of_systems) and not comparisons
+    names = [name for name in DECLARED if not systems_alone or counts[name] or name in manifest]
+    declared = [_check_declared_count(name, manifest.get(name), counts[name]) for name in (*names, *of_systems, *of_judges)]
+    if systems_alone:
+        return declared
+    everyone = _expect_all(state)
+    expected = _expect_by_organ(con, everyone, counts["pairs"]) if manifest.get("asked") == "organ" else everyone
+    answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []
+    return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), *_check_conflicts(comparisons, report)]
+
+
+@dataclass(frozen=True)
+class ExpectedCounts:
+    """How many answers and pairs a complete release has, with the reason in words."""
+
+    answers: int
+    pairs: int
+    asked: str
+    paired: str
+
+
+def _expect_all(state: LoadState) -> ExpectedCounts:
+    questions, handbooks = len(state.questions), len(state.handbooks)
+    return ExpectedCounts(
+        questions * handbooks, questions * comb(handbooks, 2),
+        "every question asked of every handbook", f"{questions:,} questions x C({handbooks}, 2)",
+    )  # fmt: skip
+
+
+def _expect_by_organ(con: Connection, everyone: ExpectedCounts, pairs: int) -> ExpectedCounts:
+    """Each question is put to the handbooks of its organ; general questions and general handbooks concern every organ.
+
+    Pairs may run over those handbooks, or over all as in the paper: pairs of a handbook that was not asked are pre-screened.
+    """
+    count = "select organ, count(*) from {} group by organ"
+    handbooks, questions = (dict(rows(con, count.format(table))) for table in ("handbooks", "questions"))
+    asked = {organ: sum(n for other, n in handbooks.items() if concerns(organ, other)) for organ in questions}
+    among_asked = sum(n * comb(asked[organ], 2) for organ, n in questions.items())
+    over_all = pairs > among_asked
+    return ExpectedCounts(
+        sum(n * asked[organ] for organ, n in questions.items()),
+        everyone.pairs if over_all else among_asked,
+        "each question asked of the handbooks of its organ, general ones of all",
+        everyone.paired if over_all else "N(N-1)/2 over the handbooks of its organ",
+    )
+
+
+def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict[str, int]:
+    loaded = {kind: row["loaded"] for kind, row in report.totals().items()}
+    return {
+        "handbooks": len(state.handbooks), "questions": len(state.questions), "answers": loaded.get("answer", 0),
+        "pairs": loaded.get("pair", 0), "pairs_judged": rows(con, COUNT_JUDGED)[0][0],
+        **{name: loaded.get(kind, 0) for name, kind in (DECLARED_OF_SYSTEMS | DECLARED_OF_JUDGES).items()},
+    }  # fmt: skip
+
+
+def _check_declared_count(name: str, declared: Any, loaded: int) -> Check:
+    words = name.replace("_", " ")
+    if not isinstance(declared, int) or isinstance(declared, bool):
+        return Check(f"{name}_declared", None, loaded, None, f"{words}: {loaded:,} found; the manifest declares no number.")
+    message = f"{words}: {loaded:,} found, {declared:,} declared in the manifest."
+    return Check(f"{name}_declared", declared, loaded, declared == loaded, message)
+
+
+def _check_pairs(comparisons: Collection[ComparisonCounts], loaded: int, expected: ExpectedCounts) -> Iterator[Check]:
+    listed = [comparison for comparison in comparisons if comparison.n_listed is not None]
+    if listed:
+        per_file = sum(comb(comparison.n_listed or 0, 2) for comparison in listed)
+        basis = "N(N-1)/2 over the handbooks that each file lists"
+        yield _check_sum("pairs_per_file", per_file, sum(comparison.n_pairs for comparison in listed), basis)
+    yield _check_sum("pairs_overall", expected.pairs, loaded, expected.paired)
+
+
+def _check_sum(name: str, expected: int, loaded: int, basis: str) -> Check:
+    gap = "" if expected == loaded else f": {abs(expected - loaded):,} {'missing' if loaded < expected else 'too many'}"
+    message = f"{name.split('_')[0]}: {loaded:,} loaded, {expected:,} expected ({basis}){gap}."
+    return Check(name, expected, loaded, expected == loaded, message)
+
+
+def _check_conflicts(comparisons: Collection[ComparisonCounts], report: LoadReport) -> Iterator[Check]:
+    with_matrix = sum(comparison.has_matrix for comparison in comparisons)
+    for code, denominator, words in (
+        ("matrix_contradicts", with_matrix, "matrices that contradict their pairs, of {:,}"),
+        ("label_on_absent_answer", len(comparisons), "files with a label on an absent answer, of {:,}"),
+    ):
+        files = len({finding.file for finding in report.findings if finding.code == code})
+        expected, ok = (0, files == 0) if denominator else (None, None)
+        yield Check(code, expected, files, ok, f"{files:,} {words.format(denominator)}.")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
+from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.release.handbook_kinds import ANSWER, QUESTION, SECTION, TRIAL
+from audit.release.rating_kinds import HOLDER, POSITION
 from audit.release.record_kind import Record
 from audit.release.report import NOTED, WHOLE_FILE, FileCount, Finding
+from audit.release.route_kinds import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROUTE
+from audit.release.system_kinds import CRITERIA_SCORES, REFERENCE_RECORD
 from audit.store.connection import Connection, append, rows
-from audit.store.load_kind import usable_records
-from audit.store.record_reader import ABSENT, PRESENT, UNPARSEABLE, LoadState, RecordReader, append_records
+from audit.store.load_kind import Usable, entries, in_chunks, usable_records
+from audit.store.record_reader import ABSENT, PRESENT, UNPARSEABLE, LoadState, Problem, RecordReader, append_records
 from audit.vocabulary import PRESENT_LABELS
 
 # Text that a judge might obey, from published prompt injections. "Judge" alone is not enough: tenants' handbooks mention judges.
@@ -131,3 +136,206 @@ def _usable_trials(reader: RecordReader, state: LoadState) -> Iterator[Record]:
             )
             reader.note(line, position, NOTED, "unknown_section", message)
         yield record
+
+
+# -- loading positions: what handbooks state on a question, with each quote located in the answer it is attr -
+
+ANSWERS = "select handbook, answer from answers where question = $question and answer is not null"
+UNCHECKED = "the release came without answers, so its quotes were not checked. They were loaded without positions in the text."
+
+
+def load_positions(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `positions` and `position_holders`, after the answers.
+
+    A position is quarantined where it names an unknown question or handbook, names one handbook twice, or quotes words that are
+    not in the answer. Without answers in the release quotes cannot be checked: that is noted, and they have no position in the
+    text.
+    """
+    records = list(_usable(con, reader, state))
+    append_records(con, POSITION, records)
+    append_records(con, HOLDER, entries(records, "holders", "number"))
+
+
+def _usable(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:
+    answers: tuple[int, dict[int, str]] = (-1, {})
+
+    def problem(record: Record) -> Problem | None:
+        nonlocal answers
+        fault = _number_holders(record, state)
+        if fault or not state.has_answers:
+            return fault
+        if answers[0] != record["question"]:
+            # Records of one question mostly follow each other
+            answers = record["question"], dict(rows(con, ANSWERS, {"question": record["question"]}))
+        return _place_quotes(record, answers[1])
+
+    for number, (line, location, record) in enumerate(usable_records(reader, state, POSITION, problem), 1):
+        if number == 1 and not state.has_answers:
+            reader.note(line, location, NOTED, "quotes_not_checked", UNCHECKED)
+        yield record | {"number": number}
+
+
+def _number_holders(record: Record, state: LoadState) -> Problem | None:
+    seen: set[int] = set()
+    for holder in record["holders"]:
+        holder["end"] = None
+        if unknown := state.resolve_ids(holder, HOLDER.id_fields):
+            return unknown
+        if holder["handbook"] in seen:
+            return "duplicate_holder", f"handbook '{holder['handbook_id']}' is named twice among its holders."
+        seen.add(holder["handbook"])
+    return None
+
+
+def _place_quotes(record: Record, answers: dict[int, str]) -> Problem | None:
+    """Put each quote's place into its holder; the problem of the first that is not in the answer."""
+    for holder in record["holders"]:
+        answer, quote, start = answers.get(holder["handbook"], ""), holder["quote"], holder["start"]
+        stands = start is not None and start >= 0 and answer[start : start + len(quote)] == quote
+        holder["start"] = start if stands else answer.find(quote)
+        if holder["start"] < 0:
+            what = "which has no answer" if not answer else "in whose answer they are not"
+            return "quote_not_in_answer", f"it quotes words of handbook '{holder['handbook_id']}', {what}: '{quote[:60]}'."
+        holder["end"] = holder["start"] + len(quote)
+    return None
+
+
+# -- loading sources, and how systems routed questions to them and what evidence they gathered ---------------
+
+
+def load_sources(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `sources` and `source_handbooks`, number the sources in release order and fill `state.source_of`.
+
+    After the handbooks are loaded. A source with an unknown handbook, or with one of another source, is quarantined.
+    """
+    usable = usable_records(reader, state, SOURCE, lambda record: _members_problem(record, state))
+    append_records(con, SOURCE, (record for *_, record in usable))
+    if state.source_of:
+        handbooks, sources = zip(*state.source_of.items(), strict=True)
+        append(con, "source_handbooks", {"source": sources, "handbook": handbooks})
+
+
+def _members_problem(record: Record, state: LoadState) -> Problem | None:
+    """Enter the handbooks of a source, or state why that is not possible."""
+    unknown = [handbook_id for handbook_id in record["handbook_ids"] if handbook_id not in state.handbooks]
+    if unknown:
+        return state.unknown_id("handbook", unknown[0])
+    names, members = list(state.sources), [state.handbooks[handbook_id] for handbook_id in record["handbook_ids"]]
+    for handbook_id, handbook in zip(record["handbook_ids"], members, strict=True):
+        if (other := state.source_of.get(handbook)) is not None:
+            message = f"handbook '{handbook_id}' is in source '{names[other]}' already, but may be in one source only."
+            return "handbook_in_two_sources", message
+    state.source_of.update(dict.fromkeys(members, len(state.sources)))
+    return None
+
+
+def load_routes(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `routes`, `routed_evidence` and `route_traces`; after questions, sections, sources and systems are loaded."""
+    usable = usable_records(reader, state, ROUTE, lambda record: _route_problem(record, state))
+    for chunk in in_chunks(record for *_, record in usable):
+        state.has_routes = True
+        append_records(con, SOURCE_ROUTE, entries(chunk, "routes", "question", "system"))
+        append_records(con, ROUTED_EVIDENCE, entries(chunk, "evidence", "question", "system"))
+        append_records(con, ROUTE, chunk)
+
+
+def _route_problem(record: Record, state: LoadState) -> Problem | None:
+    """Number the ids of the entries of a routing; the problem of the first that is unknown."""
+    problems = (
+        *(state.resolve_ids(one, SOURCE_ROUTE.id_fields) for one in record["routes"]),
+        *(_passage_problem(passage, state) for passage in record["evidence"]),
+    )
+    return next(filter(None, problems), None)
+
+
+def _passage_problem(passage: Record, state: LoadState) -> Problem | None:
+    """Number the ids of a passage, or state which of them is unknown or inconsistent with the others."""
+    named = ROUTED_EVIDENCE.id_fields
+    if unknown := state.resolve_ids(passage, {"handbook": named["handbook"]}):
+        return unknown
+    own = state.source_of.get(passage["handbook"])
+    if passage["source_id"] is None:
+        passage["source"] = own
+    elif unknown := state.resolve_ids(passage, {"source": named["source"]}):
+        return unknown
+    elif passage["source"] != own:
+        return "wrong_source", f"handbook '{passage['handbook_id']}' is not in source '{passage['source_id']}'."
+    return _place_problem(passage, state)
+
+
+def _place_problem(passage: Record, state: LoadState) -> Problem | None:
+    # A release without texts cannot be checked
+    if not state.sections or passage["section_id"] is None:
+        return None
+    length = state.sections.get((passage["handbook"], passage["section_id"]))
+    if length is None:
+        words = f"section '{passage['section_id']}' of handbook '{passage['handbook_id']}' is not in sections."
+        return "unknown_section", words
+    if passage["end"] is not None and passage["end"] > length:
+        return "passage_outside", f"a passage ends at {passage['end']:,}, but its section has {length:,} characters."
+    return None
+
+
+# -- loading reference answers, and the scores of answers of systems on the eight criteria -------------------
+
+SCORES = tuple(name.value for name in CRITERIA)
+ANSWERED = "select question, system from system_answers union all select question, null from reference_answers"
+
+
+def load_references(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `reference_answers`, `question_types` and `question_sources`, after questions and sources."""
+
+    def unknown_source(record: Record) -> Problem | None:
+        named = (record["primary_source"], *record["required_sources"])
+        return next((state.unknown_id("source", name) for name in named if name and name not in state.sources), None)
+
+    records = [record for *_, record in usable_records(reader, state, REFERENCE_RECORD, unknown_source)]
+    append_records(con, REFERENCE_RECORD, records)
+    sources = list(_question_sources(records, state))
+    answers = [(record["question"], index, text) for record in records for index, text in enumerate(record["answers"])]
+    for table, columns, found in (
+        ("question_sources", ("question", "source", "is_primary"), sources),
+        ("reference_answers", ("question", "place", "answer"), answers),
+    ):
+        if found:
+            append(con, table, dict(zip(columns, zip(*found, strict=True), strict=True)))
+
+
+def _question_sources(records: Iterable[Record], state: LoadState) -> Iterator[tuple[int, int, bool]]:
+    """One row for each source that a question needs, each once, the primary one among them."""
+    for record in records:
+        primary = record["primary_source"]
+        for name in dict.fromkeys((*([primary] if primary else []), *record["required_sources"])):
+            yield record["question"], state.sources[name], name == primary
+
+
+def _judged(record: Record) -> Mapping[str, str]:
+    """The ids of a judgement; that of the reference answer names no system."""
+    record["system"] = None
+    named = CRITERIA_SCORES.id_fields
+    return {"question": named["question"]} if record["system_id"] == REFERENCE else named
+
+
+def load_criteria(con: Connection, reader: RecordReader, state: LoadState) -> None:
+    """Fill `criteria`, after the answers and references. Scores of answers that the release does not bring are noted."""
+    answered = set(rows(con, ANSWERED))
+    usable = usable_records(reader, state, CRITERIA_SCORES, ids=_judged)
+    append_records(con, CRITERIA_SCORES, _noted(reader, usable, answered))
+
+
+def _noted(reader: RecordReader, usable: Iterator[Usable], answered: set[tuple[int, int | None]]) -> Iterator[Record]:
+    """The scores; how many of a file lack a score, or an answer in the release, is noted."""
+    for _, of_file in groupby(usable, lambda one: one[0].file):
+        incomplete = without_answer = 0
+        line: FileCount
+        for line, _, record in of_file:  # noqa: B007 - the line of the file, used after the loop
+            incomplete += any(record[name] is None for name in SCORES)
+            without_answer += (record["question"], record["system"]) not in answered
+            yield record
+        for code, count, words in (
+            ("incomplete_criteria", incomplete, "lack at least one of the eight scores"),
+            ("criteria_without_answer", without_answer, "are about an answer that is not in the release"),
+        ):
+            if count:
+                message = f"{count:,} of {line.loaded:,} records {words}. They were loaded."
+                reader.note(line, WHOLE_FILE, NOTED, code, message)

@@ -17,45 +17,45 @@ ELLIPSIS = "…"
 ACCENT = "Mn"  # the Unicode category of marks over and under letters
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """Characters `start` to `end` of a text."""
 
     start: int
     end: int
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A piece of a text, and whether it is what was searched for."""
 
     text: str
     is_hit: bool
 
 
-def find_hits(text: str, words: Iterable[str]) -> tuple[Hit, ...]:
+def find_hits(text: str, words: Iterable[str]) -> tuple[SearchHit, ...]:
     """Every place of every word, in order; those that touch or overlap are one."""
     folded, origins = _folded(text)
     hits = sorted(
-        Hit(origins[start], _with_accents(text, origins[start + len(word) - 1] + 1))
+        SearchHit(origins[start], _with_accents(text, origins[start + len(word) - 1] + 1))
         for word in {_folded(word)[0] for word in words}
         for start in _places(folded, word)
     )
-    merged: list[Hit] = []
+    merged: list[SearchHit] = []
     for hit in hits:
         if merged and hit.start <= merged[-1].end:
-            merged[-1] = Hit(merged[-1].start, max(merged[-1].end, hit.end))
+            merged[-1] = SearchHit(merged[-1].start, max(merged[-1].end, hit.end))
         else:
             merged.append(hit)
     return tuple(merged)
 
 
-def parts(text: str, hits: Sequence[Hit]) -> tuple[Part, ...]:
+def parts(text: str, hits: Sequence[SearchHit]) -> tuple[TextPart, ...]:
     """The full text in pieces: hits and the text between them."""
     edges = [0, *(edge for hit in hits for edge in hit), len(text)]
-    pieces = (Part(text[start:end], index % 2 == 1) for index, (start, end) in enumerate(itertools.pairwise(edges)))
+    pieces = (TextPart(text[start:end], index % 2 == 1) for index, (start, end) in enumerate(itertools.pairwise(edges)))
     return tuple(piece for piece in pieces if piece.text)
 
 
-def excerpt(text: str, words: Iterable[str]) -> tuple[Part, ...]:
+def excerpt(text: str, words: Iterable[str]) -> tuple[TextPart, ...]:
     """One line of the text around the first hit, in pieces; () where nothing is found. It begins and ends at a space."""
     line = " ".join(text.split())
     hits = find_hits(line, words)
@@ -63,9 +63,9 @@ def excerpt(text: str, words: Iterable[str]) -> tuple[Part, ...]:
         return ()
     start = _after_space(line, hits[0].start - BEFORE, hits[0].start)
     stop = max(_before_space(line, start + EXCERPT, hits[0].end), hits[0].end)
-    shown = parts(line[start:stop], [Hit(hit.start - start, hit.end - start) for hit in hits if hit.end <= stop])
-    opening = (Part(ELLIPSIS, False),) if start else ()
-    return (*opening, *shown, *((Part(ELLIPSIS, False),) if stop < len(line) else ()))
+    shown = parts(line[start:stop], [SearchHit(hit.start - start, hit.end - start) for hit in hits if hit.end <= stop])
+    opening = (TextPart(ELLIPSIS, False),) if start else ()
+    return (*opening, *shown, *((TextPart(ELLIPSIS, False),) if stop < len(line) else ()))
 
 
 def _after_space(line: str, start: int, latest: int) -> int:

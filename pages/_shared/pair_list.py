@@ -20,7 +20,7 @@ from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
 from audit.metrics._search_places import ANSWER, QUESTION, TOPIC, SearchPlace
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.text.search_hits import Part, excerpt, find_hits, parts
+from audit.text.search_hits import TextPart, excerpt, find_hits, parts
 from audit.vocabulary import Label
 from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
@@ -42,7 +42,7 @@ SEVERITY = {label.value: label.code for label in Label}
 
 
 @dataclass(frozen=True)
-class Row:
+class PairRow:
     """One row.
 
     key     what `on_pick` gets
@@ -61,13 +61,13 @@ class Row:
     label: str
     colour: str
     significance: str
-    hits: tuple[Part, ...] = ()
-    excerpt: tuple[Part, ...] = ()
+    hits: tuple[TextPart, ...] = ()
+    excerpt: tuple[TextPart, ...] = ()
 
 
 def question_rows(
     run: Run, table: pd.DataFrame, occurrences: Mapping[str, Sequence[SearchPlace]], names: Mapping[str, str]
-) -> list[Row]:
+) -> list[PairRow]:
     """The rows of a list of questions (`disputed_questions`); `occurrences`: where searched words are (`places_in_questions`)."""
     words = terms(run)
     return [
@@ -85,7 +85,7 @@ def pair_rows(
     names: dict[str, str],
     occurrences: Mapping[PairKey, Sequence[SearchPlace]],
     weak: Mapping[tuple[str, str], Sequence[str]],
-) -> list[Row]:
+) -> list[PairRow]:
     """The rows of a list of pairs (`disagreements`).
 
     occurrences  where searched words are (`places_in_pairs`); weak  answers that rest on weak evidence (`weak_answers`)
@@ -100,7 +100,7 @@ def pair_rows(
     ]  # fmt: skip
 
 
-def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> Row:
+def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> PairRow:
     label = row.label if isinstance(row.label, str) else "unscored"
     significance = row.significance if isinstance(row.significance, str) else ""
     found_in = f"Found in {listed(_found_in_words(occurrence, names) for occurrence in occurrences)}" if occurrences else ""
@@ -108,7 +108,7 @@ def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], ro
     hits = find_hits(about, searched)
     # What the row shows anyway needs no excerpt.
     hidden = next((occurrence.text for occurrence in occurrences if occurrence.text != about), "")
-    return Row(
+    return PairRow(
         key, about, more, found_in, LABEL_WORDS[label], light_dark(LABEL_COLOURS[label]), significance,
         parts(about, hits) if hits else (), excerpt(hidden, searched),
     )  # fmt: skip
@@ -123,20 +123,20 @@ def _found_in_words(occurrence: SearchPlace, names: Mapping[str, str]) -> str:
     return {QUESTION: "the question", TOPIC: "the divergence topic"}.get(occurrence.kind, "the judge's reasoning")
 
 
-def question_list(run: Run, rows: Sequence[Row], opened: str) -> None:
+def question_list(run: Run, rows: Sequence[PairRow], opened: str) -> None:
     """Draw a list of questions; a click or an arrow key opens another."""
     headings = (title_of(run, "question"), "Label", "Significance")
     pick_list(rows, opened, headings, f"{title_of(run, 'questions')} that match", open_question)
 
 
-def pair_list(run: Run, rows: Sequence[Row], opened: PairKey) -> None:
+def pair_list(run: Run, rows: Sequence[PairRow], opened: PairKey) -> None:
     """Draw a list of pairs; a click or an arrow key opens another."""
     headings = (title_of(run, "handbooks"), "Label", "Significance")
     pick_list(rows, json.dumps(opened), headings, "Pairs that match", open_pair_of_row)
 
 
 def pick_list(
-    rows: Sequence[Row], opened: str | None, headings: tuple[str, str, str], name: str, on_pick: Callable[[str], None]
+    rows: Sequence[PairRow], opened: str | None, headings: tuple[str, str, str], name: str, on_pick: Callable[[str], None]
 ) -> None:
     """Draw the list; `on_pick` gets the key of a row that was picked, before the page is drawn again.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from audit.text.search_hits import Hit, find_hits
+from audit.text.search_hits import SearchHit, find_hits
 
 PARAM = "words"
 MAX_WORDS = 8
@@ -35,7 +35,7 @@ def hits_in(text: str, words: Sequence[str]) -> Callable[[int, int], Markup]:
     return lambda start, end: Markup().join(_fragments(text, hits, start, end))
 
 
-def _fragments(text: str, hits: Sequence[Hit], start: int, end: int) -> list[str]:
+def _fragments(text: str, hits: Sequence[SearchHit], start: int, end: int) -> list[str]:
     fragments, done = list[str](), start
     for hit in hits:
         first, last = max(hit.start, start), min(hit.end, end)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from audit.exports.sections.model import Section, Sentence
+from audit.exports.sections.model import SectionSpec, Sentence
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load
@@ -16,7 +16,7 @@ from pages._shared.systems import wide_chart
 from pages._shared.widgets import chart, counts, footer, say, table
 
 
-def show(run: Run, section: Section, **options: Any) -> pd.DataFrame:
+def show(run: Run, section: SectionSpec, **options: Any) -> pd.DataFrame:
     """A whole section, by the metric's options; where the metric has no row, what the section then says. The frame."""
     frame: pd.DataFrame = load(section.metric, run, **options)
     if not frame.empty:
@@ -28,20 +28,20 @@ def show(run: Run, section: Section, **options: Any) -> pd.DataFrame:
     return frame
 
 
-def heading(run: Run, section: Section) -> None:
+def heading(run: Run, section: SectionSpec) -> None:
     """Its heading, if it has one."""
     if section.heading:
         (st.subheader if section.below else st.header)(say(run, section.heading), anchor=False)
 
 
-def body(run: Run, section: Section, frame: pd.DataFrame) -> None:
+def body(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
     """The figure and the table."""
     if section.drawing:
         drawing(run, section, frame)
     listing(run, section, frame)
 
 
-def drawing(run: Run, section: Section, frame: pd.DataFrame) -> None:
+def drawing(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
     """The figure, and how to read it."""
     drawn = section.drawing
     assert drawn is not None
@@ -52,7 +52,7 @@ def drawing(run: Run, section: Section, frame: pd.DataFrame) -> None:
 
 def listing(
     run: Run,
-    section: Section,
+    section: SectionSpec,
     frame: pd.DataFrame,
     columns: Sequence[Column] = (),
     *,
@@ -73,7 +73,7 @@ def listing(
     footer(written, file or section.csv, run, section.metric.name)
 
 
-def rows(run: Run, section: Section, frame: pd.DataFrame, columns: Sequence[Column] = ()) -> None:
+def rows(run: Run, section: SectionSpec, frame: pd.DataFrame, columns: Sequence[Column] = ()) -> None:
     """The table alone."""
     shown = columns or section.metric.table.pick(run, *section.columns)
     table(section.ordered(frame), section.key, shown, rows=section.rows, digits=section.digits, decimals=section.decimals)

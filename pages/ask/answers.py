@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup, escape
 
-from audit.jobs.asked import Asked
+from audit.jobs.asking import Asked
 from audit.queries.citations import Citation, located
 from audit.queries.pair_view import Judgement
 from audit.release.sourced_answers import SourceCitation, SourcedStatement

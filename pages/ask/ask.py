@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from audit.charts.style import handbook_names
-from audit.jobs.asked import Asked
-from audit.jobs.asking import prepare
+from audit.jobs.asking import Asked, prepare
 from audit.queries.lookup import handbook_list
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings

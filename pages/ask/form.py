@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from audit.jobs.asked import Asked, AskScope, clean_question
-from audit.jobs.asking import ask_run
+from audit.jobs.asking import Asked, AskScope, ask_run, clean_question
 from audit.queries.run_texts import handbooks_with_texts
 from audit.settings import Settings
 from audit.store.runs import Run

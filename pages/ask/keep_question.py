@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from audit.commands import ADD_ASKED, load_object
-from audit.jobs.asked import Asked
+from audit.jobs.asking import Asked
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_rejudge

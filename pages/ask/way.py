@@ -10,7 +10,7 @@ import streamlit as st
 
 from audit.charts.routing import route_picture, source_colours
 from audit.exports.text_writers import file_name
-from audit.jobs.asked import QUESTION_ID, SYSTEM_ID, Asked
+from audit.jobs.asking import QUESTION_ID, SYSTEM_ID, Asked
 from audit.queries.citations import section_titles
 from audit.queries.routes import RoutedPassage, RoutedQuestionView, RoutedView, StoredRoute
 from audit.queries.routing_trace import linking_terms

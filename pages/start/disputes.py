@@ -30,8 +30,8 @@ POSITIONS, CENTERS = 2, 4
 def disputes(run: Run, questions: pd.DataFrame) -> None:
     """Rows of the metric `disputed_questions`, each a link to its question above its positions."""
     st.html(CSS)
-    listed = load(handbook_list, run)
-    centers = dict(zip(listed["handbook_id"].astype(str), listed["center"].astype(str), strict=True))
+    handbooks = load(handbook_list, run)
+    centers = dict(zip(handbooks["handbook_id"].map(str), handbooks["center"].map(str), strict=True))
     with st.container(key="disputes", gap="small"):
         for row in questions.to_dict("records"):
             asked = {"run": run.key, "question": str(row["question_id"])}

@@ -9,7 +9,15 @@ import pytest
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study
-from annotation.studies.adjudication import ADJUDICATED, AGREED, BlindRating, Dispute, close_study, gold_labels, list_disputes
+from annotation.studies.adjudication import (
+    ADJUDICATED,
+    AGREED,
+    BlindRating,
+    DisputedItem,
+    close_study,
+    gold_labels,
+    list_disputes,
+)
 from annotation.studies.verification import verify_study
 from tests.support.studies import NOW, item, people, rate, step, study_of
 
@@ -52,7 +60,7 @@ def test_disputes_are_hidden_during_labelling(lite: LabelStore) -> None:
 
 
 def test_the_adjudicator_sees_neither_names_nor_the_judge(disputed: LabelStore) -> None:
-    fields = {field.name for kind in (Dispute, BlindRating) for field in dataclasses.fields(kind)}
+    fields = {field.name for kind in (DisputedItem, BlindRating) for field in dataclasses.fields(kind)}
     assert fields == {
         "item_id",
         "question",

@@ -3,7 +3,7 @@ import pandas as pd
 from audit.charts.labels import share_heatmap
 from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.rates import AUDIT_RATES, rate_dots
-from audit.charts.theme_bars import theme_bars
+from audit.charts.themes import theme_bars
 from audit.vocabulary import Label
 
 

@@ -32,7 +32,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("audit/store/load_pairs.py", "name"): "a key of WORKING_COLUMNS or READING_COLUMNS",
     ("audit/store/load_pairs.py", "kind"): "a value of WORKING_COLUMNS or READING_COLUMNS",
     ("audit/store/load_pairs.py", "table"): "one of the two literals of the loop",
-    ("audit/store/tables.py", "name"): "the name of a vocabulary, a literal of audit.release.fields",
+    ("audit/store/tables.py", "name"): "the name of a vocabulary, a literal of audit.release.record_kind",
     ("audit/store/tables.py", "quoted"): "the terms of a vocabulary, which are constants",
     ("audit/store/tables.py", "kind.table"): "the table of a kind of record, a literal of its declaration",
     ("audit/store/tables.py", "columns"): "the columns of a kind of record and their types, literals of its declaration",

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from audit.jobs import asking as worker
-from audit.jobs.asked import MAX_CHARACTERS, Asked, AskScope, Step
+from audit.jobs.asking import MAX_CHARACTERS, Asked, AskScope, Step
 from audit.pipeline.asking.engine import RunLibrary
 from audit.release.write import write_jsonl
 from audit.settings import Settings

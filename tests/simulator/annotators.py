@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from annotation.label_store.engine import StudyError, open_label_store
-from annotation.studies.adjudication import Dispute
+from annotation.studies.adjudication import DisputedItem
 from annotation.studies.demo_studies import (
     ADJUDICATOR,
     DEMO_ACCOUNTS,
@@ -113,7 +113,7 @@ class SimulatedReaders:
         rounded = timedelta(seconds=seconds).total_seconds()
         return self._noted(Reading(study_id, annotator, item_id, label, rounded, significance, unsure))
 
-    def decide(self, study_id: str, dispute: Dispute) -> Reading:
+    def decide(self, study_id: str, dispute: DisputedItem) -> Reading:
         # The simulated adjudicator knows the truth.
         label, _ = self._truth[dispute.item_id]
         default = SIGNIFICANCES[1] if label in DISAGREEING else None

@@ -92,7 +92,7 @@ class PublishedFigure:
 
 
 @dataclass(frozen=True)
-class Source:
+class PublishedSource:
     """A source of published figures.
 
     key       of its rows in figures.csv

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from audit.evaluation.evidence_measures import JUDGED_MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.published.comparison import NOTES, RunFigures, Source, row_figure
+from audit.exports.published.comparison import NOTES, PublishedSource, RunFigures, row_figure
 from audit.metrics._routing import SEVERAL
 from audit.store.connection import rows
 from audit.vocabulary import plain
@@ -56,7 +56,7 @@ def routing_figures(context: ExportContext, names: Mapping[str, str]) -> RunFigu
     return figures
 
 
-ROUTING_SOURCE = Source(
+ROUTING_SOURCE = PublishedSource(
     key="routing",
     citation="Chen et al., Traceable Cross-Source RAG for Chinese Tibetan Medicine Question Answering (2026)",
     table="published_routing",

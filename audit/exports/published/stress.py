@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from audit.exports.context import ExportContext
-from audit.exports.published.comparison import NOTES, RunFigures, Source, published_figures, row_figure
+from audit.exports.published.comparison import NOTES, PublishedSource, RunFigures, published_figures, row_figure
 from audit.queries.stress import stress_scope, tested_systems
 
 DATASET = "pubmedqa"
@@ -68,7 +68,7 @@ def stress_figures(context: ExportContext, names: Mapping[str, str]) -> RunFigur
     return figures
 
 
-STRESS_SOURCE = Source(
+STRESS_SOURCE = PublishedSource(
     key="stress",
     citation=(
         "Comprehensive and Practical Evaluation of Retrieval-Augmented Generation Systems for Medical Question Answering (MedRGB)"

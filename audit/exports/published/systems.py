@@ -11,7 +11,7 @@ from typing import Any
 from audit.evaluation.criteria import REFERENCE
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.published.comparison import NOTES, PublishedFigure, RunFigure, RunFigures, Source, row_figure
+from audit.exports.published.comparison import NOTES, PublishedFigure, PublishedSource, RunFigure, RunFigures, row_figure
 from audit.metrics._systems import COMPOSITE
 from audit.store.connection import rows
 from audit.vocabulary import SystemMode
@@ -108,7 +108,7 @@ def _figure(row: Mapping[Hashable, Any], name: str) -> RunFigure:
     return row_figure(row, name, number)
 
 
-SYSTEMS_SOURCE = Source(
+SYSTEMS_SOURCE = PublishedSource(
     key="systems",
     citation="Fensore, Carrillo-Larco, Shah and Ho, Does Domain-Specific RAG Help LLMs Answer Consumer Health Questions?",
     table="published_systems",

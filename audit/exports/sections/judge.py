@@ -9,7 +9,7 @@ import pandas as pd
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, SEVERE
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import Section, TableMaker, listed_as, most_of, own_table
+from audit.exports.sections.model import SectionSpec, TableMaker, listed_as, most_of, own_table
 from audit.exports.table_model import Picture
 from audit.metrics import Metric
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_reading
@@ -29,14 +29,14 @@ CHECK_RATES = (
     Rate("to disagreement", FIGURE_WORDS["to disagreement"], "of", "checks", SEVERE),
     Rate("to agreement", FIGURE_WORDS["to agreement"], "of", "checks", LABEL_COLOURS[Label.CONSISTENT]),
 )
-READING = Section(
+READING = SectionSpec(
     judge_reading,
     key="read",
     heading="How the judge's replies were read",
     columns=("name", "count", "of", "value", "interval"),
     digits=2,
 )
-PLANTED = Section(
+PLANTED = SectionSpec(
     planted_changes,
     key="planted",
     heading="Does the judge see what changes the label, and only that?",

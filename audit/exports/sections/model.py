@@ -53,7 +53,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Section:
+class SectionSpec:
     """One metric, as a page shows it and an export writes it.
 
     metric    whose frame it shows
@@ -180,7 +180,7 @@ def own_table(
 # -- figures of an export ----------------------------------------------------------------------------------------------
 
 
-def picture_of(section: Section, missing: Words, *, called: str = "", **options: Any) -> PictureMaker:
+def picture_of(section: SectionSpec, missing: Words, *, called: str = "", **options: Any) -> PictureMaker:
     """What makes the figure of a section; the arguments are those of a table."""
     drawing = section.drawing
     assert drawing is not None, f"{section.metric.name} has no figure"

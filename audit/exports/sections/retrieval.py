@@ -10,7 +10,7 @@ from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import Figure, handbook_names
 from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import Drawing, Section, TableMaker, if_empty, listed_as, own_table, picture_of
+from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Table
 from audit.metrics.retrieval import COST_TABLE, MEANINGS, MEANS, MEASURE_TITLES, MODE_TITLES, TABLE, retrieval, retrieval_paired
 from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
@@ -31,7 +31,7 @@ def _strategies(frame: pd.DataFrame) -> Figure:
     return rate_dots(frame, "strategy", RATES)
 
 
-STRATEGIES = Section(
+STRATEGIES = SectionSpec(
     retrieval,
     key="measures",
     drawing=Drawing(
@@ -43,27 +43,27 @@ STRATEGIES = Section(
     ),
     reading=MEANINGS + " Lines are 95 % intervals for other {questions}.",
 )
-AGAINST_THE_FIRST = Section(
+AGAINST_THE_FIRST = SectionSpec(
     retrieval_paired,
     key="paired",
     columns=("strategy", "measure", "change", "moves", "questions", "trials"),
     sentence="Both strategies made the same searches, so differences in difficulty between {questions} cancel out.",
     rows=15,
 )
-CITING = Section(
+CITING = SectionSpec(
     retrieval_answers,
     key="answered",
     heading="Answers that cite the known section",
     empty="No answer of this run comes from a search with a known section.",
 )
-BY_GROUP = Section(
+BY_GROUP = SectionSpec(
     retrieval,
     key="by",
     heading="Where the section is harder to find",
     columns=("strategy", "trials", "hit_5", "hit_1", "mrr"),
     sentence="With few searches the intervals are wide: read each share together with its interval.",
 )
-MISSED = Section(
+MISSED = SectionSpec(
     retrieval_missed,
     key="missed",
     heading="Searches that a strategy missed",

@@ -13,7 +13,7 @@ from audit.errors import AuditError
 from audit.evaluation.routing_measures import MEASURES
 from audit.exports.context import ExportContext
 from audit.exports.pivoted import pivoted
-from audit.exports.sections.model import Drawing, Section, TableMaker, Words, if_empty, own_table, picture_of
+from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, Words, if_empty, own_table, picture_of
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics._routing import INTERVALS, KIND, MEANINGS
@@ -36,7 +36,7 @@ def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values("measure", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
 
 
-CHOICE = Section(
+CHOICE = SectionSpec(
     routing,
     key="routing_table",
     heading="How well systems choose sources",
@@ -56,26 +56,26 @@ CHOICE = Section(
     notes=True,
     decimals=3,
 )
-CHOICE_BY_KIND = Section(
+CHOICE_BY_KIND = SectionSpec(
     routing,
     key="routing_kinds",
     columns=("kind", "name", "measure", "measured", "mean"),
     decimals=3,
     file="routing-by-kind",
 )
-DIFFERENCES = Section(
+DIFFERENCES = SectionSpec(
     routing_differences,
     key="routing_differences",
     columns=("measure", "name", "change", "moves", "of", "value", "first"),
     decimals=3,
 )
-SHARES = Section(
+SHARES = SectionSpec(
     source_shares,
     key="shares",
     heading="Does one source dominate the evidence?",
     columns=("source_id", "name", "authority", "first", "budget", "evidence", "text", "required", "covered"),
 )
-SHARES_BY_KIND = Section(
+SHARES_BY_KIND = SectionSpec(
     source_shares,
     key="kind_shares",
     heading="By kind of {question}",
@@ -111,7 +111,7 @@ def _known(context: ExportContext, metric: str, **options: Any) -> pd.DataFrame:
     return frame
 
 
-def of_routing(section: Section, stem: str = "", **options: Any) -> TableMaker:
+def of_routing(section: SectionSpec, stem: str = "", **options: Any) -> TableMaker:
     """A metric of routing as a table; left out, with a reason, where the run has nothing for it."""
     return own_table(section.metric, _routed, stem=stem, missing=_missing(section.metric.name), **options)
 

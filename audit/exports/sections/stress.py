@@ -14,7 +14,7 @@ from audit.evaluation.stress_measures import StressMeasure as M
 from audit.exports.context import ExportContext
 from audit.exports.pivoted import pivoted
 from audit.exports.published.stress import curves_behind
-from audit.exports.sections.model import PictureMaker, Section, TableMaker, if_empty, listed_as, own_table
+from audit.exports.sections.model import PictureMaker, SectionSpec, TableMaker, if_empty, listed_as, own_table
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics._stress import (
@@ -34,26 +34,26 @@ from audit.tables import Column, TableSpec
 from audit.vocabulary import StressTest
 
 SIGNAL, CORRECT, DOCUMENTS = "Signal among the documents", "Documents that are factually correct", "Documents shown"
-CURVES = Section(
+CURVES = SectionSpec(
     stress_curves,
     key="curves_table",
     columns=("name", "size", "signal_share", "measure", "value", "of", "items", "questions", "unread"),
     rows=16,
 )
-SELECTIVE = Section(
+SELECTIVE = SectionSpec(
     stress_selective,
     key="selective_table",
     heading="Does a system know when to decline?",
     columns=("name", "size", "signal_share", "readable", "answered", "coverage", "accuracy"),
 )
-PAIRED = Section(
+PAIRED = SectionSpec(
     stress_paired,
     key="paired",
     columns=("measure", "name", "size", "signal_share", "change", "moves", "of", "value", "first"),
     rows=16,
     decimals=3,
 )
-CONTEXTS = Section(
+CONTEXTS = SectionSpec(
     stress_contexts,
     key="contexts",
     heading="The documents as they were shown",
@@ -115,7 +115,7 @@ def _replies(context: ExportContext, frame: pd.DataFrame) -> str:
     return context.fill(f"{curves['system_id'].nunique()} systems, {scope['instances'].sum():,} instances")
 
 
-def of_stress(section: Section) -> TableMaker:
+def of_stress(section: SectionSpec) -> TableMaker:
     """A metric of stress tests as a table; left out, with a reason, where nobody took the tests."""
     missing = if_empty(NONE_MEASURED, what=f"data for '{section.metric.name}'")
     return own_table(section.metric, _replies, missing=missing)

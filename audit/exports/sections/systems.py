@@ -24,7 +24,7 @@ from audit.evaluation.evidence_measures import EVIDENCE_MEASURES
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import Drawing, Section, TableMaker, if_empty, listed_as, own_table, picture_of
+from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics import Metric
 from audit.metrics._systems import (
@@ -71,7 +71,7 @@ def by_measure(frame: pd.DataFrame) -> pd.DataFrame:
 
 # -- what each system did, and how good it is --------------------------------------------------------------------------
 
-REPLIES = Section(
+REPLIES = SectionSpec(
     systems,
     key="replies",
     heading="What each system did",
@@ -89,7 +89,7 @@ def _evaluations(frame: pd.DataFrame) -> str:
     return f"{frame['evaluations'].sum():,} evaluations; {frame['complete'].sum():,} have all eight scores." + judged
 
 
-QUALITY = Section(
+QUALITY = SectionSpec(
     composite,
     key="composite_table",
     heading="How a judge scored the answers",
@@ -106,7 +106,7 @@ QUALITY = Section(
     columns=("name", "mean", "sd", "answers", "evaluations", "complete", "incomplete", "unscored"),
     sentence=_evaluations,
 )
-CRITERION_SCORES = Section(
+CRITERION_SCORES = SectionSpec(
     criteria_scores,
     key="scores",
     heading="Criterion by criterion",
@@ -117,7 +117,7 @@ CRITERION_SCORES = Section(
     ),
     columns=("criterion", "name", "score", "meaning", "answers", "of", "share", "unread"),
 )
-DIFFERENCES = Section(
+DIFFERENCES = SectionSpec(
     system_differences,
     key="differences_table",
     drawing=Drawing(
@@ -143,7 +143,7 @@ def _compares_words(frame: pd.DataFrame) -> str:
     return warning if against_references else ""
 
 
-MEASURES = Section(
+MEASURES = SectionSpec(
     system_measures,
     key="measures_table",
     heading="Measured against reference answers and known sections",
@@ -161,7 +161,7 @@ MEASURES = Section(
     sentence=_compares_words,
     decimals=3,
 )
-BY_TYPE = Section(
+BY_TYPE = SectionSpec(
     system_measures,
     key="types",
     heading="By question type",
@@ -179,7 +179,7 @@ def _preference_bars(frame: pd.DataFrame) -> Figure:
     return preference_bars(named)
 
 
-PREFERENCES = Section(
+PREFERENCES = SectionSpec(
     preferences,
     key="preferences_table",
     heading="Which answer is preferred",
@@ -192,7 +192,7 @@ PREFERENCES = Section(
     ),
     sentence=lambda frame: f"{frame['comparisons'].sum():,} comparisons. Each bar is 100 % of those named above it.",
 )
-STRENGTHS = Section(
+STRENGTHS = SectionSpec(
     bradley_terry,
     key="strengths_table",
     heading="Strength of each system, from all comparisons",
@@ -201,7 +201,7 @@ STRENGTHS = Section(
     sentence="Two systems whose strengths differ by 1 are preferred at odds of 2.7 to 1.",
     file="strengths",
 )
-ALIGNMENT = Section(
+ALIGNMENT = SectionSpec(
     preference_alignment,
     key="alignment",
     heading="Does the judge prefer what people prefer?",
@@ -209,8 +209,8 @@ ALIGNMENT = Section(
     empty="Not measured: no comparison was made by people and by a judge.",
     sentence="The three rules show how much depends on what a tie of the judge counts as.",
 )
-PEOPLE = Section(preference_raters, key="raters")
-EFFECTS = Section(
+PEOPLE = SectionSpec(preference_raters, key="raters")
+EFFECTS = SectionSpec(
     preference_effects,
     key="effects",
     heading="Does the side or the length of an answer decide?",
@@ -228,14 +228,14 @@ TRUST = (
 
 # -- retrieval ---------------------------------------------------------------------------------------------------------
 
-DOWNSTREAM = Section(
+DOWNSTREAM = SectionSpec(
     downstream,
     key="downstream_table",
     heading="Does a better search give a better answer?",
     empty="Not measured: no system has both measures of retrieval and measures of its answers.",
     sentence="A correlation does not prove a cause: what makes a {question} easy to search may make it easy to answer.",
 )
-WHEN_TO_RETRIEVE = Section(
+WHEN_TO_RETRIEVE = SectionSpec(
     when_to_retrieve,
     key="when_table",
     heading="When is it better to retrieve?",
@@ -322,9 +322,9 @@ def replies_behind(context: ExportContext, frame: pd.DataFrame) -> str:
     return context.fill(f"{asked.notna().sum()} systems, {int(asked.sum()):,} replies to {{questions}}")
 
 
-def of_systems(shown: Section | Metric[...] | str, stem: str = "", title: str = "", **options: Any) -> TableMaker:
+def of_systems(shown: SectionSpec | Metric[...] | str, stem: str = "", title: str = "", **options: Any) -> TableMaker:
     """A metric of answering systems as a table; left out, with a reason, where the run has nothing for it."""
-    metric = shown.metric.name if isinstance(shown, Section) else shown if isinstance(shown, str) else shown.name
+    metric = shown.metric.name if isinstance(shown, SectionSpec) else shown if isinstance(shown, str) else shown.name
     missing = if_empty(NONE_MEASURED, what=f"data for '{stem or metric}'")
     return own_table(metric, replies_behind, stem=stem, title=title, missing=missing, **options)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.jobs.asked import NOTHING, QUESTION_ID, Asked, AskScope, Step, clean_question, no_step
+from audit.jobs.asking import NOTHING, QUESTION_ID, Asked, AskScope, Step, clean_question, no_step
 from audit.metrics.position_groups import ANSWERS, NOT_ADDRESSED, SELF, UNREAD, UNSCORED, in_groups
 from audit.pipeline.answers.evidence import GroundedQuestion, meets
 from audit.pipeline.answers.files import unread_record

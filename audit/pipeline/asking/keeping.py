@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from audit.jobs.asked import SYSTEM_ID, Asked
+from audit.jobs.asking import SYSTEM_ID, Asked
 from audit.jobs.progress import Progress
 from audit.pipeline.judging.corpus import AnswerToJudge, QuestionToJudge
 from audit.pipeline.stages.judging_runs import judge_by_rules, read_corpus

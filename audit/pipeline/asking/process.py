@@ -15,7 +15,7 @@ from collections import OrderedDict
 from typing import BinaryIO
 
 from audit.errors import AuditError
-from audit.jobs.asked import DONE, REFUSED, STEP, Asked, AskRequest
+from audit.jobs.asking import DONE, REFUSED, STEP, Asked, AskRequest
 from audit.pipeline.asking.engine import RunLibrary
 
 KEPT_LIBRARIES = 2

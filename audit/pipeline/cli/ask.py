@@ -13,7 +13,7 @@ from typing import Any
 from audit.atomic_io import write_atomic
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, share
 from audit.errors import AuditError
-from audit.jobs.asked import clean_question
+from audit.jobs.asking import clean_question
 from audit.pipeline.cli.closed_book import generator_settings
 from audit.pipeline.cli.model_calls import ask_all, model_of
 from audit.pipeline.generation.several_sources_model import model_answers, passages_in_prompt, sourced_task

@@ -21,6 +21,7 @@ from audit.pipeline.stress.running.prompts import load_stress_prompts
 from audit.pipeline.stress.running.readers import READER_NAMES, readers
 from audit.pipeline.stress.running.run_stress import (
     REPLIES_FILE,
+    EarlierTables,
     InstanceFilter,
     StressInput,
     earlier_tables,
@@ -87,8 +88,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.readers:
         return _run_readers(arguments, settings, stress_input, chosen)
     task = _task(arguments, settings, chosen)
-    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
-    earlier, summary = earlier_tables(stress_input, settings.max_object_bytes), Summary(WORDS)
+    # Checked first: a file that cannot be rewritten must not be discovered after hours of calls. An estimate changes nothing
+    earlier = EarlierTables({}, {}) if arguments.dry_run else earlier_tables(stress_input, settings.max_object_bytes)
+    summary = Summary(WORDS)
 
     def write(replies: Replies, servers: list[str]) -> int:
         system = _model_system(arguments, task, servers)

@@ -26,8 +26,8 @@ from audit.pipeline.llm.runner import CallStats
 from audit.pipeline.llm.tasks import StageCost
 from audit.pipeline.rules.labels import baseline
 from audit.pipeline.rules.labels.precision import precision_record, precision_text
-from audit.release.fields import field_names
 from audit.release.handbook_kinds import HANDBOOK, QUESTION, SECTION, TRIAL
+from audit.release.record_kind import field_names
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
 from audit.vocabulary import PAIR_COLUMNS, RULES_JUDGE, PairIds, nearest

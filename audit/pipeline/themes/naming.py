@@ -161,6 +161,7 @@ def naming_call(prompt: Prompt, model: str, number: int, card: Card) -> Call:
 
 
 def parse_name(reply: Reply | None) -> str | None:
-    """The name in a reply; None where the reply has no name, or one that is too long."""
-    read = read_reply(NameReply, reply).only("no name")[0] if reply else None
-    return read.name if read else None
+    """The name in a reply that is nothing but the object asked for; None where it has no name, or one that is too long."""
+    reading = read_reply(NameReply, reply) if reply else None
+    value = reading.only("no name")[0] if reading and reading.whole else None
+    return value.name if value else None

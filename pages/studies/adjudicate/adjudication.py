@@ -10,7 +10,7 @@ from typing import Any
 from annotation.label_store.results import NewDecision, submit_decision
 from annotation.label_store.studies import Study
 from annotation.schemes import PAIRS, Scheme
-from annotation.studies.adjudication import BlindRating, Dispute, list_disputes
+from annotation.studies.adjudication import BlindRating, DisputedItem, list_disputes
 from audit.errors import AuditError
 from pages._blinded.access import label_store, now
 from pages._blinded.labelling.sentences import browser_ranges, marks_of
@@ -77,7 +77,7 @@ class Adjudication:
             "failed": {key: self.handled[key] for key in keys if self.handled.get(key)},
         }  # fmt: skip
 
-    def _window(self, disputes: Sequence[Dispute], current: str | None) -> list[dict[str, Any]]:
+    def _window(self, disputes: Sequence[DisputedItem], current: str | None) -> list[dict[str, Any]]:
         names = [dispute.item_id for dispute in disputes]
         at = names.index(current) if current in names else len(names)
         undecided = [index for index, dispute in enumerate(disputes) if dispute.decision is None]
@@ -87,7 +87,7 @@ class Adjudication:
         return [dispute_view(disputes[index], index + 1, self.study.scheme) for index in shown]
 
 
-def dispute_view(dispute: Dispute, position: int, scheme: Scheme) -> dict[str, Any]:
+def dispute_view(dispute: DisputedItem, position: int, scheme: Scheme) -> dict[str, Any]:
     """A dispute as the browser gets it: an item of the labelling board, with the annotators' labels."""
     decision = dispute.decision
     answers = (dispute.first, dispute.second)
@@ -111,7 +111,7 @@ def _whose(ratings: int) -> Sequence[str]:
     return ("One annotator", "The other annotator") if ratings == 2 else ("One annotator", *["Another annotator"] * (ratings - 1))
 
 
-def _rating_view(who: str, rating: BlindRating, dispute: Dispute, scheme: Scheme) -> dict[str, Any]:
+def _rating_view(who: str, rating: BlindRating, dispute: DisputedItem, scheme: Scheme) -> dict[str, Any]:
     label = scheme.names[str(scheme.turned(rating.label, dispute.swapped))]
     side = f"answer {label}" if label in scheme.sides and scheme is not PAIRS else label
     more = [f"{rating.significance} significance" if rating.significance else "", "unsure" if rating.flagged else ""]

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from audit.errors import AuditError
-from audit.jobs.asked import MAX_CHARACTERS, Asked, AskScope, clean_question
-from audit.jobs.asking import Worker, ask_run, close_workers, prepare
+from audit.jobs.asking import MAX_CHARACTERS, Asked, AskScope, Worker, ask_run, clean_question, close_workers, prepare
 from audit.metrics.position_groups import position_groups
 from audit.pipeline.asking.engine import RunLibrary
 from audit.pipeline.asking.keeping import release_name, write_asked
@@ -158,7 +157,7 @@ def test_another_process_answers_and_one_that_dies_is_started_again(run: Run, tm
 
 @pytest.mark.slow
 def test_a_process_that_takes_too_long_is_ended_and_a_sentence_says_what_next(run: Run, tmp_path: Path) -> None:
-    from audit.jobs.asked import AskRequest
+    from audit.jobs.asking import AskRequest
 
     worker = Worker()
     with pytest.raises(AuditError, match="could not be read within 0 seconds"):

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from audit.pipeline.retrieval.hybrid import (
+    TermStatistics,
     expanded,
     expansion_terms,
     medical_terms,
     most_relevant_and_unlike,
     repeats,
+    term_statistics,
     with_overlap,
 )
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
@@ -23,7 +25,6 @@ from audit.pipeline.retrieval.model import Query, Retrieval
 from audit.pipeline.retrieval.retrievers import Reranker
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.retrieval.strategies import index_settings
-from audit.pipeline.retrieval.term_statistics import TermStatistics, term_statistics
 from audit.text.documents import Section
 from tests.pipeline.retrieval.handbooks import ALDER, FLY, build_strategy, handbook, meanings
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
-from audit.pipeline.retrieval.index import split_into_chunks
-from audit.pipeline.retrieval.sentence_chunks import TOKEN, sentence_chunks
+from audit.pipeline.retrieval.index import TOKEN, sentence_chunks, split_into_chunks
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from tests.pipeline.retrieval.handbooks import ALDER
 

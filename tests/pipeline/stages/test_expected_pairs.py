@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.stages.expected_pairs import ExpectedPairs, answers_so_far
+from audit.pipeline.stages.plan import ExpectedPairs, answers_so_far
 
 
 def answers(*patterns: str) -> list[tuple[str, bool, int]]:

@@ -1,6 +1,6 @@
 """Ids that stay with a theme."""
 
-from audit.pipeline.themes.draft import kept_ids, theme_id
+from audit.pipeline.themes.build import kept_ids, theme_id
 
 OLD = [f"phrase {number}" for number in range(50)]
 

@@ -1,7 +1,7 @@
 """Repair of characters: ligatures, symbol fonts, raised digits and signs, degree signs.
 
 Fonts give many glyphs no Unicode character, or one of the private use area that only the font can draw. The tables here map
-what handbooks are set with; whatever stays private or unknown counts against the quality of its page (`page_quality`).
+what handbooks are set with; whatever stays private or unknown counts as unreadable (`audit.pipeline.corpus.quality`).
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
-from audit.release.fields import field_names
 from audit.release.handbook_kinds import QUESTION
 from audit.release.layout import FORMATS, format_suffix
+from audit.release.record_kind import field_names
 from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
 from audit.release.values import AS_JSON, Reject, is_missing, required_text

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
 from typing import Any
 
-from audit.pipeline.retrieval.across.bridging import QuestionGraph, bridge, question_graph
+import numpy as np
+from numpy.typing import NDArray
+
 from audit.pipeline.retrieval.across.consolidation import EvidenceChunk, Routed, consolidate
-from audit.pipeline.retrieval.across.entities import EntityRecogniser, medical_recogniser
-from audit.pipeline.retrieval.across.graph import graph_of
-from audit.pipeline.retrieval.across.library import ChunkHit, Library
-from audit.pipeline.retrieval.across.packing import Packing, pack
+from audit.pipeline.retrieval.across.entities import Entity, EntityRecogniser, medical_recogniser
+from audit.pipeline.retrieval.across.graph import EntityGraph, Mask, graph_of, named_in
+from audit.pipeline.retrieval.across.library import ChunkHit, Library, chunk_id
 from audit.pipeline.retrieval.across.routing import Routing, required_notes, route
-from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
-from audit.pipeline.retrieval.across.support import fused
+from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings, GraphSettings, PackingSettings
+from audit.pipeline.retrieval.across.support import Alignment, fused
 from audit.release.sourced_answers import ChunkId
 from audit.text.language import language_name, language_of
 
@@ -155,3 +159,190 @@ def _language_notes(library: Library, question: str) -> Iterator[str]:
             f"The question seems to be {language_name(language)}, and the handbooks are {names}. Words are compared as they are "
             "written, so few may match; ask it in the handbooks' language."
         )
+
+
+# -- which passages are kept under a limit of tokens: every required source first, then the best. Source: S1 -
+
+CHARACTERS_PER_TOKEN = 4.0
+"""A rule of thumb for English; a model's own tokens are known to its server only."""
+REQUIRED, EXPECTED, RANKED = "required", "expected", "ranked"
+TOO_LONG, HANDBOOK_FULL, ENOUGH = "does not fit", "handbook has its share", "enough passages"
+
+
+@dataclass(frozen=True)
+class PackingStep:
+    """The packing decision about a passage: kept as `required`, `expected` or `ranked`, or the reason why it was left out."""
+
+    passage: EvidenceChunk
+    tokens: int
+    decision: str
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The passages that were kept, best first, every decision in order, and messages for the user."""
+
+    passages: tuple[EvidenceChunk, ...]
+    steps: tuple[PackingStep, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the passages, by the rule of thumb."""
+        return sum(passage_tokens(passage) for passage in self.passages)
+
+
+def passage_tokens(passage: EvidenceChunk) -> int:
+    """Rough tokens of a passage: characters / 4, rounded up."""
+    return ceil(len(passage.text) / CHARACTERS_PER_TOKEN)
+
+
+def pack(
+    ranked: Sequence[EvidenceChunk], required: Iterable[str], settings: PackingSettings, expected: Iterable[str] = ()
+) -> Packing:
+    """The passages that are kept of those that are ranked, best first.
+
+    First the best passage of each required source that fits, in the order of these passages; then the rest, as long as
+    tokens, the number of passages and the share of a handbook allow.
+
+    expected  sources that are covered next, after the required ones
+    """
+    packer, needed, wanted = _Packer(settings), set(required), set(expected)
+    for sources, reason in ((needed, REQUIRED), (wanted - needed, EXPECTED)):
+        for passage in ranked:
+            if passage.source_id in sources and packer.decide(passage, reason):
+                sources.discard(passage.source_id)
+    for passage in ranked:
+        packer.decide(passage, RANKED)
+    packed = tuple(passage for passage in ranked if passage in packer.packed)
+    with_passages = {passage.source_id for passage in ranked}
+    return Packing(
+        packed, tuple(packer.steps.values()), tuple(_coverage_notes(ranked, packed, sorted(needed & with_passages), settings))
+    )
+
+
+class _Packer:
+    """Keeps passages while there is room."""
+
+    def __init__(self, settings: PackingSettings) -> None:
+        self.settings = settings
+        self.packed: list[EvidenceChunk] = []
+        # By the passage: a required one that did not fit is considered again at its rank
+        self.steps: dict[tuple[str, str, int, int], PackingStep] = {}
+        self._tokens = 0
+        self._handbooks: Counter[str] = Counter()
+
+    def decide(self, passage: EvidenceChunk, reason: str) -> bool:
+        """Keep the passage if there is room for it."""
+        chunk = passage.candidate.chunk_id
+        key = (*chunk, passage.end)
+        if passage in self.packed:
+            return True
+        tokens = passage_tokens(passage)
+        obstacle = self._obstacle(chunk.handbook_id, tokens)
+        self.steps[key] = PackingStep(passage, tokens, obstacle or reason)
+        if obstacle is None:
+            self.packed.append(passage)
+            self._tokens += tokens
+            self._handbooks[chunk.handbook_id] += 1
+        return obstacle is None
+
+    def _obstacle(self, handbook_id: str, tokens: int) -> str | None:
+        most, share = self.settings.passages, self.settings.per_handbook
+        if most is not None and len(self.packed) >= most:
+            return ENOUGH
+        if share is not None and self._handbooks[handbook_id] >= share:
+            return HANDBOOK_FULL
+        return TOO_LONG if self._tokens + tokens > self.settings.tokens else None
+
+
+def _coverage_notes(
+    ranked: Sequence[EvidenceChunk], packed: Sequence[EvidenceChunk], missing: Sequence[str], settings: PackingSettings
+) -> list[str]:
+    if ranked and not packed:
+        shortest = min(map(passage_tokens, ranked))
+        return [
+            f"{settings.tokens} tokens are too few for any passage: the shortest of {len(ranked)} has about {shortest}. "
+            "No passage was kept; allow more tokens."
+        ]
+    return [
+        f"No passage of the required source '{source}' fits within {settings.tokens} tokens and the other limits. "
+        "The evidence does not cover it."
+        for source in missing
+    ]
+
+
+# -- the alignment graph for one question: its seeds, the chunks within reach, and their distances -----------
+
+
+@dataclass(frozen=True)
+class QuestionGraph:
+    """The graph as one question sees it.
+
+    entities  of the question; `unknown`: those that no chunk names, or too many to link
+    seeds     columns of the seed entities that link
+    hops      chunk number -> hops from the seeds, 0 out of reach
+    """
+
+    graph: EntityGraph
+    linking: Mask
+    entities: tuple[Entity, ...]
+    unknown: tuple[Entity, ...]
+    seeds: tuple[int, ...]
+    hops: NDArray[np.int64]
+
+    @cached_property
+    def _linked_columns(self) -> frozenset[int]:
+        return frozenset(column for column in named_in(self.graph, self.entities) if self.linking[column])
+
+    def alignment(self, hit: ChunkHit) -> Alignment:
+        """Where a chunk is in it."""
+        number = self.graph.number_of(hit)
+        shared = self._linked_columns.intersection(self.graph.columns(number).tolist())
+        hops = int(self.hops[number])
+        # Two edges a hop, from an entity over a chunk to an entity; a chunk of the first hop names the seed itself
+        return Alignment(len(shared), 2 * (hops - 1) if hops else None)
+
+
+def question_graph(graph: EntityGraph, recogniser: EntityRecogniser, routing: Routing, settings: GraphSettings) -> QuestionGraph:
+    """The entities of the question, the seeds, and how far each chunk is from them."""
+    chunks = graph.incidence.shape[0]
+    linking = graph.linking(max(settings.degree_minimum, int(settings.degree_share * chunks)))
+    (entities,) = recogniser.recognise([routing.question])
+    known = named_in(graph, entities)
+    of_candidates = {
+        column for hit in best_of_pool(routing, settings.seeds) for column in graph.columns(graph.number_of(hit)).tolist()
+    }
+    seeds = tuple(sorted(column for column in {*known, *of_candidates} if linking[column]))
+    linked = {graph.entities[column] for column in known if linking[column]}
+    unknown = tuple(entity for entity in entities if entity not in linked)
+    return QuestionGraph(graph, linking, entities, unknown, seeds, graph.hops_from(seeds, linking, settings.hops))
+
+
+def best_of_pool(routing: Routing, number: int) -> list[ChunkHit]:
+    """The best candidates of the pool, by retrieval score."""
+    return sorted(routing.pool, key=lambda hit: (-hit.score, hit.rank, hit.chunk_id))[:number]
+
+
+def bridge(library: Library, seen: QuestionGraph, routing: Routing, settings: GraphSettings) -> list[ChunkHit]:
+    """Chunks within reach of the seeds that are not in the pool: nearest first, then by retrieval score.
+
+    Their rank is one after the last that their source was searched for.
+    """
+    if not settings.bridged:
+        return []
+    graph = seen.graph
+    open_chunks = seen.hops > 0
+    open_chunks[[graph.number_of(hit) for hit in routing.pool]] = False
+    numbers = np.flatnonzero(open_chunks)
+    scores = np.concatenate([library.scores(routing.question, name, routing.retriever) for name in graph.handbook_ids])
+    # The last key counts first; equal chunks stay in the order of the handbooks
+    order = numbers[np.lexsort((-scores[numbers], seen.hops[numbers]))][: settings.bridged]
+    source_of = {handbook: source.source_id for source in library.sources for handbook in source.handbook_ids}
+    last = max(routing.settings.probe, routing.settings.budget) + 1
+    hits = []
+    for number in order.tolist():
+        handbook_id, row = graph.place_of(number)
+        identity = chunk_id(library.indexes[handbook_id], row)
+        hits.append(ChunkHit(source_of[handbook_id], identity, row, float(scores[number]), last))
+    return hits

@@ -7,8 +7,8 @@ from math import log
 import pytest
 
 from audit.pipeline.retrieval.across.consolidation import EvidenceChunk
+from audit.pipeline.retrieval.across.evidence import pack, passage_tokens
 from audit.pipeline.retrieval.across.library import ChunkHit
-from audit.pipeline.retrieval.across.packing import pack, passage_tokens
 from audit.pipeline.retrieval.across.settings import CrossSourceSettings, GraphSettings, PackingSettings
 from audit.pipeline.retrieval.across.support import Alignment, fused, support
 from audit.release.sourced_answers import ChunkId
