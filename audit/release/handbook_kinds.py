@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.release import fields as f
+from audit.release import record_kind as f
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import AS_JSON, Reject, Repairs, object_value
 from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from audit.release import fields as f
+from audit.release import record_kind as f
 from audit.release.handbook_kinds import HANDBOOK_ALIASES
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import Reject, Repairs, integer, is_missing, list_value, optional

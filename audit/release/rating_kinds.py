@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from audit.release import fields as f
+from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import Reject, Repairs, number, object_value, optional, texts, vocabulary_term, word

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from audit import vocabulary as v
 from audit.release.values import (
@@ -32,9 +32,6 @@ from audit.release.values import (
 from audit.vocabulary import plain
 
 # -- what a field of the release format is, the types that it may have, and the fields that several records  -
-
-if TYPE_CHECKING:
-    from audit.release.record_kind import RecordKind
 
 Convert = Callable[[Any, str], Any]
 """(value, field's name) -> the value as it is stored, None for a missing one. Raises Reject for an unusable one."""

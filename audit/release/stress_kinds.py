@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from audit.release import fields as f
+from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import Reject, Repairs, number, required_text, text

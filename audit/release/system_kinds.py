@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from audit.evaluation.criteria import CRITERIA, REFERENCE
-from audit.release import fields as f
+from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE, readable_reason
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import AS_JSON, Reject, Repairs, type_name

@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import percent
-from audit.charts.themes import theme_bars
-from audit.charts.themes import SEVERITY, map_data, theme_treemap
+from audit.charts.themes import SEVERITY, map_data, theme_bars, theme_treemap
 from audit.metrics.theme import theme_search
 from audit.metrics.themes import themes
 from audit.queries.themes import NO_THEME
