@@ -24,7 +24,7 @@ from audit.release.pair_kinds import COMPARISON, JUDGE_READING, PAIR
 from audit.release.record_kind import JUDGE_USAGE, TYPES, field_names
 from audit.release.records import UNREADABLE, open_bytes
 from audit.store.connection import Connection, DuckDBError
-from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, sql_list
+from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, sql_list
 
 # Small batches leave row groups half full, which DuckDB then compresses twice: 48 files at a time cost a quarter more CPU
 BATCH_BYTES = 384 * 2**20
@@ -75,7 +75,7 @@ typed as (
     from unnested
 )
 select question, least(a, b) as handbook_a, greatest(a, b) as handbook_b, label,
-       coalesce(label = 'ABSENT', false) and untouched as prescreened, significance, reasoning, divergence_topic,
+       coalesce(label = '{absent}', false) and untouched as prescreened, significance, reasoning, divergence_topic,
        input_tokens, output_tokens, latency_s, file, position, {suspect} as suspect, checks{reading_columns}
 from typed
 """
@@ -132,7 +132,7 @@ class PairFormat:
             reading_columns = "".join(f", {name}" for name in READING_TYPES)
         return STAGE.format(
             **quoted, upper=self.upper, lower=self.lower, columns=self._columns(), size=_largest_object(paths),
-            suspect=suspect, reading=reading, reading_columns=reading_columns,
+            suspect=suspect, reading=reading, reading_columns=reading_columns, absent=Label.ABSENT,
         )  # fmt: skip
 
     def _columns(self) -> str:
