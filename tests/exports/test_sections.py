@@ -7,19 +7,19 @@ from importlib import import_module
 import pytest
 
 from audit.exports.catalogue import CHAPTERS
-from audit.exports.sections.model import Section
+from audit.exports.sections.model import SectionSpec
 
 FAMILIES = ("judge", "pairs", "retrieval", "routing", "stress", "systems", "themes", "two_runs")
 SECTIONS = {
     f"{family}.{name}": shown
     for family in FAMILIES
     for name, shown in vars(import_module(f"audit.exports.sections.{family}")).items()
-    if isinstance(shown, Section)
+    if isinstance(shown, SectionSpec)
 }
 
 
 @pytest.mark.parametrize("section", SECTIONS.values(), ids=SECTIONS)
-def test_a_section_picks_columns_that_its_metric_has(section: Section) -> None:
+def test_a_section_picks_columns_that_its_metric_has(section: SectionSpec) -> None:
     assert [column.name for column in section.metric.table.named(*section.columns)]
 
 

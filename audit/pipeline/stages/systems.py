@@ -38,7 +38,6 @@ CODE = ("pipeline/generation", "pipeline/answers", "pipeline/llm/prompts.py", "p
 MARKS_CODE = (
     "pipeline/rules",
     "pipeline/verdict.py",
-    "pipeline/stages/sourced_systems.py",
     "pipeline/stages/source_groups.py",
     "release/sourced_answers.py",
     "text",

@@ -166,7 +166,7 @@ def test_a_load_that_finds_no_room_leaves_the_run_that_was_there(
     def full(*_: object) -> None:
         raise DuckDBError("IO Error: Could not write file: No space left on device")
 
-    monkeypatch.setattr("audit.store.load.load_answers", full)
+    monkeypatch.setattr("audit.store.load.load_questions", full)
     assert audit(["load", str(release), "--again"]) == 2
     assert "Free some disk space" in capsys.readouterr().err
     assert before.path.is_file()
