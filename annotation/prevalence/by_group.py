@@ -127,8 +127,9 @@ def _sample(ratings: Ratings, groups: pd.DataFrame, names: list[str], human: str
     present = np.nan_to_num(1 - people[:, Label.ABSENT.code])
     labels = np.array([(judge == label.code) & rated for label in PRESENT_LABELS]).T.astype(float)
     members = np.zeros((len(names), len(judge)))
-    item, group = (pd.Index(known).get_indexer(pd.Index(of)) for known, of in
-                   ((ratings.items, groups["item_id"]), (names, groups["group"])))  # fmt: skip
+    item, group = (
+        pd.Index(known).get_indexer(pd.Index(of)) for known, of in ((ratings.items, groups["item_id"]), (names, groups["group"]))
+    )
     known = (item >= 0) & (group >= 0)
     members[group[known], item[known]] = 1
 

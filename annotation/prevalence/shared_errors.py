@@ -26,7 +26,8 @@ SHARED_ERRORS_TABLE = TableSpec(
     (
         Column.share("wrong", "Wrong together", "share of items"),
         Column.share("value", "Share of the run"),
-        Column.share("least", "At least", "share"), Column.share("most", "At most", "share"),
+        Column.share("least", "At least", "share"),
+        Column.share("most", "At most", "share"),
     ),
     (
         "Wrong together: the share of items on which the reference label is wrong, and nobody noticed.",
@@ -35,7 +36,7 @@ SHARED_ERRORS_TABLE = TableSpec(
         IntervalNote(Population.ITEMS),
         "At least, at most: the ends of the interval without such errors, moved by as many pairs, whatever their labels.",
     ),
-)  # fmt: skip
+)
 
 
 def shared_errors(ratings: Ratings, label: str = DISAGREES, human: str = GOLD) -> pd.DataFrame:

@@ -30,8 +30,9 @@ RATINGS_TABLE = TableSpec(
     printed_rows=30,
 )  # fmt: skip
 CODEBOOK_TABLE = TableSpec(
-    "Codebook of the ratings", (Column.text("column", "Column"), Column.text("meaning", "Meaning")),
-)  # fmt: skip
+    "Codebook of the ratings",
+    (Column.text("column", "Column"), Column.text("meaning", "Meaning")),
+)
 
 
 @dataclass(frozen=True)

@@ -365,8 +365,9 @@ def _published_figures(data: ValidationData) -> dict[str, RunFigure | str]:
     agreed = int(((labels[0] != MISSING) & (labels == labels[0]).all(axis=0)).sum())
     first, second = data.ratings.annotators if len(labels) == PAIR else (ALL_ANNOTATORS, "")
     figures: dict[str, RunFigure | str] = {
-        "study.items": RunFigure(float(counts["items"])), "study.agreed": RunFigure(float(agreed)),
-    }  # fmt: skip
+        "study.items": RunFigure(float(counts["items"])),
+        "study.agreed": RunFigure(float(agreed)),
+    }
     figures |= {key: _figure_of(data, first, second, name) for name, key in PUBLISHED_AGREEMENT.items()}
     figures |= {key: _figure_of(data, MAJORITY, JUDGE, name) for name, key in PUBLISHED_JUDGE.items()}
     figures |= {f"study.f1.{label.value}": _figure_of(data, MAJORITY, JUDGE, "f1", label.value) for label in LABELS}

@@ -26,9 +26,7 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
     totals = counts.copy()
     totals[TOTAL] = totals.sum(axis=1)
     totals.loc[TOTAL] = totals.sum(axis=0)
-    cells = [
-        _cell(totals, row, column, words, (rows, columns), unit) for row in totals.index for column in totals.columns
-    ]  # fmt: skip
+    cells = [_cell(totals, row, column, words, (rows, columns), unit) for row in totals.index for column in totals.columns]
     figure = go.Figure([_click_targets(cells)])
     figure.update_layout(shapes=[cell["shape"] for cell in cells if cell["shape"]])
     heads = [words.get(str(label), str(label)) for label in totals.index]

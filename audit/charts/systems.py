@@ -160,7 +160,7 @@ def strength_dots(frame: pd.DataFrame) -> go.Figure:
         f"<b>{html(row['name'])}</b><br>strength {written(row['strength'], sign=True)} "
         f"({coefficient_interval(row['strength_low'], row['strength_high'])})<br>{row['comparisons']:,} comparisons"
         for row in rows
-    ]  # fmt: skip
+    ]
     figure = panels(1, ["Strength (log odds); 0: as strong as the average"], 0.0)
     figure.add_trace(_dots(rows, "strength", hover, [ACCENT] * len(rows)))
     figure.add_vline(x=0, line={"color": FAINT, "width": 1.5})

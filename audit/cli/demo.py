@@ -42,9 +42,10 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=SHIPPED_SEED, help="seed of the handbooks and answers")
     parser.add_argument(
-        "--studies", action="store_true",
+        "--studies",
+        action="store_true",
         help="also make three studies with simulated annotators, and accounts for the four roles; prints how to sign in",
-    )  # fmt: skip
+    )
     parser.add_argument("--no-serve", action="store_true", help="write and load it without opening the dashboard")
     add_json(parser)
     serve_options(parser)

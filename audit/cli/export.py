@@ -38,9 +38,10 @@ def export_options(parser: argparse.ArgumentParser) -> None:
         help="add published figures for comparison: of pairs (arXiv:2605.29084), of answering systems",
     )
     parser.add_argument(
-        "--only", choices=(VALIDATION, REPORT),
+        "--only",
+        choices=(VALIDATION, REPORT),
         help="write less: the tables, figures and paragraphs of --study; or only report.html",
-    )  # fmt: skip
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR|ZIP", help="a new folder, or a file ending in .zip")
     add_json(parser)
 

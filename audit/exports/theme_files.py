@@ -111,9 +111,10 @@ def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
         disagreeing=("disagreeing", "sum"),
     ).reset_index()  # fmt: skip
     data = map_data(table, listed, MAP_ALT) | {
-        "phrases": table["phrase"].tolist(), "pairs": table["pairs"].tolist(),
+        "phrases": table["phrase"].tolist(),
+        "pairs": table["pairs"].tolist(),
         "counts": listed[["pairs", "disagreeing"]].to_numpy().tolist(),
-    }  # fmt: skip
+    }
     model = taxonomy.built.get("model")
     about = (
         f"{run.title}: {len(listed):,} themes, {len(table):,} divergence topics. Run {run.key}, sha256 {run.digest[:16]}; "

@@ -58,11 +58,12 @@ MEANINGS = (
     "share that is from the sources of highest authority, over the {questions} that need one of them.",
     "EvRecall@5, EvNDCG@5: of the sections that contain the answer, the share among the first five passages, and how close the "
     "order is to the best one. CrossEv@5: the share of {questions} with several required sources whose evidence has all of them.",
-)  # fmt: skip
+)
 INTERVALS = IntervalNote(
-    Population.QUESTIONS, "on the logit scale; Wilson's where all are hits, or none",
+    Population.QUESTIONS,
+    "on the logit scale; Wilson's where all are hits, or none",
     "A {question} that a system did not route, or to which a measure does not apply, is excluded; it never counts as 0.",
-)  # fmt: skip
+)
 
 
 def routed_questions(con: Connection, organ: str | None = None) -> Iterator[tuple[dict[str, Any], RoutedQuestion]]:

@@ -22,9 +22,10 @@ TWO_WAY = IntervalNote(
     Population.QUESTIONS_AND_HANDBOOKS, "pairs that share either count as related (cluster-robust variance, logit scale)", UNSEEN
 )
 BY_QUESTION = IntervalNote(
-    Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related (cluster-robust variance, logit scale)",
+    Population.QUESTIONS_TO_THESE,
+    "pairs on one {question} count as related (cluster-robust variance, logit scale)",
     f"{UNSEEN} For figures other than shares, {{questions}} are resampled.",
-)  # fmt: skip
+)
 OWN_FIXED = IntervalNote(
     Population.OTHERS_TO_COMPARE,
     "pairs that share {a_question} or another's {handbook} count as related (cluster-robust variance, logit scale)",

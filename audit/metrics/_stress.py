@@ -122,9 +122,7 @@ def systems_of(con: Connection) -> pd.DataFrame:
 def replies_of(con: Connection, test: str | None, size: int | None) -> pd.DataFrame:
     """One row per reply, in the columns of `REPLIES`; share not stated becomes -1, as a group of its own."""
     table = frame(con, REPLIES, selection_parameters(test, size))
-    return table.assign(
-        signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"]
-    )  # fmt: skip
+    return table.assign(signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"])
 
 
 def trials(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:

@@ -59,11 +59,12 @@ def runs_cost(con: Connection) -> pd.DataFrame:
     runs = frame(con, COST_SQL).set_index("run")
     rows = [
         {
-            "figure": figure, **{f"n_{run}": int(runs.loc[run, f"n_{name}"]) for run in runs.index},
+            "figure": figure,
+            **{f"n_{run}": int(runs.loc[run, f"n_{name}"]) for run in runs.index},
             **{run: float(runs.loc[run, name]) for run in runs.index},
         }
         for figure, name in zip(FIGURES, AMOUNTS, strict=True)
-    ]  # fmt: skip
+    ]
     table = pd.DataFrame(rows)
     return table.assign(ratio=table["second"] / table["first"].where(table["first"] != 0))
 

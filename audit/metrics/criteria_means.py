@@ -54,8 +54,9 @@ def criteria_means(
     systems = list(by_system(con, table))
     rows = [
         {"criterion": name.value, **row, **_summary(own, name.value), "range": f"{scale.worst} to {scale.best}"}
-        for name, scale in CRITERIA.items() for row, own in systems
-    ]  # fmt: skip
+        for name, scale in CRITERIA.items()
+        for row, own in systems
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -20,9 +20,10 @@ FIGURES = {
 }  # fmt: skip
 OTHERS, THESE, OTHER_QUESTIONS = "others", "these", "other questions"
 POPULATIONS = {
-    OTHERS: str(Population.QUESTIONS_AND_HANDBOOKS), THESE: "these pairs; no interval",
+    OTHERS: str(Population.QUESTIONS_AND_HANDBOOKS),
+    THESE: "these pairs; no interval",
     OTHER_QUESTIONS: str(Population.QUESTIONS_TO_THESE),
-}  # fmt: skip
+}
 SQL = f"""
 with {BY_QUESTION}
 select question, present, disagreeing, unscored from tallies order by question

@@ -186,8 +186,9 @@ def _figures(group: pd.DataFrame) -> dict[str, object]:
         **_renamed("lenient", share_columns(group, right | (outcome == PlantedOutcome.LENIENT), telling)),
         **_renamed("obeyed", share_columns(group, ordered & (group["label"] == group["ordered"]), ordered)),
         "no_label": int(pairs[outcome == PlantedOutcome.NO_LABEL].sum()),
-        "untelling": int(pairs[outcome == PlantedOutcome.UNTELLING].sum()), "items": int(pairs.sum()),
-    }  # fmt: skip
+        "untelling": int(pairs[outcome == PlantedOutcome.UNTELLING].sum()),
+        "items": int(pairs.sum()),
+    }
 
 
 def _renamed(name: str, share: dict[str, object]) -> dict[str, object]:

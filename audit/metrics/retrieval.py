@@ -111,7 +111,8 @@ TABLE = TableSpec(
 COST_TABLE = TableSpec(
     "What each retrieval strategy passed to the generator, and at what cost",
     (
-        STRATEGY, Column.count("total", "Searches"),
+        STRATEGY,
+        Column.count("total", "Searches"),
         *(Column.count(mode, title, "searches") for mode, title in MODE_TITLES.items()),
         Column.decimal("seconds", "CPU time", "s per search"),
     ),
@@ -119,7 +120,7 @@ COST_TABLE = TableSpec(
         "Over all searches, whether their section is known or not. Passages: the best ones were given. Full document: the entire "
         "{handbook} was given. CPU time: the mean over the searches for which the release reports it. A dash: not known.",
     ),
-)  # fmt: skip
+)
 GLOSSARY = {
     "strategy": "A search method; several are run on the same {questions} to compare them.",
     "trial": "One search by one strategy: {a_question} in {a_handbook}, with the ranked results.",

@@ -91,13 +91,14 @@ def retrieval_missed(con: Connection, strategy: str) -> pd.DataFrame:
     finders = others[others["hit_5"] == 1].groupby(key)["strategy"].agg(list)
     missed = missed.join(finders.rename("found_by")).join(others.groupby(key).size().rename("others")).reset_index()
     lists = [names if isinstance(names, list) else [] for names in missed["found_by"]]
-    return (
-        missed.assign(
-            found_by=[", ".join(names) for names in lists], found=[len(names) for names in lists],
-            others=missed["others"].fillna(0).astype(int), place=missed["rank"].astype("Int64"),
-        )[["question_id", "question_text", "organ", "handbook_id", "place", "found_by", "others", "found"]]
-        .sort_values("found", ascending=False, kind="stable", ignore_index=True)
-    )  # fmt: skip
+    return missed.assign(
+        found_by=[", ".join(names) for names in lists],
+        found=[len(names) for names in lists],
+        others=missed["others"].fillna(0).astype(int),
+        place=missed["rank"].astype("Int64"),
+    )[["question_id", "question_text", "organ", "handbook_id", "place", "found_by", "others", "found"]].sort_values(
+        "found", ascending=False, kind="stable", ignore_index=True
+    )
 
 
 @metric(sql=ANSWERS_SQL, table=ANSWERS_TABLE, glossary=ANSWERS_GLOSSARY)

@@ -105,9 +105,9 @@ def _with_intervals(totals: pd.DataFrame, by_question: pd.DataFrame) -> pd.DataF
         low, high = clustered_ratio_interval(tables[:, :, 0], tables[:, :, 1], events=False)
         ends.update((key, (tables.shape[1], *between)) for (key, _), *between in zip(groups, low, high, strict=True))
     rows = [ends[key] for key in totals.index]
-    return totals.assign(**{
-        name: [row[index] for row in rows] for index, name in enumerate(("questions", "value_low", "value_high"))
-    })  # fmt: skip
+    return totals.assign(
+        **{name: [row[index] for row in rows] for index, name in enumerate(("questions", "value_low", "value_high"))}
+    )
 
 
 CONTEXTS_SQL = f"""
@@ -139,9 +139,10 @@ CONTEXTS = TableSpec(
 
 
 @metric(
-    sql=CONTEXTS_SQL, table=CONTEXTS,
+    sql=CONTEXTS_SQL,
+    table=CONTEXTS,
     glossary={"signal and noise": "Signal documents belong to the {question}; noise documents belong to other {questions}."},
-)  # fmt: skip
+)
 def stress_contexts(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
     """The actual size and share of signal of the stress tests' contexts, compared with the requested values.
 

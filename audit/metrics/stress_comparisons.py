@@ -38,9 +38,10 @@ SELECTIVE = TableSpec(
 
 
 @metric(
-    sql=REPLIES, table=SELECTIVE,
+    sql=REPLIES,
+    table=SELECTIVE,
     glossary={"coverage": "The share of {questions} that a system answers and does not decline."},
-)  # fmt: skip
+)
 def stress_selective(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
     """Selective answering: coverage and accuracy among what was answered, of each system in each cell of the stress tests.
 
@@ -106,9 +107,10 @@ PAIRED = TableSpec(
 
 
 @metric(
-    sql=REPLIES, table=PAIRED,
+    sql=REPLIES,
+    table=PAIRED,
     glossary={"instance": "One {question} with one context of a stress test: its documents, and the truth about each."},
-)  # fmt: skip
+)
 def stress_paired(con: Connection, baseline: str | None = None, test: str | None = None, size: int | None = None) -> pd.DataFrame:
     """The difference of every measure of the stress tests between each system and a baseline, on the instances that both have.
 

@@ -90,10 +90,11 @@ def system_differences(
     first = system_number(systems, systems["system_id"].iloc[0] if baseline is None else baseline)
     values = pd.concat(
         [
-            answer_values(con, question_type, organ), composite_values(con, question_type, organ, incomplete, weights),
+            answer_values(con, question_type, organ),
+            composite_values(con, question_type, organ, incomplete, weights),
             frame(con, REFUSALS, selection_parameters(question_type, organ)),
         ]
-    )  # fmt: skip
+    )
     return pd.DataFrame(list(_rows(systems.to_dict("records"), first, values)), columns=list(COLUMNS))
 
 

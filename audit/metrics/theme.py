@@ -19,8 +19,9 @@ from audit.vocabulary import LABELS, PRESENT_LABELS, SIGNIFICANCES
 UNSTATED = "unstated"
 MAX_QUESTIONS = 6
 CATEGORIES = {
-    "label": [label.value for label in PRESENT_LABELS], "significance": [*SIGNIFICANCES, UNSTATED],
-}  # fmt: skip
+    "label": [label.value for label in PRESENT_LABELS],
+    "significance": [*SIGNIFICANCES, UNSTATED],
+}
 MIX_SQL = f"""
 with {THEME_PAIRS}
 select question, handbook_a, handbook_b, label::varchar as label, disagrees,

@@ -69,9 +69,7 @@ def case_mix(events: Floats, trials: Floats, all_events: Floats, all_trials: Flo
     shrunken_ends = _gamma_ends(effective + shape, effective + shape, exposure + shape)
     rank, ranks = _ranks(shrunken, effective + shape, exposure + shape)
     p = 2 * ndtr(-np.abs(z))
-    return CaseMix(
-        observed, expected, ratio, ends, shrunken, shrunken_ends, rank, ranks, p, _flagged(p), dispersion
-    )  # fmt: skip
+    return CaseMix(observed, expected, ratio, ends, shrunken, shrunken_ends, rank, ranks, p, _flagged(p), dispersion)
 
 
 def expected_events(events: Floats, trials: Floats, all_events: Floats, all_trials: Floats) -> Floats:

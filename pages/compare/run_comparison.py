@@ -135,7 +135,7 @@ WHERE_BOTH = {
 WHERE_BOTH_CHANGED = (
     "Where both runs have both answers, the share that disagrees went from {was} to {now}: {change} points "
     "(95 % interval {span})."
-)  # fmt: skip
+)
 CHANGE_KINDS = {DISAGREEMENT: "disagreement", ABSENCE: "not addressed", LABEL: "any label"}
 RATE_COLUMNS = (
     "organ", "rate", "first", "second", "change", "span", "moves", "count_first", "of_first", "count_second", "of_second",
@@ -231,7 +231,7 @@ def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:
         change=named["change"].map(points),
         span=[points_interval(*ends) or "too few" for ends in zip(named["change_low"], named["change_high"], strict=True)],
         **{side: named[side].map(percent) for side in ("first", "second")},
-    )  # fmt: skip
+    )
     # Only the change has an interval. As text, the shares do not get an empty interval column of their own.
     as_text = {name: Column.text(name, by_name[name].heading) for name in ("first", "second", "change")}
     columns = {**by_name, **as_text, "span": Column.text("span", "95 % interval")}

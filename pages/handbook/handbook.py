@@ -56,9 +56,10 @@ def text_section(run: Run, handbook_id: str) -> None:
             say(
                 run,
                 "{silent} of {pages} pages of this {handbook} are pictures without text: what they say is missing here.",
-                silent=f"{text.silent_pages:,}", pages=f"{text.pages:,}" if text.pages else "its",
+                silent=f"{text.silent_pages:,}",
+                pages=f"{text.pages:,}" if text.pages else "its",
             )
-        )  # fmt: skip
+        )
     if text.is_noticeably_unreadable:
         st.warning(say(run, "**{share}** of the words of this {handbook} are not readable text.", share=percent(text.unreadable)))
     for reason, count in text.unread:
@@ -95,9 +96,10 @@ def gap_section(run: Run, handbook_id: str, organ: str) -> None:
         return
     number = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
     counts(
-        run, f"{number}. {OTHER_ORGANS if organ != GENERAL else ''}Click a row to see what all {{handbooks}} say on it.",
+        run,
+        f"{number}. {OTHER_ORGANS if organ != GENERAL else ''}Click a row to see what all {{handbooks}} say on it.",
         n=len(frame),
-    )  # fmt: skip
+    )
     columns = gaps.table.pick(run, "text", "topics", "share")
     row = clicked_row(frame, "gap_table", columns, rows=6, wrapped=True)
     footer(frame, "gaps", run, "gaps")

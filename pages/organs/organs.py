@@ -57,7 +57,7 @@ with page(
         run,
         "Both {handbooks} answer in {present} of {scored} pairs with a verdict. {unscored} unscored pairs are not counted.",
         **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
-    )  # fmt: skip
+    )
 
     st.caption(say(run, SCOPE_NOTE))
     few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS)

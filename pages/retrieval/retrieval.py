@@ -84,7 +84,7 @@ def against_the_first(run: Run) -> None:
     rows = frame.assign(
         change=list(map(_change, frame["measure"], frame["change"])),
         span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
-    )  # fmt: skip
+    )
     strategy, measure, change, direction, *counted = AGAINST_THE_FIRST.metric.table.pick(run, *AGAINST_THE_FIRST.columns)
     in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
     sections.listing(run, AGAINST_THE_FIRST, rows, (strategy, measure, *in_words, direction, *counted), saved=frame)

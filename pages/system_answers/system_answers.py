@@ -66,7 +66,7 @@ def scores_of(question: SystemQuestionView) -> pd.DataFrame:
     frame = pd.DataFrame(
         [{"name": name, "judge": own.judge or "not named", "composite": composite_of(own), **own.scores} for name, own in judged],
         columns=["name", "judge", "composite", *CRITERIA],
-    )  # fmt: skip
+    )
     return frame.astype({**dict.fromkeys(CRITERIA, "Int64"), "composite": float})
 
 

@@ -98,9 +98,10 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
         "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
     )
     counts(
-        run, "Area is the number of pairs; the darker, the higher their clinical significance (low, medium, high). Click a group "
-        "to zoom in; the list below opens the disagreements."
-    )  # fmt: skip
+        run,
+        "Area is the number of pairs; the darker, the higher their clinical significance (low, medium, high). Click a group "
+        "to zoom in; the list below opens the disagreements.",
+    )
 
 
 @st.fragment  # so that moving the pointer does not redraw the page

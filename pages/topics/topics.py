@@ -38,8 +38,9 @@ def severity_section(run: Run) -> None:
         "For severity, each disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained is how "
         "far {a_topic} moves up as a result. Spearman's rho between the two rankings of {n} {topics} is {rho} (1 means the same "
         "ranking).",
-        rho=coefficient(rho["rho"]), n=int(rho["units"]),
-    )  # fmt: skip
+        rho=coefficient(rho["rho"]),
+        n=int(rho["units"]),
+    )
     table(frame, "severity_table", severity.table.pick(run, *FEW_OF_SEVERITY))
     with st.expander("All columns"):
         table(frame, "severity_all", severity.table.pick(run))
@@ -60,8 +61,9 @@ with page("By {topic}", "On which {topics} does advice differ, and which {topics
         run,
         "{drawn} of {n} {topics} are shown. Lines are 95 % intervals; click a dot to read the pairs that it counts. "
         "A question on two {topics} counts in both.",
-        n=len(frame), drawn=min(len(frame), MAX_DRAWN),
-    )  # fmt: skip
+        n=len(frame),
+        drawn=min(len(frame), MAX_DRAWN),
+    )
     name, *few = topics.table.pick(run, "topic", *FEW)
     name = replace(name, heading=title_of(run, level))
     every = topics.table.pick(run, *RATE_TITLES, *COUNTS)

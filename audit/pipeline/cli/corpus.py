@@ -157,9 +157,10 @@ def questions_options(parser: argparse.ArgumentParser) -> None:
         help="questions more similar than this are listed as near-duplicates (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--encoder", metavar="NAME|PATH",
+        "--encoder",
+        metavar="NAME|PATH",
         help=f"sentence model, '{LEXICAL}' (no model), or '{NO_ENCODER}': exact duplicates only (default: MiniLM if installed)",
-    )  # fmt: skip
+    )
     add_json(parser)
 
 

@@ -79,10 +79,11 @@ def _add_extractive_options(group: Any) -> None:
         "below it the answer is NOT ADDRESSED (default: %(default)s)",
     )  # fmt: skip
     group.add_argument(
-        "--encoder", metavar="NAME|PATH",
+        "--encoder",
+        metavar="NAME|PATH",
         help=f"sentence model that compares statements with the question, or '{LEXICAL}' for no model "
         "(default: MiniLM if installed)",
-    )  # fmt: skip
+    )
     group.add_argument(
         "--sentences",
         type=count,

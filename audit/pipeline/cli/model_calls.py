@@ -61,9 +61,10 @@ def add_call_options(parser: Any, product: str) -> Any:
 def add_probe(parser: Any) -> None:
     """Add `--probe`, with the same meaning for every command that estimates calls."""
     parser.add_argument(
-        "--probe", action="store_true",
+        "--probe",
+        action="store_true",
         help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens, time and calls at once",
-    )  # fmt: skip
+    )
 
 
 def uses_batch(arguments: argparse.Namespace) -> bool:

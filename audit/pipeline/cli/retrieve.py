@@ -55,9 +55,10 @@ TUNABLE: dict[str, tuple[Any, str]] = {
     "neighbour_sections": (count_or_zero, "sections on either side of a hit's section that are added"),
     "sufficient": (share, "share of the question's words, by weight, that passages must contain, 0 to 1"),
     "fallback_characters": (
-        count_or_zero, "where passages contain less, a handbook of at most this many characters is used in full",
+        count_or_zero,
+        "where passages contain less, a handbook of at most this many characters is used in full",
     ),
-}  # fmt: skip
+}
 """Retrieval setting -> type of its value, help text."""
 HYBRID_KINDS = {field.name: field.type for field in fields(HybridSettings)}
 TREC_MEASURES = {"P@5": "P@5", "recall@5": "R@5", "nDCG": "nDCG", "MRR": "RR"}
@@ -101,10 +102,11 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
         "--gold", type=Path, metavar="FILE.jsonl", help="sections known to contain the answers; stored with the trials"
     )
     parser.add_argument(
-        "--encoder", metavar="NAME|PATH",
+        "--encoder",
+        metavar="NAME|PATH",
         help=f"sentence model, such as {PAPER_ENCODER}, or '{LEXICAL}' for no model (default: MiniLM if installed; preset "
         f"paper: {PAPER_ENCODER})",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
         help="precision of the model; bfloat16 halves the time on processors that support it (default: %(default)s)",
@@ -113,10 +115,11 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
         "--threads", type=count, default=1, metavar="N", help="number of threads of the model (default: %(default)s)"
     )
     parser.add_argument(
-        "--reranker", metavar="NAME|PATH",
+        "--reranker",
+        metavar="NAME|PATH",
         help=f"cross-encoder that re-ranks the best passages, or '{NO_RERANKER}' (default: {NO_RERANKER}; preset paper: "
         f"{PAPER_RERANKER})",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--expansion", type=Path, metavar="FILE.toml", help="lists of synonyms to search for too (default: medical ones)"
     )

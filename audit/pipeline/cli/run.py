@@ -143,9 +143,10 @@ def stages_of(context: RunContext, until: str) -> list[Stage]:
     ]  # fmt: skip
     config = context.config
     unused = {
-        *(() if config.compares else COMPARISON), *(() if config.retrieves else ["retrieve"]),
+        *(() if config.compares else COMPARISON),
+        *(() if config.retrieves else ["retrieve"]),
         *(() if config.asks_sources else ["route"]),
-    }  # fmt: skip
+    }
     wanted = set(STAGES[: STAGES.index(until) + 1]) - unused
     return [stage for stage in stages if stage.name in wanted]
 

@@ -95,9 +95,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
     encoder = _encoder(arguments, settings, counts)
     namer, named_by = model_namer(settings) if arguments.llm_names else (None, {})
     progress = progress_of(arguments)
-    taxonomy, points = build_taxonomy(
-        counts, encoder, options, groups=groups, namer=namer, earlier=earlier, progress=progress
-    )  # fmt: skip
+    taxonomy, points = build_taxonomy(counts, encoder, options, groups=groups, namer=namer, earlier=earlier, progress=progress)
     written = write_taxonomy(replace(taxonomy, built=taxonomy.built | named_by), points, out)
     if arguments.run:
         precompute_themes(find_run(settings.store_dir, arguments.run), written)

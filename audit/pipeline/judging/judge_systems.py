@@ -49,9 +49,10 @@ class AnswersToScore:
     def left_out(self) -> str:
         """A sentence on the answers that no judge is asked about; empty if there are none."""
         numbers = {
-            "refusals": self.refused, "answers that could not be read": self.unread,
+            "refusals": self.refused,
+            "answers that could not be read": self.unread,
             "records that could not be read (`audit check` names them)": self.unreadable,
-        }  # fmt: skip
+        }
         parts = [f"{words}: {number:,}" for words, number in numbers.items() if number]
         return f"Not judged ({'; '.join(parts)})." if parts else ""
 

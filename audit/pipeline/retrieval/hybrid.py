@@ -113,9 +113,10 @@ def expansion_terms(question: str, statistics: TermStatistics, settings: HybridS
     for term in medical_terms(question, statistics, settings):
         row = statistics.pmi[[term]].tocoo()
         above = [
-            (-pmi, column) for column, pmi in zip(row.col.tolist(), row.data.tolist(), strict=True)
+            (-pmi, column)
+            for column, pmi in zip(row.col.tolist(), row.data.tolist(), strict=True)
             if pmi > settings.pmi_threshold and statistics.weights[column] > least and column not in asked
-        ]  # fmt: skip
+        ]
         strongest = [column for _, column in sorted(above)[: settings.added_terms]]
         added |= {column: repeats(column, statistics.weights, settings.max_repeats) for column in strongest}
     return added

@@ -44,8 +44,9 @@ class GenerateStage(TaskByTask):
             "generate": options.model_dump(mode="json", exclude={"url"}),
             "model": self.context.settings.judge_model if options.generator != EXTRACTIVE else "",
             "encoder": self.context.config.retrieval.encoder if options.generator == EXTRACTIVE else "",
-            "code": code_digest(*CODE), "asked": digest_of(self.context.questions()),
-        }  # fmt: skip
+            "code": code_digest(*CODE),
+            "asked": digest_of(self.context.questions()),
+        }
         return [self._task(source, inputs) for source in self.context.present]
 
     def _task(self, source: SourceDocument, inputs: Mapping[str, object]) -> Task:

@@ -86,13 +86,14 @@ class SystemsStage(TaskByTask):
         files = self._retrieved_files(options)
         digests = [context.cache.digest(path) for path in (*files, *(source.document for source in context.present if files))]
         inputs = {
-            "system": settings, "model": context.settings.judge_model,
+            "system": settings,
+            "model": context.settings.judge_model,
             "code": code_digest(*CODE, *(MARKS_CODE if options.asks_sources else ())),
             "retriever": run_record(context, "")["retriever"] if options.retrieves else "",
             "templates": context.cache.digest(options.templates) if options.templates else "",
             "found": None if None in digests else digest_of(digests),
             "questions": digest_of(context.questions()) if context.workspace.questions.is_file() else None,
-        }  # fmt: skip
+        }
         return Task(self.name, options.id, inputs, files_of(context, options))
 
     def _retrieved_files(self, options: SystemOptions) -> list[Path]:
@@ -109,10 +110,11 @@ class SystemsStage(TaskByTask):
         digests = [context.cache.digest(path) for path in files]
         inputs = {
             "answers": None if None in digests or not ready else digest_of([[path.name for path in files], digests]),
-            "run": run_record(context, "answering systems"), "code": code_digest("release/write.py", *CODE),
+            "run": run_record(context, "answering systems"),
+            "code": code_digest("release/write.py", *CODE),
             "documents": digest_of([context.cache.digest(source.document) for source in context.present]),
             "references": context.cache.digest(references) if (references := context.config.questions.references) else "",
-        }  # fmt: skip
+        }
         tables = (*TABLES, *(SOURCE_TABLES if context.config.asks_sources else ()), *(["references"] if references else []))
         names = [f"{table}.jsonl" for table in tables]
         # Beside pairs, the judge's stage recreates the folder, and these files are made again after it
@@ -297,10 +299,8 @@ class RoutedQuestions:
 def routed_questions(context: RunContext, options: SystemOptions) -> RoutedQuestions:
     """The stored results of the routing stage for a system."""
     stored = {
-        str(record["question_id"]): record
-        for batch in RouteStage(context).batches(options)
-        for record in read_lines(batch.out)
-    }  # fmt: skip
+        str(record["question_id"]): record for batch in RouteStage(context).batches(options) for record in read_lines(batch.out)
+    }
     evidence = {
         question_id: _evidence(str(question["question"]), stored.get(question_id))
         for question in context.questions()

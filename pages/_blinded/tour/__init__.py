@@ -70,7 +70,7 @@ TOURS: dict[Role | None, Tour] = {
         ),
         "Copy link copies the address of exactly what you see.",
     ),
-}  # fmt: skip
+}
 
 _tour = component("_blinded/tour/tour")
 

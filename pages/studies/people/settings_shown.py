@@ -59,7 +59,8 @@ def settings_frame(settings: Settings) -> pd.DataFrame:
         ("Who may browse runs", browsing, _changed_by(BROWSING_SETTING, "AUDIT_BROWSING", Settings().browsing)),
         ("How people sign in", ", ".join(ways).capitalize(), "AUDIT_TRUSTED_USER_HEADER, secrets.toml"),
         (
-            "Judge", model_text(settings) if settings.judge_urls else "None: pairs can be judged by rules only",
+            "Judge",
+            model_text(settings) if settings.judge_urls else "None: pairs can be judged by rules only",
             _changed_by(JUDGE_SETTING, "AUDIT_JUDGE_URL", Settings().judge_urls),
         ),
         ("Key of the judge", "Set" if settings.judge_key else "Not set", "AUDIT_JUDGE_KEY"),
@@ -70,7 +71,7 @@ def settings_frame(settings: Settings) -> pd.DataFrame:
             "AUDIT_STUDIES_URL",
         ),
         ("Access log is kept", f"{settings.access_log_days} days", "AUDIT_ACCESS_LOG_DAYS"),
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -48,7 +48,7 @@ PATTERNS: dict[str, re.Pattern[str]] = {
         rf"|\b(?i:my (?:{RELATION})),?\s+{NAME}"
     ),
     "age over 89": re.compile(r"\b(?:9\d|1[01]\d)[- ]year(?:s[- ])?-?old\b|\b(?i:aged?) (?:9\d|1[01]\d)\b"),
-}  # fmt: skip
+}
 # Candidates only: their checksum or table decides, so that not every long number is reported
 SOCIAL_SECURITY = re.compile(r"(?<![\d-])\d{3}[ -]\d{2}[ -]\d{4}(?![\d-])")
 DIGIT_GROUPS = re.compile(r"\b\d(?:[ -]?\d){8,18}\b")

@@ -113,9 +113,10 @@ class PositionsTask(LlmTask):
         }
         statements = tuple(
             HeldStatement(handbook, statement)
-            for handbook, reading in answers.items() if reading
+            for handbook, reading in answers.items()
+            if reading
             for statement in reading.statements
-        )  # fmt: skip
+        )
         if len(statements) < 2 or None in answers.values():
             return QuestionReading(answers, statements, None, tuple(used))
         call = self._merge_call(item, statements)

@@ -89,7 +89,7 @@ class GatheredEvidence:
             | {name: getattr(one.features, name) for name in PUBLISHED_FEATURES}
             | {"score": one.score, "share": one.share, "budget": one.budget}
             for one in self.routing.routes
-        ]  # fmt: skip
+        ]
         evidence = [
             {
                 "handbook_id": passage.candidate.chunk_id.handbook_id, "section_id": passage.candidate.chunk_id.section_id,

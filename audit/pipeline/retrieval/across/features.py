@@ -54,9 +54,7 @@ def probe_features(scores: Sequence[float], sections: int, settings: DaksSetting
     # 0 times log 0 is 0
     positive = shares[shares > 0]
     entropy = float(-(positive * np.log(positive)).sum() / np.log(settings.probe)) if settings.probe > 1 else 0.0
-    return Features(
-        float(best[0]), float(best.mean()), float(best[0] - best[-1]), abs(entropy), sections / settings.probe
-    )  # fmt: skip
+    return Features(float(best[0]), float(best.mean()), float(best[0] - best[-1]), abs(entropy), sections / settings.probe)
 
 
 def source_features(

@@ -26,11 +26,7 @@ def support(alignment: Alignment, other_source: bool, settings: GraphSettings) -
     """eta1 log(1 + o) + eta2 / (1 + d) + eta3 where the passage is from another source than the best one."""
     proximity = 0.0 if alignment.distance is None else 1 / (1 + alignment.distance)
     overlap = log1p(alignment.shared)
-    return (
-        settings.overlap_weight * overlap
-        + settings.proximity_weight * proximity
-        + settings.other_source_weight * other_source
-    )  # fmt: skip
+    return settings.overlap_weight * overlap + settings.proximity_weight * proximity + settings.other_source_weight * other_source
 
 
 def fused(

@@ -251,7 +251,7 @@ ASPECTS = (
         # "Smoking: Be physically active" is not a permission
         below_heading=PERMITS,
     ),
-)  # fmt: skip
+)
 ASKS_FOR_LIST = re.compile(
     r"^\W*(?:what|which) (?:are|kinds?|types?|\w+ (?:should|can|may|are|do|must)|(?:warning )?signs|symptoms)\b"
 )

@@ -170,6 +170,4 @@ def _citation(scored: Scored, passage: SourcePassage) -> SourceCitation:
     start, end = candidate.statement.start, candidate.statement.end
     quote = section.heading if candidate.is_heading else section.text[start:end]
     stated = " ".join((*candidate.leads, candidate.text))
-    return SourceCitation(
-        scored.passage, passage.source_id, passage.handbook_id, section.section_id, start, end, quote, stated
-    )  # fmt: skip
+    return SourceCitation(scored.passage, passage.source_id, passage.handbook_id, section.section_id, start, end, quote, stated)
