@@ -18,10 +18,9 @@ from audit.pipeline.cli.estimates import handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
 from audit.pipeline.cli.task_command import about_calls, print_estimate
 from audit.pipeline.judging.corpus import Corpus, first_pairs
-from audit.pipeline.judging.costs import cost_notes, pairs_to_ask, share_left
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask
-from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES
+from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES, findings_of_run
 from audit.pipeline.judging.release import check_output_folder
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.llm.journal import Journal
@@ -163,12 +162,12 @@ def _same_command(arguments: argparse.Namespace) -> str:
 
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
-    pairs, to_ask = pairs_to_ask(task.corpus)
+    pairs, to_ask = _pairs_to_ask(task.corpus)
     if isinstance(task, PositionsTask):
         remarks = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
         figures = {"pairs": pairs, "pairwise_calls": to_ask}
     else:
-        remarks, figures = cost_notes(task.stages), {"pairs": pairs, "without_call": pairs - to_ask}
+        remarks, figures = "", {"pairs": pairs, "without_call": pairs - to_ask}
     handbooks = handbooks_text([str(handbook["handbook_id"]) for handbook in task.corpus.handbooks])
     record = print_estimate(
         arguments,
@@ -177,10 +176,19 @@ def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: Any
         sends=f"questions and answers of {handbooks}",
         remarks=remarks,
         figures=figures,
-        share_left=share_left,
     )
     arguments.progress.update(estimate=record)
     return OK
+
+
+def _pairs_to_ask(corpus: Corpus) -> tuple[int, int]:
+    """(all pairs, pairs of two answers that are present by the run's own flags): the others need no call."""
+    pairs, to_ask = 0, 0
+    for item in corpus.items():
+        findings = findings_of_run(item)
+        pairs += len(item.pairs)
+        to_ask += sum(all(findings[handbook].absent is False for handbook in pair) for pair in item.pairs)
+    return pairs, to_ask
 
 
 # -- the release -------------------------------------------------------------------------------------------------------

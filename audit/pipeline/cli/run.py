@@ -108,13 +108,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
     plan = plan_run(context, stages, journaled_answers)
     checks = endpoint_checks(context, plan.stages)
-    cost = estimate_run(context, plan, checks, probe=arguments.probe)
+    costs = estimate_run(context, plan, checks, probe=arguments.probe)
     preset = list(preset_lines(context.config, arguments.preset)) if arguments.preset else []
-    texts = ["\n".join(preset), plan_text(plan, context.left_out), *(check.line for check in checks), cost.text]
+    texts = ["\n".join(preset), plan_text(plan, context.left_out), *(check.line for check in checks)]
+    texts += [cost.text for cost in costs.values()]
     record = {
         "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
         "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs.total,
-        "pairs_to_judge": plan.pairs.to_judge, "estimate": cost.record, "preset": preset,
+        "pairs_to_judge": plan.pairs.to_judge,
+        "estimate": {stage: cost.record for stage, cost in costs.items()}, "preset": preset,
         "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
     }  # fmt: skip
     print_result(arguments, "\n".join(filter(None, texts)), record)

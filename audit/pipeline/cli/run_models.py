@@ -13,7 +13,7 @@ from audit.errors import AuditError
 from audit.jobs.progress import Progress
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
-from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt, model_answers
+from audit.pipeline.generation.model_generator import AnswerTask, answer_task, load_answer_prompt, model_answers
 from audit.pipeline.generation.several_sources_model import sourced_task
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers, system_task
 from audit.pipeline.judging.corpus import Corpus
@@ -77,11 +77,16 @@ def _asked(context: RunContext, stage: str, settings: Settings, task: LlmTask) -
 
 def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
     """The model's answers to everything that is asked."""
-    options = context.config.generate
-    settings = settings_for(context, options)
-    task = answer_task(answer_prompt(options), model_of(settings, None), lambda: asked, options.context)
+    settings = settings_for(context, context.config.generate)
+    task = run_answer_task(context, model_of(settings, None), asked)
     with _asked(context, GENERATE, settings, task) as (journal, _):
         return list(model_answers(task, journal.latest))
+
+
+def run_answer_task(context: RunContext, model: str, asked: Sequence[GroundedQuestion]) -> AnswerTask:
+    """The calls of the generator to everything that is asked."""
+    options = context.config.generate
+    return answer_task(answer_prompt(options), model, lambda: asked, options.context)
 
 
 def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:

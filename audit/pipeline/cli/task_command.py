@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, print_result
-from audit.pipeline.cli.estimates import CostEstimate, ShareLeft, estimate, with_stored_replies
+from audit.pipeline.cli.estimates import Estimate, estimate
 from audit.pipeline.cli.model_calls import carry_out
-from audit.pipeline.llm.tasks import LlmTask, Replies
+from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.tasks import LlmTask, Replies, no_replies
+from audit.release.journal_files import journal_path
 from audit.settings import Settings
 
 
@@ -32,8 +35,7 @@ def print_estimate(
     sends: str,
     remarks: str = "",
     figures: Mapping[str, Any] | None = None,
-    text: Callable[[CostEstimate], str] = lambda cost: cost.text,
-    share_left: ShareLeft = lambda *_: 1.0,
+    text: Callable[[Estimate], str] = lambda cost: cost.text,
 ) -> dict[str, Any]:
     """Print what the open calls of a task would cost, and return it as figures.
 
@@ -41,13 +43,11 @@ def print_estimate(
     figures  are added to those of the estimate
     text     all of it in words
     """
-
-    def measure(replies: Replies) -> CostEstimate:
-        return estimate(
-            settings, task.model, task.costs(replies), probe=arguments.probe, sends=sends, remarks=remarks, share_left=share_left
-        )
-
-    cost = with_stored_replies(arguments.out, task.plan(), measure)
+    path = journal_path(arguments.out)
+    # Opening the journal would create it
+    with Journal(path, task.plan()) if path.exists() else nullcontext() as journal:
+        costs = task.costs(journal.latest if journal else no_replies)
+        cost = estimate(settings, task, costs, probe=arguments.probe, sends=sends).remarked(remarks)
     record = {**cost.record, **(figures or {})}
     print_result(arguments, text(cost), record)
     return record

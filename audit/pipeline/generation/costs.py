@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion
 from audit.pipeline.retrieval.settings import RetrievalSettings
@@ -15,8 +15,7 @@ CHARACTERS_PER_WORD = 6.0
 CHARACTERS_PER_TOKEN = 5.2
 
 
-@dataclass(frozen=True)
-class FullDocumentCost:
+class FullDocumentCost(NamedTuple):
     """How many of the prompts contain their handbook in full, and how much evidence that is.
 
     characters  of evidence in all prompts; `alone`: if every prompt had only passages
@@ -27,10 +26,13 @@ class FullDocumentCost:
     characters: float = 0.0
     alone: float = 0.0
 
-    def __add__(self, other: FullDocumentCost) -> FullDocumentCost:
-        """The sum over two parts of a run."""
+    def plus(self, other: FullDocumentCost, times: int = 1) -> FullDocumentCost:
+        """The sum with another part of a run, or with so many that are alike."""
         return FullDocumentCost(
-            self.prompts + other.prompts, self.full + other.full, self.characters + other.characters, self.alone + other.alone
+            self.prompts + times * other.prompts,
+            self.full + times * other.full,
+            self.characters + times * other.characters,
+            self.alone + times * other.alone,
         )
 
     def text(self, characters_per_token: float) -> str:
@@ -52,7 +54,8 @@ def full_document_cost(questions: Iterable[tuple[GroundedQuestion, Evidence]], o
         length, handbook = len(evidence.in_prompt), question.document.handbook_id
         if evidence.full and handbook not in typical:
             typical[handbook] = typical_passages(question.document, options)
-        total += FullDocumentCost(1, int(evidence.full), length, min(length, typical[handbook]) if evidence.full else length)
+        alone = min(length, typical[handbook]) if evidence.full else length
+        total = total.plus(FullDocumentCost(1, int(evidence.full), length, alone))
     return total
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
@@ -70,6 +70,15 @@ class LlmTask(ABC):
     @abstractmethod
     def readable(self, call: Call, reply: Reply) -> bool:
         """Whether a reply contains what its call asked for."""
+
+    @property
+    def cost_note(self) -> str:
+        """A sentence on calls that `costs` leaves out; empty where there are none."""
+        return ""
+
+    def share_left(self, cost: StageCost, replies: Sequence[Reply]) -> float:
+        """The share of the later stages' calls that remain, given the replies to a few calls of this stage."""
+        return 1.0
 
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
         """The calls of a stage that are still to be asked."""

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from audit.errors import AuditError
+from audit.pipeline.cli.estimates import CallRates, try_calls
 from audit.pipeline.llm.client import Endpoint
-from audit.pipeline.llm.estimate import CallRates, try_calls
 from audit.pipeline.llm.limits import Limits
 from tests.pipeline.llm.helpers import LENIENT, call
 from tests.support.llm.fault_server import FaultServer, fault_server

@@ -20,7 +20,7 @@ from audit.pipeline.judging.positions.replies import (
 from audit.pipeline.judging.protocols import findings_of_run
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost
+from audit.pipeline.llm.tasks import LlmTask, Replies
 from audit.release.journal_files import Reply
 
 NAME = "positions"
@@ -37,20 +37,6 @@ STATEMENTS_AHEAD, SHOWN = 3, 120
 def load_positions_prompts(folder: Path | None = None) -> dict[str, Prompt]:
     """The prompts by stage, from `folder` where it has them. Raises AuditError if a template cannot be used."""
     return load_templates(FORMS, __package__, folder)
-
-
-def costs_before_answers(questions: int, answers: int, question_characters: float, answer_characters: float) -> list[StageCost]:
-    """The expected calls before there are answers: `answers` of them are expected to be present."""
-    prompts = load_positions_prompts()
-    listed = STATEMENTS_AHEAD * SHOWN * answers / max(1, questions)
-    texts = {STATEMENTS: (answers, answer_characters), MERGE: (questions, listed)}
-    return [
-        StageCost(
-            stage, calls, round(calls * (len(prompts[stage].system) + len(prompts[stage].user) + question_characters + shown)),
-            written=REPLY_TOKENS[stage],
-        )
-        for stage, (calls, shown) in texts.items()
-    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
