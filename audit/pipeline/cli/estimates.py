@@ -268,7 +268,7 @@ def _try(
         if cost.sample:
             # As before a run: a context that is too short, or an ignored schema, must be detected here
             for endpoint in endpoints:
-                asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits))
+                asyncio.run(probe_endpoint(endpoint, cost.longest, limits))
             rates[cost.stage], tried = asyncio.run(try_calls(endpoints, cost.sample, limits))
             replies += tried.values()
         expected.append(replace(cost, calls=round(cost.calls * left), characters=round(cost.characters * left)))

@@ -123,7 +123,7 @@ def ask_all(settings: Settings, task: LlmTask, journal: Journal, watch: Watch = 
     def ask(cost: StageCost, calls: Iterator[Call]) -> None:
         # The longest prompt goes first: a context that is too short must be detected now and not after hours
         for endpoint in endpoints:
-            servers.add(asyncio.run(probe_endpoint(endpoint, [cost.longest] if cost.longest else [], limits)).server or "unknown")
+            servers.add(asyncio.run(probe_endpoint(endpoint, cost.longest, limits)).server or "unknown")
         # Replies come in bursts: a slow average keeps the remaining time from jumping
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from audit.errors import AuditError
 from audit.pipeline.answers.evidence import meets
@@ -18,11 +18,13 @@ from audit.pipeline.cli.run_models import (
     WITHIN,
     EndpointCheck,
     Options,
+    Task,
     generator_name,
     run_answer_task,
     run_system_task,
     run_within_task,
     settings_for,
+    stages_by_model,
 )
 from audit.pipeline.generation.costs import FullDocumentCost, full_document_cost, hybrid_passages, typical_passages
 from audit.pipeline.generation.model_generator import AnswerTask, evidence_room, model_answers
@@ -35,7 +37,7 @@ from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.passages import fits_full_document
 from audit.pipeline.retrieval.strategies import HERO, HYBRID
 from audit.pipeline.stages.build_cache import digest_of
-from audit.pipeline.stages.config import EXTRACTIVE, MODEL
+from audit.pipeline.stages.config import EXTRACTIVE
 from audit.pipeline.stages.context import RunContext, SourceDocument
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import judging_input
@@ -52,26 +54,22 @@ EVIDENCE_CHARACTERS, ANSWER_CHARACTERS, PASSAGE_CHARACTERS = 12_000, 400, 1_500
 NO_MODEL = "unknown"
 NO_CORPUS = Corpus({}, (), lambda: iter(()))
 
-Task = TypeVar("Task", bound=LlmTask)
-
 
 def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCheck], *, probe: bool) -> dict[str, Estimate]:
     """Stage -> what the calls of its model would take; only stages whose models have something to do.
 
     probe  send a few of the prompts to those endpoints that answered the check
     """
-    config = context.config
-    run = _RunEstimate(context, plan, {(check.stage, check.system): check for check in checks if not check.fault}, probe)
-    stages: dict[str, Estimate] = {}
-    if config.generate.generator != EXTRACTIVE and plan.to_do(GENERATE):
-        stages[GENERATE] = run.of_answers()
-    if config.judge.judge == MODEL and plan.to_do(JUDGE):
-        stages[JUDGE] = run.of_verdicts()
-    if config.judge.judge == MODEL and plan.to_do(WITHIN):
-        stages[WITHIN] = run.of_handbooks()
-    for options in config.systems:
-        if options.calls_model and options.id in plan.to_do(SYSTEMS):
-            stages[f"{SYSTEMS}, {options.id}"] = run.of_system(options)
+    answered = {(check.stage, check.system): check for check in checks if not check.fault}
+    run, stages = _RunEstimate(context, plan, answered, probe), dict[str, Estimate]()
+    makers = {GENERATE: run.of_answers, JUDGE: run.of_verdicts, WITHIN: run.of_handbooks}
+    for stage, options in stages_by_model(context):
+        to_do = plan.to_do(stage)
+        if isinstance(options, SystemOptions):
+            if options.id in to_do:
+                stages[f"{SYSTEMS}, {options.id}"] = run.of_system(options)
+        elif to_do:
+            stages[stage] = makers[stage]()
     return stages
 
 

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from audit.errors import AuditError
 from audit.jobs.progress import Progress
@@ -46,6 +47,7 @@ STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
 """Stage that may call a model -> the last stage before it."""
 WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"', SYSTEMS: "leave out [[systems]]"}
 Options = GenerateOptions | JudgeOptions | SystemOptions
+Task = TypeVar("Task", bound=LlmTask)
 
 
 def settings_for(context: RunContext, options: Options) -> Settings:
@@ -68,18 +70,24 @@ def answer_prompt(options: GenerateOptions) -> Prompt:
 
 
 @contextmanager
-def _asked(context: RunContext, stage: str, settings: Settings, task: LlmTask) -> Iterator[tuple[Journal, list[str]]]:
-    """The journal with every reply to a task, and the servers; a call with a reply in the journal is not made again."""
+def _asked(
+    context: RunContext, stage: str, options: Options, task_for: Callable[[str], Task]
+) -> Iterator[tuple[Task, Journal, list[str]]]:
+    """A task for the model of the options, the journal with every reply to it, and the servers.
+
+    A call with a reply in the journal is not made again.
+    """
+    settings = settings_for(context, options)
+    task = task_for(model_of(settings, None))
     # The digest of the plan is in the name: after a change of prompt or model, old replies are not mixed in.
     with Journal(context.workspace.journal(stage, digest_of(task.plan())), task.plan()) as journal:
-        yield journal, ask_all(settings, task, journal)
+        yield task, journal, ask_all(settings, task, journal)
 
 
 def write_answers(context: RunContext, asked: Sequence[GroundedQuestion]) -> list[dict[str, Any]]:
     """The model's answers to everything that is asked."""
-    settings = settings_for(context, context.config.generate)
-    task = run_answer_task(context, model_of(settings, None), asked)
-    with _asked(context, GENERATE, settings, task) as (journal, _):
+    task_for = partial(run_answer_task, context, asked=asked)
+    with _asked(context, GENERATE, context.config.generate, task_for) as (task, journal, _):
         return list(model_answers(task, journal.latest))
 
 
@@ -94,9 +102,7 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
     options = context.config.judge
     if options.judge == BASELINE:
         return judge_by_rules(context.workspace.release, corpus, Progress())
-    settings = settings_for(context, options)
-    task = judging_task(options, model_of(settings, None), corpus)
-    with _asked(context, JUDGE, settings, task) as (journal, servers):
+    with _asked(context, JUDGE, options, partial(judging_task, options, corpus=corpus)) as (task, journal, servers):
         return judge_by_task(context.workspace.release, task, journal, servers, Progress())
 
 
@@ -104,9 +110,8 @@ def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[
     """The verdicts of the config's judge on pairs of statements of one handbook."""
     if context.config.judge.judge == BASELINE:
         return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
-    settings = settings_for(context, context.config.judge)
-    task = run_within_task(context, model_of(settings, None), handbooks)
-    with _asked(context, WITHIN, settings, task) as (journal, _):
+    task_for = partial(run_within_task, context, handbooks=handbooks)
+    with _asked(context, WITHIN, context.config.judge, task_for) as (task, journal, _):
         return task.model, within_verdicts(task, handbooks, journal.latest)
 
 
@@ -127,9 +132,8 @@ def run_system_task(
 
 def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[SystemQuestion]) -> SystemRun:
     """The answers of a system to all questions."""
-    settings = settings_for(context, options)
-    task = run_system_task(context, options, model_of(settings, None), lambda: questions)
-    with _asked(context, SYSTEMS, settings, task) as (journal, _):
+    task_for = partial(run_system_task, context, options, questions=lambda: questions)
+    with _asked(context, SYSTEMS, options, task_for) as (task, journal, _):
         summary = SystemSummary()
         if options.asks_sources:
             return sourced_run(context, options, task, journal.latest, summary)
@@ -198,7 +202,7 @@ def endpoint_checks(
     tried: dict[Any, EndpointCheck] = {}
     return [
         _check(context, stage, options, tried)
-        for stage, options in _by_model(context)
+        for stage, options in stages_by_model(context)
         if stage in stages and _has_work(rows, stage)
     ]
 
@@ -223,11 +227,12 @@ def _left_out_before(context: RunContext) -> dict[str, str]:
         return {}
 
 
-def _by_model(context: RunContext) -> Iterator[tuple[str, Options]]:
+def stages_by_model(context: RunContext) -> Iterator[tuple[str, Options]]:
+    """The stages that call a model, once for each answering system, with the options that name it."""
     if context.config.generate.generator != EXTRACTIVE:
         yield GENERATE, context.config.generate
     if context.config.judge.judge == MODEL:
-        yield JUDGE, context.config.judge
+        yield from ((stage, context.config.judge) for stage in (JUDGE, WITHIN))
     yield from ((SYSTEMS, options) for options in context.config.systems if options.calls_model)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,8 +54,8 @@ async def find_model(endpoint: Endpoint, limits: Limits | None = None) -> Endpoi
 
     Raises AuditError if the endpoint cannot be reached, does not have the model, or has several to choose from.
     """
-    async with Client(endpoint, _impatient(limits)) as client:
-        return replace(endpoint, model=_choose_model(endpoint, await _list_models(client)))
+    async with _reached(endpoint, limits) as (_, found):
+        return found.endpoint
 
 
 async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> CheckedEndpoint:
@@ -62,35 +63,33 @@ async def check_endpoint(endpoint: Endpoint, limits: Limits | None = None) -> Ch
 
     Costs one call of one token. Raises AuditError for the first problem.
     """
-    async with Client(endpoint, _impatient(limits)) as client:
-        models = await _list_models(client)
-        model = _choose_model(endpoint, models)
-        await _ask_patiently(client, Call({"model": model, **ONE_TOKEN_BODY}, "probe", "probe"))
-    return CheckedEndpoint(replace(endpoint, model=model), _context_length(models[model]))
+    async with _reached(endpoint, limits) as (client, found):
+        await _ask_patiently(client, Call({"model": found.endpoint.model, **ONE_TOKEN_BODY}, "probe", "probe"))
+        return found
 
 
-async def probe_endpoint(endpoint: Endpoint, calls: Sequence[Call], limits: Limits | None = None) -> CheckedEndpoint:
-    """Identify the endpoint, check that it obeys a schema without thinking aloud, and make the given calls.
+async def probe_endpoint(endpoint: Endpoint, longest: Call | None, limits: Limits | None = None) -> CheckedEndpoint:
+    """Identify the endpoint, check that it obeys a schema without thinking aloud, and make the longest call to come.
 
     Raises AuditError, with the problem and the remedy, for the first problem.
     """
-    async with Client(endpoint, _impatient(limits)) as client:
+    async with _reached(endpoint, limits) as (client, found):
+        version = await _vllm_version(client)
+        # With the run's own fields, such as its way of switching thinking off.
+        body = {**(longest.body if longest else {}), "model": found.endpoint.model, **PROBE_BODY}
+        reply = await _check_schema(client, Call(body, "probe", "probe"))
+        context = await _check_length(client, longest, found.context) if longest else found.context
+        return replace(found, context=context, server=version or reply.server)
+
+
+@asynccontextmanager
+async def _reached(endpoint: Endpoint, limits: Limits | None) -> AsyncIterator[tuple[Client, CheckedEndpoint]]:
+    """A client without much patience, and the endpoint with its model and context."""
+    limits = limits or Limits()
+    async with Client(endpoint, replace(limits, read_s=min(limits.read_s, MAX_READ_S))) as client:
         models = await _list_models(client)
         model = _choose_model(endpoint, models)
-        context, version = _context_length(models[model]), await _vllm_version(client)
-        # With the run's own fields, such as its way of switching thinking off.
-        body = {**(calls[0].body if calls else {}), "model": model, **PROBE_BODY}
-        reply = await _check_schema(client, Call(body, "probe", "probe"))
-        context = await _check_longest_prompt(client, calls, context)
-        for call in calls:
-            prompt_tokens = (await _ask_patiently(client, call)).usage.get("prompt_tokens", 0)
-            _check_context(endpoint, prompt_tokens, call, context)
-    return CheckedEndpoint(replace(endpoint, model=model), context, version or reply.server)
-
-
-def _impatient(limits: Limits | None) -> Limits:
-    limits = limits or Limits()
-    return replace(limits, read_s=min(limits.read_s, MAX_READ_S))
+        yield client, CheckedEndpoint(replace(endpoint, model=model), _context_length(models[model]))
 
 
 # -- what the endpoint is ------------------------------------------------------------------------------------------------
@@ -182,19 +181,17 @@ def _word_in(text: str) -> Any:
     return value.get("probe") if isinstance(value, dict) else None
 
 
-async def _check_longest_prompt(client: Client, calls: Sequence[Call], context: int | None) -> int | None:
-    """The context by vLLM's /tokenize, for which the longest prompt must not be too long; `context` from a server without it."""
-    if not calls:
-        return context
-    # By characters, which all servers have; the tokens of this one are then counted exactly.
-    call = max(calls, key=lambda call: len(json.dumps(call.body["messages"])))
+async def _check_length(client: Client, call: Call, context: int | None) -> int | None:
+    """Make a call that must not be too long for the context, by vLLM's /tokenize before that; returns the context."""
     request = {name: call.body[name] for name in ("model", "messages", "chat_template_kwargs") if name in call.body}
     status, body = await client.fetch("POST", f"{client.endpoint.root}/tokenize", request)
     count = body.get("count") if status == 200 and isinstance(body, dict) else None
-    if not isinstance(count, int):
-        return context
-    context = body.get("max_model_len") or context
-    _check_context(client.endpoint, count, call, context)
+    if isinstance(count, int):
+        context = body.get("max_model_len") or context
+        _check_context(client.endpoint, count, call, context)
+    # A server without it counts the tokens of the call itself
+    reply = await _ask_patiently(client, call)
+    _check_context(client.endpoint, reply.usage.get("prompt_tokens", 0), call, context)
     return context
 
 

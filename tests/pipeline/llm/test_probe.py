@@ -7,19 +7,20 @@ import asyncio
 import pytest
 
 from audit.errors import AuditError
+from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.probe import CheckedEndpoint, check_endpoint, find_model, probe_endpoint
 from tests.pipeline.llm.helpers import KEY, QUICK, call
 from tests.support.llm.fault_server import FaultServer, fault_server
 
 
-def probed(server: FaultServer, *calls, model: str = "judge", key: str = "") -> CheckedEndpoint:
-    return asyncio.run(probe_endpoint(Endpoint(server.url, model, key), calls, QUICK))
+def probed(server: FaultServer, longest: Call | None = None, *, model: str = "judge", key: str = "") -> CheckedEndpoint:
+    return asyncio.run(probe_endpoint(Endpoint(server.url, model, key), longest, QUICK))
 
 
-def refusal(server: FaultServer, *calls, model: str = "judge", key: str = "") -> str:
+def refusal(server: FaultServer, longest: Call | None = None, *, model: str = "judge", key: str = "") -> str:
     with pytest.raises(AuditError) as error:
-        probed(server, *calls, model=model, key=key)
+        probed(server, longest, model=model, key=key)
     message = str(error.value)
     assert message.startswith(server.url)
     assert "Nothing was asked." in message
@@ -29,9 +30,9 @@ def refusal(server: FaultServer, *calls, model: str = "judge", key: str = "") ->
 
 def test_a_sound_endpoint_is_described():
     with fault_server() as server:
-        report = probed(server, call("word"), call("word " * 99))
+        report = probed(server, call("word " * 99))
         assert (report.endpoint.model, report.server, report.context) == ("judge", "vllm 0.33.0", 8_192)
-        assert server.asked == 3, "whether it obeys a schema, and both calls"
+        assert server.asked == 2, "whether it obeys a schema, and the longest call"
 
 
 def test_a_server_without_a_version_is_identified_by_its_replies():
@@ -53,7 +54,7 @@ def test_an_endpoint_without_a_server():
 
 def test_an_address_of_something_else():
     with fault_server() as server, pytest.raises(AuditError, match="not an OpenAI-compatible API"):
-        asyncio.run(probe_endpoint(Endpoint(f"{server.url}/deeper", "judge"), (), QUICK))
+        asyncio.run(probe_endpoint(Endpoint(f"{server.url}/deeper", "judge"), None, QUICK))
 
 
 def test_a_key_that_is_not_accepted():
@@ -110,7 +111,7 @@ def test_endless_white_space():
 def test_a_prompt_that_does_not_fit_into_the_context_with_its_answer():
     """110 words and 100 for the answer do not fit into 200; vLLM would only shorten the answer."""
     with fault_server(context=200) as server:
-        message = refusal(server, call("word"), call("word " * 108))
+        message = refusal(server, call("word " * 108))
     assert "the longest prompt has 110 tokens and its answer may have 100, together more than the model's 200" in message
 
 
