@@ -319,16 +319,11 @@ def run_seconds(calls: float, rates: CallRates, limits: Limits, endpoints: int =
         return None
     most = max(1, limits.concurrency)
     at_once, seconds, rest = float(min(most, limits.start * endpoints)), 0.0, float(calls)
-    while rest > 0 and at_once < most:
-        seconds += _seconds(min(rest, at_once), at_once, rates)
-        rest -= at_once
+    while rest > 0:
+        sent = rest if at_once == most else min(rest, at_once)
+        # A last round that is not full takes as long as a full one, where the endpoint has room for it.
+        unlimited = rates.latency_s * max(sent / at_once, 1.0)
+        seconds += max(unlimited, sent / rates.per_s) if rates.per_s else unlimited
+        rest -= sent
         at_once = min(most, at_once + max(endpoints, at_once * GROWTH))
-    return seconds + _seconds(max(0.0, rest), at_once, rates)
-
-
-def _seconds(calls: float, at_once: float, rates: CallRates) -> float:
-    """Seconds for so many calls with so many at once."""
-    assert rates.latency_s is not None
-    # A last round that is not full takes as long as a full one, where the endpoint has room for it.
-    unlimited = rates.latency_s * max(calls / at_once, float(calls > 0))
-    return max(unlimited, calls / rates.per_s) if rates.per_s else unlimited
+    return seconds
