@@ -229,7 +229,8 @@ def _choice_of(row: RowMapping, kind: str) -> Choice:
 
 
 # -- unassigned slots ----------------------------------------------------------------------------------------
-# With more annotators than ratings of an item, whoever asks for work claims some.
+# With more annotators than ratings of an item, whoever asks for work claims some, in an order
+# of their own.
 
 REPEAT_DISTANCE = 0.25
 """How far behind an item its silent repeat comes, as a share of the annotator's work."""

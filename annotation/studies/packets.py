@@ -35,7 +35,7 @@ from audit.text.sentences import SentenceSpan, sentence_spans
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
 # -- workbook ------------------------------------------------------------------------------------------------
-# What annotators fill in is unlocked and has menus, all else is locked, and the rubric is a sheet.
+# What annotators fill in is unlocked and has menus, all else is locked, and the rubric is next to it.
 
 # -- rubric --------------------------------------------------------------------------------------------------
 # The tables of PROTOCOL.md on what a study asks, for the labelling page and for packets.

@@ -53,7 +53,7 @@ from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
 
 # -- analysis plan -------------------------------------------------------------------------------------------
-# For the supplement of a paper: the registration, the estimands, their population and how each is computed.
+# For the supplement of a paper: the registration, the estimands, their populations and the methods.
 
 Statement = tuple[str, str, str]
 """(part, item, statement)."""
@@ -264,7 +264,7 @@ def _corrected_shares(shares: pd.DataFrame) -> Figure:
 
 
 # -- further tables ------------------------------------------------------------------------------------------
-# The judge's errors by kind and group, disagreement of parts of the run, shares by group.
+# The judge's errors by kind and group, disagreement of parts of the run, shared annotator errors.
 
 
 def failure_modes_table(data: ValidationData) -> Table:

@@ -345,7 +345,8 @@ def _noted(reader: RecordReader, usable: Iterator[Usable], answered: set[tuple[i
 
 
 # -- ratings -------------------------------------------------------------------------------------------------
-# The labels that raters gave to pairs of the run; loaded after its pairs.
+# The labels that raters gave to pairs of the run, after its pairs: a rating of a pair that is not in the run is
+# quarantined.
 
 Pair = tuple[int, int, int]
 RATING_COLUMNS = ("item", "rater", "label", "significance", "comment")
