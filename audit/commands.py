@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from audit.errors import AuditError
+
 
 @dataclass(frozen=True)
 class Command:
@@ -224,7 +226,18 @@ DEMO_STUDIES = "annotation.cli.study:make_demo_studies"
 """(run, file of readings, settings) -> what was made, as text and as a record, for `audit demo --studies`."""
 
 
+PIPELINE = "audit.pipeline"
+
+
 def load_object(path: str) -> Any:
-    """The object at `module:name`; imports the module."""
+    """The object at `module:name`; imports the module. Raises AuditError where the pipeline is not installed."""
     module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(PIPELINE):
+            raise
+        raise AuditError(
+            f"{path} makes releases, and this installation can only read them: it has no {PIPELINE}. Nothing was done. "
+            "Install the whole package."
+        ) from error

@@ -27,7 +27,8 @@ from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.stats.intervals import ShareEstimate, stratified_share, wilson
 
-# -- the annotators' work: time per item, drift of labels over time, and intra-rater (test-retest) reliabili -
+# -- the annotators' work ------------------------------------------------------------------------------------
+# Time per item, drift of labels over time, and intra-rater (test-retest) reliability.
 
 QUARTERS = 4
 TIME_COLUMNS = ("annotator", "n", "median_s", "fastest_tenth_s", "slowest_tenth_s", "first_quarter_s", "last_quarter_s")

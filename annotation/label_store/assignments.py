@@ -228,7 +228,9 @@ def _choice_of(row: RowMapping, kind: str) -> Choice:
     return Choice(label, row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "", rationale)
 
 
-# -- unassigned slots: with more annotators than ratings of an item, whoever asks for work claims some, in a -
+# -- unassigned slots ----------------------------------------------------------------------------------------
+# With more annotators than ratings of an item, whoever asks for work claims some, in an order
+# of their own.
 
 REPEAT_DISTANCE = 0.25
 """How far behind an item its silent repeat comes, as a share of the annotator's work."""

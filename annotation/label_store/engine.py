@@ -229,7 +229,9 @@ def _create(store: LabelStore) -> None:
         create_tables(tx, _without_password(store.engine.url))
 
 
-# -- creates the tables of an empty label store, and refuses a store whose tables are of another version -----
+# -- tables of a new store -----------------------------------------------------------------------------------
+# Creates the tables of an empty label store, and refuses a store whose tables are of another version.
+#
 # The tables are declared in `schema` and `annotation.studies.verdict_store`; here are only the triggers that make ledgers
 # append-only, and the version. After the first release, a change of the tables raises `SCHEMA_VERSION` and comes with the
 # statements that lead from the version before.

@@ -34,9 +34,11 @@ from audit.formatting import plain_cell, safe_cell
 from audit.text.sentences import SentenceSpan, sentence_spans
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
-# -- a packet as a workbook: what annotators fill in is unlocked and has menus, all else is locked, and the  -
+# -- workbook ------------------------------------------------------------------------------------------------
+# What annotators fill in is unlocked and has menus, all else is locked, and the rubric is next to it.
 
-# -- the rubric of a scheme: the tables of PROTOCOL.md on what a study asks, for the labelling page and for  -
+# -- rubric --------------------------------------------------------------------------------------------------
+# The tables of PROTOCOL.md on what a study asks, for the labelling page and for packets.
 
 # Page, packet and protocol share one text, so they cannot differ.
 PROTOCOL = Path(annotation.__file__).with_name("PROTOCOL.md")
@@ -157,7 +159,8 @@ def _write_rubric(sheet: Worksheet, scheme: Scheme) -> None:
     sheet.protection.enable()
 
 
-# -- the sentences that a label rests on, in a packet: copied from the answers, one a line, and found there  -
+# -- marked sentences ----------------------------------------------------------------------------------------
+# The sentences that a label rests on: copied from the answers, one a line, and found there again.
 
 MAX_QUOTED = 40
 

@@ -52,7 +52,8 @@ from audit.store.connection import Connection
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
 
-# -- the analysis plan of a study, for the supplement of a paper: the registration, the estimands, their pop -
+# -- analysis plan -------------------------------------------------------------------------------------------
+# For the supplement of a paper: the registration, the estimands, their populations and the methods.
 
 Statement = tuple[str, str, str]
 """(part, item, statement)."""
@@ -142,7 +143,8 @@ def _estimation(data: ValidationData) -> Iterator[Statement]:
     )
 
 
-# -- methods and results of a study as paragraphs for a paper, every number taken from the tables of the sam -
+# -- paragraphs for a paper ----------------------------------------------------------------------------------
+# Methods and results, every number taken from the tables of the same export.
 
 BLINDED = (
     "The annotators did not see the judge's labels, each other's labels, or which handbooks the answers came from; the order of "
@@ -216,7 +218,8 @@ def _open(ratings: Ratings) -> str:
     return f"{capitalised(left)}." if left else ""
 
 
-# -- the figures of a study's validation: the judge label by label, confusion matrices, the corrected shares -
+# -- figures -------------------------------------------------------------------------------------------------
+# The judge label by label, confusion matrices, the corrected shares.
 
 LABEL_MEASURES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 COLOURS = {"precision": "#6b7280", "recall": "#c77700", "f1": LABEL_COLOURS[Label.CONSISTENT]}
@@ -260,7 +263,8 @@ def _corrected_shares(shares: pd.DataFrame) -> Figure:
     return rate_dots(own.assign(label=own["label"].map(LABEL.display)), "label", [share])
 
 
-# -- further tables of a study: the judge's errors by kind and group, disagreement of parts of the run, shar -
+# -- further tables ------------------------------------------------------------------------------------------
+# The judge's errors by kind and group, disagreement of parts of the run, shared annotator errors.
 
 
 def failure_modes_table(data: ValidationData) -> Table:

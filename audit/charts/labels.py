@@ -162,7 +162,7 @@ def matrix_figure(
 ) -> go.Figure:
     """A square of label colours; every cell of two answering handbooks can be clicked.
 
-    cells   square frame of labels (audit.metrics.matrix), rows and columns already in the order to draw
+    cells   square frame of labels (audit.metrics.position_groups.matrix), rows and columns already in the order to draw
     names   handbook_id -> name
     groups  handbook_id -> number of its position group, missing for a handbook that does not answer; each group is framed
     opened  the two handbooks of the open pair; its cell is outlined

@@ -31,7 +31,9 @@ from audit.release.values import (
 )
 from audit.vocabulary import plain
 
-# -- what a field of the release format is, the types that it may have, and the fields that several records  -
+# -- fields --------------------------------------------------------------------------------------------------
+# What a field of the release format is, the types that it may have, and the fields that several records
+# share.
 
 Convert = Callable[[Any, str], Any]
 """(value, field's name) -> the value as it is stored, None for a missing one. Raises Reject for an unusable one."""

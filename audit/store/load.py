@@ -249,7 +249,8 @@ def _run_name(path: Path) -> str:
     return readable_name(path.resolve().name).removesuffix(".gz").removesuffix(".tar").removesuffix(".zip").removesuffix(".tgz")
 
 
-# -- the checks of a load report: counts found against those declared, and against the number of combinations
+# -- reconciliation ------------------------------------------------------------------------------------------
+# Counts found against those declared, and against the number of combinations.
 
 COUNT_JUDGED = "select count(*) from pairs where not prescreened"
 DECLARED = ("handbooks", "questions", "answers", "pairs", "pairs_judged")

@@ -140,7 +140,8 @@ def _usable_trials(reader: RecordReader, state: LoadState) -> Iterator[Record]:
         yield record
 
 
-# -- loading positions: what handbooks state on a question, with each quote located in the answer it is attr -
+# -- positions -----------------------------------------------------------------------------------------------
+# What handbooks state on a question, with each quote located in the answer it is attributed to.
 
 ANSWERS = "select handbook, answer from answers where question = $question and answer is not null"
 UNCHECKED = "the release came without answers, so its quotes were not checked. They were loaded without positions in the text."
@@ -343,7 +344,9 @@ def _noted(reader: RecordReader, usable: Iterator[Usable], answered: set[tuple[i
                 reader.note(line, WHOLE_FILE, NOTED, code, message)
 
 
-# -- loading the labels that raters gave to pairs of the run, after its pairs: a rating of a pair that is no -
+# -- ratings -------------------------------------------------------------------------------------------------
+# The labels that raters gave to pairs of the run, after its pairs: a rating of a pair that is not in the run is
+# quarantined.
 
 Pair = tuple[int, int, int]
 RATING_COLUMNS = ("item", "rater", "label", "significance", "comment")

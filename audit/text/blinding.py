@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 from audit.text.contacts import Span, contacts, credits
 from audit.text.folding import FoldedText, fold, fold_word
 
-# -- words as data for the masking of names: words and abbreviations that do not identify an institution -----
+# -- words of names ------------------------------------------------------------------------------------------
+# Words and abbreviations that do not identify an institution, as data for the masking of names.
 
 _SMALL = "a an and at by for from in of on or the to with your our my after before de der und la le du des"
 SMALL_WORDS = frozenset(_SMALL.split())

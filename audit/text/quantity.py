@@ -296,7 +296,8 @@ PARSERS: dict[str, Callable[[Parts], Quantity | None]] = {
 }  # fmt: skip
 
 
-# -- durations that are only a stage of a course: "the first 2 weeks of treatment", "for 2 weeks, then for a -
+# -- stages of a course --------------------------------------------------------------------------------------
+# Durations such as "the first 2 weeks of treatment", or "for 2 weeks, then for a year".
 
 ORDINAL_BEFORE = re.compile(r"\b(?:first|initial|final|last)\s$")
 # Only courses that last: "the first 6 weeks of recovery" is how long after an operation, "of life" is an age

@@ -25,6 +25,7 @@ from annotation.studies.earlier_studies import pooled_ratings
 from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
+from audit.errors import AuditError
 from audit.formatting import signed
 from audit.vocabulary import RULES_JUDGE as NAME
 from pages._blinded.access import current_account, label_store
@@ -162,7 +163,11 @@ def baseline_section(study_id: str, by: str, scope: str, names: dict[str, str]) 
     """How much better than the baseline the judge agrees with the reference labels `by`, else with gold or the majority."""
     store, ratings = label_store(), current_ratings(study_id)
     url = str(store.engine.url)
-    comparator = _cached_baseline(url, study_id, tuple(map(str, ratings.items)), store)
+    try:
+        comparator = _cached_baseline(url, study_id, tuple(map(str, ratings.items)), store)
+    except AuditError as error:  # an installation without the pipeline has no rules to compare with
+        st.info(escaped(str(error)))
+        return
     comparison = _cached_comparison(url, study_id, study_heads(study_id), ratings, comparator)
     available = set(comparison["by"])
     reference = next(name for name in (by, GOLD, MAJORITY) if name in available)

@@ -12,7 +12,19 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main, parse, parser
-from audit.commands import COMMANDS, CURATED_THEMES, DEMO_STUDIES, GROUPS, STUDY_PAIRS, STUDY_TABLES, Command, load_object
+from audit.commands import (
+    ADD_ASKED,
+    COMMANDS,
+    CURATED_THEMES,
+    DEMO_STUDIES,
+    GROUPS,
+    STUDY_PAIRS,
+    STUDY_TABLES,
+    Command,
+    load_object,
+)
+from audit.errors import AuditError
+from tests.support.sides import PipelineIsAbsent
 
 HEAVY = ("duckdb", "pandas", "numpy", "sqlalchemy", "streamlit", "openai", "plotly", "scipy", "tqdm", "audit.store", "annotation")
 
@@ -149,3 +161,11 @@ def test_the_tenancy_example_is_copied_to_a_new_folder_and_runs(tmp_path: Path, 
     assert main(["run", record["config"], "--dry-run"]) == 0
     assert main(["example", "tenancy", str(folder)]) == 2
     assert "already exists and is not an empty folder. Nothing was written." in capsys.readouterr().err
+
+
+def test_what_needs_the_pipeline_says_so_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "meta_path", [PipelineIsAbsent(), *sys.meta_path])
+    for name in [name for name in sys.modules if name.startswith("audit.pipeline")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(AuditError, match="this installation can only read them"):
+        load_object(ADD_ASKED)

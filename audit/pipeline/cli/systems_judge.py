@@ -122,7 +122,7 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
 
-# -- `audit systems judge --protocol evidence`: a model judges the answers of a release by their evidence ----
+# -- `audit systems judge --protocol evidence` ---------------------------------------------------------------
 
 
 def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -23,7 +23,8 @@ from audit.release.journal_files import Reply
 from audit.text.tokens import cited_numbers
 from audit.vocabulary import SystemMode
 
-# -- recognises refusals in prose, because some models decline in the text and not in the field for it -------
+# -- refusals ------------------------------------------------------------------------------------------------
+# Refusals in prose: some models decline in the text and not in the field for it.
 
 # Only at the beginning: "I cannot say how long, but most people wait a month" is an answer
 _OPENING = (

@@ -153,7 +153,8 @@ def write_criteria(folder: Path, earlier: dict[Key, Any], records: Iterator[Reco
         ) from error
 
 
-# -- judging the answers of a release by their evidence: which answers are judged, and their material for th -
+# -- evidence ------------------------------------------------------------------------------------------------
+# Which answers are judged by their evidence, and their material for the judge.
 
 
 def answers_with_evidence(

@@ -215,7 +215,8 @@ def _cosines(index: HandbookIndex, rows: Sequence[int], statistics: TermStatisti
     return np.asarray((words @ words.T).toarray())
 
 
-# -- term statistics of a handbook's own text: how unevenly words are spread over the chunks, and which occu -
+# -- term statistics -----------------------------------------------------------------------------------------
+# How unevenly words are spread over the chunks of a handbook's own text, and which occur together.
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,9 @@ def _stage_line(row: StagePlan) -> str:
     return f"{row.stage:<10}{row.tasks:>8,}{row.tasks - len(row.to_do):>8,}{len(row.to_do):>8,}{names}"
 
 
-# -- how many pairs a judge will be asked about: counted once all answers exist, before that expected from t -
+# -- expected pairs ------------------------------------------------------------------------------------------
+# How many pairs a judge will be asked about: counted once all answers exist, before that expected from those
+# that do.
 
 # Share of pairs with an absent answer, by organ, among handbooks of the question's own organ: the lowest and the highest
 # (arXiv:2605.29084, section 6.2). A run asks such handbooks only; over all handbooks the share is 78.9 %.

@@ -264,7 +264,8 @@ def _retrieved_by_question(context: RunContext) -> dict[str, list[Retrieved]]:
     return retrieved
 
 
-# -- systems that answer from several sources: what the stage of routing stored for them, and their records  -
+# -- several sources -----------------------------------------------------------------------------------------
+# Systems that answer from several sources: what the stage of routing stored for them, and their records.
 
 CONCERNS_NOTHING = "No source has a handbook of this question's organ. No source was asked."
 

@@ -130,7 +130,8 @@ def is_made_from(document: Document, source: Path, engine: Engine, ocr: Ocr | No
     return (document.source, document.digest) == (source.name, digest) and document.engine in made_by
 
 
-# -- pages of a PDF that say something only in a picture: scanned pages, above all. An empty page loses noth -
+# -- silent pages --------------------------------------------------------------------------------------------
+# Pages that say something only in a picture: scanned pages, above all. An empty page loses nothing.
 
 # Fewer letters on a page are stray marks
 MIN_LETTERS = 10

@@ -205,7 +205,9 @@ FORMATS: dict[str, Format] = {
 }  # fmt: skip
 
 
-# -- a DOCX file as HTML, by mammoth: headings by style, numbered and bulleted lists, tables. Pictures are l -
+# -- DOCX ----------------------------------------------------------------------------------------------------
+# A DOCX file as HTML, by mammoth: headings by style, numbered and bulleted lists, tables.
+#
 # A DOCX file is a zip archive of XML files, so what a stranger may put into either is bounded before it is read.
 
 # A long handbook has a few MB of XML; ten times that takes gigabytes of memory when it is read

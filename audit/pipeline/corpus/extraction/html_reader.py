@@ -285,7 +285,8 @@ def lines_as_text(lines: list[str]) -> str:
     return "\n".join(entries)
 
 
-# -- the tables of a web page: each row with the heads of its columns, so that it can be read alone ----------
+# -- tables --------------------------------------------------------------------------------------------------
+# Each row of a table with the heads of its columns, so that it can be read alone.
 
 MAX_CELLS = 100_000
 # A table may say that a cell spans a million columns

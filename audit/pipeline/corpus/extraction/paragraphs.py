@@ -231,7 +231,9 @@ def _has_cell_at(cells: tuple[TextCell, ...], start: float) -> bool:
     return any(abs(cell.x0 - start) < SAME_COLUMN for cell in cells)
 
 
-# -- tables as rows with their column's head in each cell, and as lists where a cell or a column is one ------
+# -- tables --------------------------------------------------------------------------------------------------
+# Rows with their column's head in each cell, and lists where a cell or a column is one.
+#
 # A row can be read alone: `Medicine: Ibuprofen | Allowed: no`; the first column's head may be what matters most ("Do not give").
 # Columns of lists beside each other (DO and DON'T) become one list each, led by the column's head, so that nothing of one column
 # stands in the other's.

@@ -218,7 +218,9 @@ def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:
     return (TextCell(f"{label.text} {first.text}", label.x0, first.x1), *others)
 
 
-# -- lists beside each other (DO and DON'T, safe and not safe), found by their places on the page: each is r -
+# -- lists beside each other ---------------------------------------------------------------------------------
+# DO and DON'T, safe and not safe: found by their places on the page, and each read with its head.
+#
 # A head is a short line above a list, or a label to the left of all. No word decides, so that other languages and other heads
 # (colours, "Limit") are read the same way.
 

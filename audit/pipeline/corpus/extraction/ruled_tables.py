@@ -112,7 +112,9 @@ def _is_contents(rows: Iterable[Row]) -> bool:
     return len(ends) >= MIN_CONTENTS_ROWS and len(numbers) >= CONTENTS_SHARE * len(ends) and numbers == sorted(numbers)
 
 
-# -- bullets that are pictures or drawings, as the leaflets of designers have them, put into the text as bul -
+# -- drawn bullets -------------------------------------------------------------------------------------------
+# Bullets that are pictures or drawings, as the leaflets of designers have them, put into the text as
+# bullets.
 
 # In type sizes of the text behind it: the height and width of a bullet, and its distance
 HEIGHT, WIDTH, DISTANCE = (0.2, 1.4), (0.15, 1.5), 2.0

@@ -29,7 +29,10 @@ from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
 from audit.text.documents import Section
 
-# -- headings and their levels: by type, by number, and by the titles in the table of contents and the PDF's -
+# -- headings ------------------------------------------------------------------------------------------------
+# Headings and their levels: by type, by number, and by the titles in the table of contents and the PDF's
+# outline.
+#
 # A bold line with a colon above a list ("Never smoke:") is the list's lead and not a heading, unless it is set in larger type or
 # most headings of the document end with a colon. A heading right above a list of fragments is also repeated as its lead
 # (`audit.pipeline.corpus.extraction.structure`).

@@ -161,7 +161,8 @@ def _language_notes(library: Library, question: str) -> Iterator[str]:
         )
 
 
-# -- which passages are kept under a limit of tokens: every required source first, then the best. Source: S1 -
+# -- packing -------------------------------------------------------------------------------------------------
+# Which passages are kept under a limit of tokens: every required source first, then the best. Source: S1.
 
 CHARACTERS_PER_TOKEN = 4.0
 """A rule of thumb for English; a model's own tokens are known to its server only."""
@@ -272,7 +273,8 @@ def _coverage_notes(
     ]
 
 
-# -- the alignment graph for one question: its seeds, the chunks within reach, and their distances -----------
+# -- bridging ------------------------------------------------------------------------------------------------
+# The alignment graph for one question: its seeds, the chunks within reach, and their distances.
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,8 @@ def kinds_of_edit(facts: Mapping[str, Fact]) -> dict[str, int]:
     return dict(sorted(Counter(fact.edit.kind for fact in facts.values()).items()))
 
 
-# -- the files of a build: the instances, and a manifest that describes them and lists what was left out -----
+# -- files ---------------------------------------------------------------------------------------------------
+# The instances, and a manifest that describes them and lists what was left out.
 
 MANIFEST_FILE = "manifest.json"
 

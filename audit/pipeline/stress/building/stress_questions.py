@@ -20,7 +20,8 @@ from audit.release.system_kinds import REFERENCE_RECORD
 from audit.text.statements import statements
 from audit.text.tokens import without_citations
 
-# -- files of questions: the documented JSONL, the benchmark file of MIRAGE, and PubMedQA's file of abstracts
+# -- files of questions --------------------------------------------------------------------------------------
+# The documented JSONL, the benchmark file of MIRAGE, and PubMedQA's file of abstracts.
 
 Place = tuple[str, Any]
 """The position of a record in its file, and the record in the documented layout."""

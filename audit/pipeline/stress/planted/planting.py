@@ -14,7 +14,8 @@ from audit.pipeline.stress.building.draws import rank
 from audit.pipeline.stress.planted.changes import PLANTERS, CannotPlant, PlantedChange, PlantingContext
 from audit.vocabulary import Label, PlantedKind
 
-# -- the pairs in which changes are planted: two answers of a run, or one answer paired with itself ----------
+# -- start pairs ---------------------------------------------------------------------------------------------
+# The pairs in which changes are planted: two answers of a run, or one answer paired with itself.
 
 T = TypeVar("T")
 
