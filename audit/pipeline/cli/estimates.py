@@ -233,10 +233,9 @@ def _hosts(urls: Iterable[str]) -> str:
 # -- rates of calls that were made -------------------------------------------------------------------------------------
 
 
-def measured_rates(calls: Iterable[Call], replies: Mapping[str, Reply], source: str) -> CallRates:
-    """Rates of the calls that have a reply; the rule of thumb for tokens that the server does not report."""
-    with_reply = [(call, replies[call.key]) for call in calls if call.key in replies]
-    answered = [(call, reply) for call, reply in with_reply if reply.outcome in (ANSWERED, CUT)]
+def measured_rates(made: Iterable[tuple[Call, Reply]], source: str) -> CallRates:
+    """Rates of calls with their replies; the rule of thumb for tokens that the server does not report."""
+    answered = [(call, reply) for call, reply in made if reply.outcome in (ANSWERED, CUT)]
     counted = [(call, reply) for call, reply in answered if reply.usage.get("prompt_tokens")]
     latencies = [reply.latency_s for _, reply in answered if reply.latency_s is not None]
     latency_s = fmean(latencies) if latencies else None
@@ -250,8 +249,7 @@ def measured_rates(calls: Iterable[Call], replies: Mapping[str, Reply], source: 
 
 def stored_rates(cost: StageCost) -> CallRates | None:
     """Rates of the stage's stored replies; None with fewer than MIN_STORED of them."""
-    replies = {call.key: reply for call, reply in cost.stored}
-    rates = measured_rates([call for call, _ in cost.stored], replies, STORED)
+    rates = measured_rates(cost.stored, STORED)
     return rates if rates.calls >= MIN_STORED else None
 
 
@@ -293,15 +291,16 @@ async def try_calls(endpoints: Sequence[Endpoint], sample: Sequence[Call], limit
         opened = replace(limits, concurrency=at_once, start=at_once)
         return (await run_calls(calls, endpoints, keep, readable=lambda *_: True, limits=opened)).seconds
 
-    alone, together = sample[:ALONE], sample[ALONE:]
-    await ask(alone, 1)
-    alone_s = measured_rates(alone, replies, TRIED).latency_s
+    def rates_so_far() -> CallRates:
+        return measured_rates([(call, replies[call.key]) for call in sample if call.key in replies], TRIED)
+
+    await ask(sample[:ALONE], 1)
+    alone_s, together = rates_so_far().latency_s, sample[ALONE:]
     at_once = max(1, min(limits.concurrency, len(together)))
     # Full rounds only: a last one with a few calls would look like an endpoint at its limit
     together = together[: len(together) // at_once * at_once]
     seconds = await ask(together, at_once) if together else 0.0
-    rates = measured_rates(sample, replies, TRIED)
-    per_s = len(together) / seconds if seconds else None
+    rates, per_s = rates_so_far(), len(together) / seconds if seconds else None
     if alone_s is not None and per_s is not None and per_s * alone_s < UNLIMITED_SHARE * at_once:
         rates = replace(rates, latency_s=alone_s, per_s=per_s)
     return rates, replies

@@ -159,16 +159,33 @@ class StageCost:
 
 
 def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0) -> StageCost:
-    """The cost of the calls of one stage."""
-    characters = max_length = 0
-    sampler, longest = _Sampler(), None
-    for call in calls:
-        length = prompt_characters(call)
-        characters += length
-        sampler.add(call)
-        if length > max_length:
-            max_length, longest = length, call
-    return StageCost(stage, sampler.calls, characters, sampler.sample(), longest, written)
+    """The cost of the calls of one stage; the sample is a tenth of them, at least MIN_SAMPLE where there are so many."""
+    number = characters = max_length = 0
+    longest: Call | None = None
+
+    def counted() -> Iterator[Call]:
+        nonlocal number, characters, max_length, longest
+        for call in calls:
+            length = prompt_characters(call)
+            number, characters = number + 1, characters + length
+            if length > max_length:
+                max_length, longest = length, call
+            yield call
+
+    # Reproducible: a stretch is chosen by its first key, which is as good as random. The others are not kept.
+    stretches = enumerate(batches(counted(), STRETCH_CALLS))
+    chosen = sorted(heapq.nsmallest(STRETCHES, stretches, key=lambda numbered: numbered[1][0].key))
+    sample = _share_of_each([stretch for _, stretch in chosen], max(MIN_SAMPLE, int(number * SAMPLE_SHARE)))
+    return StageCost(stage, number, characters, sample, longest, written)
+
+
+def _share_of_each(stretches: Sequence[list[Call]], wanted: int) -> tuple[Call, ...]:
+    """So many calls, about equally many from the beginning of each stretch."""
+    sample: list[Call] = []
+    # The shortest first: the others compensate for its shortfall.
+    for number, stretch in enumerate(sorted(stretches, key=len)):
+        sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]
+    return tuple(sample)
 
 
 def cost_after_replies(stage: str, calls: Iterable[Call], replies: Replies, readable: Readable, written: float) -> StageCost:
@@ -191,37 +208,3 @@ def cost_after_replies(stage: str, calls: Iterable[Call], replies: Replies, read
 def prompt_characters(call: Call) -> int:
     """The number of characters in a call's prompt."""
     return sum(len(message["content"]) for message in call.body["messages"])
-
-
-@dataclass
-class _Sampler:
-    """Picks random stretches of consecutive calls from a stream, reproducibly."""
-
-    calls: int = 0
-    _stretch: list[Call] = field(default_factory=list)
-    _chosen: list[tuple[int, int, list[Call]]] = field(default_factory=list)
-
-    def add(self, call: Call) -> None:
-        """Take notice of the next call."""
-        if self.calls % STRETCH_CALLS == 0:
-            self._choose()
-        self.calls += 1
-        self._stretch.append(call)
-
-    def _choose(self) -> None:
-        """Keep the stretch if its first key, which is as good as random, is among the smallest so far."""
-        if self._stretch:
-            heapq.heappush(self._chosen, (-int(self._stretch[0].key, 16), self.calls, self._stretch))
-            self._stretch = []
-        if len(self._chosen) > STRETCHES:
-            heapq.heappop(self._chosen)
-
-    def sample(self) -> tuple[Call, ...]:
-        """A tenth of the calls, at least MIN_SAMPLE where there are so many, stretch after stretch."""
-        self._choose()
-        stretches = [stretch for _, _, stretch in sorted(self._chosen, key=lambda chosen: chosen[1])]
-        wanted, sample = max(MIN_SAMPLE, int(self.calls * SAMPLE_SHARE)), list[Call]()
-        # The shortest first: the others compensate for its shortfall.
-        for number, stretch in enumerate(sorted(stretches, key=len)):
-            sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]
-        return tuple(sample)

@@ -43,7 +43,7 @@ def test_replies_give_rates_for_tokens_and_time() -> None:
         calls[1].key: Reply("", CUT, usage={"prompt_tokens": 150, "completion_tokens": 40}, latency_s=3.0),
         calls[2].key: Reply("", REFUSED),
     }
-    rates = measured_rates(calls, replies, TRIED)
+    rates = measured_rates([(one, replies[one.key]) for one in calls if one.key in replies], TRIED)
     assert rates == CallRates((400 + 600) / (100 + 150), (20 + 40) / 2, (1.0 + 3.0) / 2, source=TRIED, calls=2)
     (stage,) = stage_estimates([COST], {"judge": rates}, EIGHT)
     assert (stage.prompt_tokens, stage.reply_tokens) == (10_000, 3_000)
@@ -51,7 +51,7 @@ def test_replies_give_rates_for_tokens_and_time() -> None:
 
 
 def test_a_server_that_reports_no_tokens_still_tells_the_time() -> None:
-    rates = measured_rates([call(400)], {call(400).key: Reply("", ANSWERED, latency_s=2.0)}, TRIED)
+    rates = measured_rates([(call(400), Reply("", ANSWERED, latency_s=2.0))], TRIED)
     assert (rates.characters_per_token, rates.written, rates.latency_s, rates.source) == (4.0, None, 2.0, TRIED)
 
 
