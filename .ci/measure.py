@@ -33,11 +33,13 @@ HOMES = ("audit/release", "audit/store", "audit/pipeline", "data")
 COMMANDS = (("--version",), ("--help",))
 ROUNDS = 5
 BUDGETS = {
-    "lines above the wall": 58_000,
-    "lines below the wall": 30_000,
-    "homes of a field": 2,
-    "arrows between top rooms": 15,
-    "floors": 5,
+    "lines above the wall": 61_700,
+    "lines below the wall": 31_400,
+    "homes of a field": 1,
+    "arrows between top rooms": 10,
+    "floors": 4,
+    "imports across the wall": 0,
+    "class names with several meanings": 0,
     "typed lists of labels": 0,
     "files of over 500 lines": 0,
 }
@@ -56,7 +58,7 @@ def main() -> int:
     over = [
         f"{name}: {measured[name]}, but the budget is {most:,}. Delete something, or raise it in .ci/measure.py and say why."
         for name, most in BUDGETS.items()
-        if int(measured[name].replace(",", "")) > most
+        if int(measured[name].split()[0].replace(",", "")) > most
     ]
     print("\n".join(over) or f"Budgets: {len(BUDGETS)} kept.")
     return bool(over)
@@ -101,7 +103,7 @@ def structure(root: Path) -> Iterator[tuple[str, str]]:
     homes = [path for place in HOMES for path in (root / place).rglob("*") if path.suffix in (".py", ".sql", ".md")]
     yield "floors", str(max(floors(arrows).values(), default=1))
     yield "arrows between top rooms", f"{len(arrows)}"
-    yield "imports across the wall, upward", str(
+    yield "imports across the wall", str(
         sum(room(b) == "audit.pipeline" for a, targets in imports.items() for b in targets
             if room(a) in ("pages", "annotation", "audit", "app"))
     )  # fmt: skip
