@@ -120,7 +120,7 @@ class StageEstimate:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """The open calls, and the tokens and time that they would take: as text, and as figures for a page.
 
     sends    what the prompts contain, and whose it is
@@ -132,7 +132,7 @@ class Estimate:
     sends: str = ""
     remarks: tuple[str, ...] = ()
 
-    def remarked(self, *remarks: str) -> Estimate:
+    def remarked(self, *remarks: str) -> CostEstimate:
         """The same with more sentences."""
         return replace(self, remarks=(*self.remarks, *remarks))
 
@@ -182,7 +182,7 @@ class Estimate:
 
 def estimate(
     settings: Settings, task: LlmTask, costs: Sequence[StageCost], *, probe: bool, sends: str, context: int | None = None
-) -> Estimate:
+) -> CostEstimate:
     """What the open calls of a task would take, from stored replies or a rule of thumb.
 
     probe    make a few of the calls, and measure them; prints first what will be sent
@@ -199,7 +199,7 @@ def estimate(
     calls, hosts = sum(cost.calls for cost in costs), _hosts(settings.judge_urls)
     sent = f"Sends to {hosts}: {calls:,} prompts with {sends}." if calls and hosts else ""
     too_long = [stage.too_long(context) for stage in stages]
-    return Estimate(stages, limits.concurrency, sends, (sent, *too_long, task.cost_note))
+    return CostEstimate(stages, limits.concurrency, sends, (sent, *too_long, task.cost_note))
 
 
 def stage_estimates(

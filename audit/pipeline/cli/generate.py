@@ -14,7 +14,7 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, s
 from audit.errors import AuditError
 from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
-from audit.pipeline.cli.estimates import Estimate, handbooks_text
+from audit.pipeline.cli.estimates import CostEstimate, handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
 from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
@@ -183,7 +183,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt
         write_answers(arguments.out, model_answers(task, replies, summary), summary, about, sources.missing)
         return _finish(arguments, sources, summary)
 
-    def text(cost: Estimate) -> str:
+    def text(cost: CostEstimate) -> str:
         in_full = full_document_cost(task.items(), RetrievalSettings())
         return cost.remarked(in_full.text(cost.rates.characters_per_token)).text
 

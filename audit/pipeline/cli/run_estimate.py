@@ -10,7 +10,7 @@ from typing import Any
 
 from audit.errors import AuditError
 from audit.pipeline.answers.evidence import meets
-from audit.pipeline.cli.estimates import Estimate, estimate, handbooks_text
+from audit.pipeline.cli.estimates import CostEstimate, estimate, handbooks_text
 from audit.pipeline.cli.run_models import (
     GENERATE,
     JUDGE,
@@ -55,13 +55,13 @@ NO_MODEL = "unknown"
 NO_CORPUS = Corpus({}, (), lambda: iter(()))
 
 
-def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCheck], *, probe: bool) -> dict[str, Estimate]:
+def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCheck], *, probe: bool) -> dict[str, CostEstimate]:
     """Stage -> what the calls of its model would take; only stages whose models have something to do.
 
     probe  send a few of the prompts to those endpoints that answered the check
     """
     answered = {(check.stage, check.system): check for check in checks if not check.fault}
-    run, stages = _RunEstimate(context, plan, answered, probe), dict[str, Estimate]()
+    run, stages = _RunEstimate(context, plan, answered, probe), dict[str, CostEstimate]()
     makers = {GENERATE: run.of_answers, JUDGE: run.of_verdicts, WITHIN: run.of_handbooks}
     for stage, options in stages_by_model(context):
         to_do = plan.to_do(stage)
@@ -113,7 +113,7 @@ class _RunEstimate:
     checks: Mapping[tuple[str, str], EndpointCheck]
     probe: bool
 
-    def of_answers(self) -> Estimate:
+    def of_answers(self) -> CostEstimate:
         """The generator's answers, and what full handbooks in its prompts cost."""
         context, to_do = self.context, self.plan.to_do(GENERATE)
         sources = [source for source in context.present if source.handbook_id in to_do]
@@ -128,7 +128,7 @@ class _RunEstimate:
         found = self._estimate(GENERATE, context.config.generate, task, sends, costs)
         return found.remarked(self._context_remark(), in_full.text(found.rates.characters_per_token))
 
-    def of_verdicts(self) -> Estimate:
+    def of_verdicts(self) -> CostEstimate:
         """The judge's verdicts on pairs of answers, or the positions in them."""
         context, exact = self.context, self.plan.pairs.exact
         options = context.config.judge
@@ -137,7 +137,7 @@ class _RunEstimate:
         costs = None if exact else self._costs_before_answers(task(NO_MODEL))
         return self._estimate(JUDGE, options, task, f"questions and answers of {_named(context.present)}", costs)
 
-    def of_handbooks(self) -> Estimate:
+    def of_handbooks(self) -> CostEstimate:
         """The judge's verdicts on pairs of statements of one handbook."""
         context, handbooks = self.context, candidates_of(self.context)
         task = partial(run_within_task, context, handbooks=handbooks)
@@ -146,7 +146,7 @@ class _RunEstimate:
         sends = f"pairs of statements of {_named(context.present)}"
         return self._estimate(WITHIN, context.config.judge, task, sends).remarked(remark)
 
-    def of_system(self, options: SystemOptions) -> Estimate:
+    def of_system(self, options: SystemOptions) -> CostEstimate:
         """The answers of an answering system."""
         with_passages = options.retrieves or options.asks_sources
         unknown = with_passages and self.plan.to_do("route" if options.asks_sources else "retrieve")
@@ -163,7 +163,7 @@ class _RunEstimate:
         task: Callable[[str], LlmTask],
         sends: str,
         costs: Sequence[StageCost] | None = None,
-    ) -> Estimate:
+    ) -> CostEstimate:
         """What the open calls of a task take; `costs` are those that are expected of a task without items yet."""
         system = options.id if isinstance(options, SystemOptions) else ""
         check = self.checks.get((JUDGE if stage == WITHIN else stage, system))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, print_result
-from audit.pipeline.cli.estimates import Estimate, estimate
+from audit.pipeline.cli.estimates import CostEstimate, estimate
 from audit.pipeline.cli.model_calls import carry_out
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import LlmTask, Replies, no_replies
@@ -35,7 +35,7 @@ def print_estimate(
     sends: str,
     remarks: str = "",
     figures: Mapping[str, Any] | None = None,
-    text: Callable[[Estimate], str] = lambda cost: cost.text,
+    text: Callable[[CostEstimate], str] = lambda cost: cost.text,
 ) -> dict[str, Any]:
     """Print what the open calls of a task would cost, and return it as figures.
 

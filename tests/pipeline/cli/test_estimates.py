@@ -9,7 +9,7 @@ from audit.pipeline.cli.estimates import (
     STORED,
     TRIED,
     CallRates,
-    Estimate,
+    CostEstimate,
     duration,
     measured_rates,
     run_seconds,
@@ -32,8 +32,8 @@ def test_without_a_reply_tokens_are_estimated_by_a_rule_of_thumb_and_the_time_is
         "stage": "judge", "done": 0, "calls": 100, "prompt_tokens": 40_000 / 4, "reply_tokens": 100 * 50, "seconds": None,
         "source": RULE,
     }  # fmt: skip
-    assert Estimate(stages, 8).record["seconds"] is None
-    assert "by a rule of thumb, 4.0 characters per token; the time is unknown." in Estimate(stages, 8).text
+    assert CostEstimate(stages, 8).record["seconds"] is None
+    assert "by a rule of thumb, 4.0 characters per token; the time is unknown." in CostEstimate(stages, 8).text
 
 
 def test_replies_give_rates_for_tokens_and_time() -> None:
@@ -97,7 +97,7 @@ def test_the_calls_that_an_endpoint_works_on_at_once() -> None:
     assert CallRates(latency_s=0.5, per_s=8.0).calls_at_once == 4
     assert CallRates(latency_s=0.5).calls_at_once is None
     stages = stage_estimates([COST], {"judge": CallRates(4.0, 10.0, 0.5, 8.0, TRIED, 12)}, EIGHT)
-    text = Estimate(stages, 8).text
+    text = CostEstimate(stages, 8).text
     assert "judge: measured on 12 test calls: 4.0 characters per token, 0.50 s per call; the endpoint processes about 4" in text
     assert "In all about 12 s." in text
 
