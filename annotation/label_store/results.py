@@ -57,7 +57,7 @@ class NewDecision:
     revises: int = 0
 
 
-class SeatRow(TypedDict):
+class AssignedItemRow(TypedDict):
     """An item and one of its assignments (annotator None: unassigned); `reference_opened`: when the annotator first did so."""
 
     item_id: str
@@ -83,7 +83,7 @@ class SeatRow(TypedDict):
     reference_opened: str | None
 
 
-class AssignmentRow(SeatRow):
+class AssignmentRow(AssignedItemRow):
     """An assignment, rated or not: the item, the assignment and the current revision of the rating, None where not rated.
 
     `rationale` is as stored, see `annotation.label_store.rationales`.
@@ -99,7 +99,7 @@ class AssignmentRow(SeatRow):
     hash: str | None
 
 
-class RatedRow(SeatRow):
+class RatedRow(AssignedItemRow):
     """An assignment that is rated, with the current revision of the rating."""
 
     seq: int

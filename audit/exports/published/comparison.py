@@ -52,7 +52,7 @@ class RunFigure:
 
 
 RunFigures = dict[str, RunFigure | str]
-"""The figures of a run by the names of published ones; a text says why there is none."""
+"""The figures of a run by the names of published ones; where a figure is missing, a text says why."""
 
 
 # -- comparison --------------------------------------------------------------------------------------------------------

@@ -125,8 +125,8 @@ class _RunEstimate:
             task, costs = _answering(context, sources), None
             in_full = full_document_cost(task(NO_MODEL).items(), context.config.retrieval.options)
         sends = f"questions and passages of {_named(sources)}"
-        found = self._estimate(GENERATE, context.config.generate, task, sends, costs)
-        return found.remarked(self._context_remark(), in_full.text(found.rates.characters_per_token))
+        estimated = self._estimate(GENERATE, context.config.generate, task, sends, costs)
+        return estimated.remarked(self._context_remark(), in_full.text(estimated.rates.characters_per_token))
 
     def of_verdicts(self) -> CostEstimate:
         """The judge's verdicts on pairs of answers, or the positions in them."""
@@ -171,14 +171,14 @@ class _RunEstimate:
             costs = chosen.costs(replies) if costs is None else costs
         context = check.context if check else None
         settings = settings_for(self.context, options)
-        found = partial(estimate, settings, chosen, costs, sends=sends, context=context)
+        priced = partial(estimate, settings, chosen, costs, sends=sends, context=context)
         if not (self.probe and check and any(cost.sample for cost in costs)):
-            return found(probe=False)
+            return priced(probe=False)
         try:
-            return found(probe=True)
+            return priced(probe=True)
         except AuditError as error:
             # The plan of the other stages is still useful
-            return found(probe=False).remarked(f"{stage} would stop: {error}")
+            return priced(probe=False).remarked(f"{stage} would stop: {error}")
 
     def _context_remark(self) -> str:
         """A sentence where the config gives prompts more room than the endpoint has."""

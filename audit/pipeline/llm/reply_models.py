@@ -77,7 +77,7 @@ def spelled(read: Callable[[Any], Any]) -> WrapValidator:
 
 
 def cleaned(max_length: int) -> WrapValidator:
-    """A text without control characters, shortened where it is too long; empty where it is none."""
+    """A text without control characters, shortened where it is too long; empty if the value is not a text."""
     return faulty(lambda value: clean_text(value, max_length) or "")
 
 

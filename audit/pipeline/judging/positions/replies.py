@@ -127,7 +127,7 @@ def read_statements(reply: Reply, answer: str) -> AnswerReading:
 def read_merge(reply: Reply, count: int) -> MergeReading:
     """The aspects in a reply on `count` statements, which the prompt numbers from 1.
 
-    A number that the list does not have, or that occurs earlier, is left out; what is left without a position is no aspect.
+    A number that the list does not have, or that occurs earlier, is left out; an aspect left without a position is dropped.
     """
     last, reason = _last(read_reply(MergeReply, reply))
     if last is None:
