@@ -119,8 +119,11 @@ def prepare_in_background(run: Run, themes_dir: Path, min_pairs: int = MIN_PAIRS
         return None
     return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
         [sys.executable, "-m", "audit.result_cache", str(run.path), str(themes_dir), str(min_pairs)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[[str], None] = lambda _: None) -> list[Path]:

@@ -49,14 +49,17 @@ SUBGROUPS_TABLE = TableSpec(
 FAILURE_MODES_TABLE = TableSpec(
     "How the judge fails",
     (
-        Column.text("mode", "Kind of error"), Column.text("right", "Label by people", words=LABEL.words),
-        Column.text("judged", "Label by the judge", words=LABEL.words), Column.count("n", "Errors", "items"),
+        Column.text("mode", "Kind of error"),
+        Column.text("right", "Label by people", words=LABEL.words),
+        Column.text("judged", "Label by the judge", words=LABEL.words),
+        Column.count("n", "Errors", "items"),
         Column.share("share", "Of all errors"),
     ),
     (
-        "Subtotals name no labels.", IntervalNote(Population.ITEMS, "Wilson 1927, unweighted"),
+        "Subtotals name no labels.",
+        IntervalNote(Population.ITEMS, "Wilson 1927, unweighted"),
     ),
-)  # fmt: skip
+)
 
 
 def subgroups(ratings: Ratings, groups: pd.DataFrame) -> pd.DataFrame:

@@ -71,10 +71,13 @@ BY_LABEL_TABLE = TableSpec(
 JUDGED_LABELS_TABLE = TableSpec(
     "The judge, label by label, in words",
     (
-        LABEL, Column.text("precision", "Precision: confirmed, of those the judge called so"),
-        Column.text("recall", "Recall: found, of those people call so"), Column.text("f1", "F1"), NOTE,
+        LABEL,
+        Column.text("precision", "Precision: confirmed, of those the judge called so"),
+        Column.text("recall", "Recall: found, of those people call so"),
+        Column.text("f1", "F1"),
+        NOTE,
     ),
-)  # fmt: skip
+)
 LABEL_SHARES_TABLE = TableSpec(
     "How often each rater gave each label",
     (
@@ -86,11 +89,14 @@ LABEL_SHARES_TABLE = TableSpec(
 ERRORS_TABLE = TableSpec(
     "The judge's errors by kind",
     (
-        REFERENCE, Column.text("right", "Label by people", words=LABEL.words),
-        Column.text("judged", "Label by the judge", words=LABEL.words), ITEMS, Column.text("items", "Item ids"),
+        REFERENCE,
+        Column.text("right", "Label by people", words=LABEL.words),
+        Column.text("judged", "Label by the judge", words=LABEL.words),
+        ITEMS,
+        Column.text("items", "Item ids"),
     ),
     ("Items without a label by people, or without a readable verdict, are not counted as errors.",),
-)  # fmt: skip
+)
 BASELINE_TABLE = TableSpec(
     "The judge compared with a baseline",
     (

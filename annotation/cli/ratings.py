@@ -81,10 +81,12 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
         "--against", metavar="COLUMN", help="compare the judge with the labels in this column (default: baseline, if present)"
     )
     comparator.add_argument(
-        "--release", type=Path, metavar="PATH",
+        "--release",
+        type=Path,
+        metavar="PATH",
         help=f"the release that the pairs of --labels come from: compare the judge with the {NAME}, which reads its texts; "
         "--study needs no such option",
-    )  # fmt: skip
+    )
 
 
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -253,9 +255,11 @@ def corrected_prevalence_options(parser: argparse.ArgumentParser) -> None:
         help="print instead the share of --label if annotators are wrong together on 2, 5 and 10 %% of the items",
     )
     instead.add_argument(
-        "--plan", type=float, metavar="HALF_WIDTH",
+        "--plan",
+        type=float,
+        metavar="HALF_WIDTH",
         help="print instead how many ratings an interval of this half-width needs, such as 0.02",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--label", choices=ROWS, default=DISAGREES, help="the label of --plan and --wrong-together (default: %(default)s)"
     )

@@ -23,17 +23,22 @@ from audit.vocabulary import LABELS
 def create_options(parser: argparse.ArgumentParser) -> None:
     """The options of `audit study create`, a study of either scheme."""
     parser.add_argument(
-        "--scheme", choices=SCHEMES, default=PAIRS.name,
+        "--scheme",
+        choices=SCHEMES,
+        default=PAIRS.name,
         help="pairs: how do two handbooks' answers relate; head-to-head: which system's answer is better (default: %(default)s)",
-    )  # fmt: skip
+    )
     _common_options(parser)
     _pair_options(parser.add_argument_group("pairs"))
     group = parser.add_argument_group("head-to-head")
     group.add_argument("--systems", nargs="+", default=[], metavar="SYSTEM", help="ids of two systems of the run, or more")
     group.add_argument(
-        "--questions", type=int, default=QUESTIONS_PER_COUPLE, metavar="N",
+        "--questions",
+        type=int,
+        default=QUESTIONS_PER_COUPLE,
+        metavar="N",
         help="questions for each two systems, spread over the types of question (default: %(default)s)",
-    )  # fmt: skip
+    )
 
 
 def _common_options(parser: argparse.ArgumentParser) -> None:
@@ -45,23 +50,35 @@ def _common_options(parser: argparse.ArgumentParser) -> None:
         help="one account per rating of an item; with more accounts, annotators share the items",
     )
     parser.add_argument(
-        "--ratings-per-item", type=int, default=RATINGS_PER_ITEM, metavar="N",
+        "--ratings-per-item",
+        type=int,
+        default=RATINGS_PER_ITEM,
+        metavar="N",
         help=f"how many annotators rate each item, {RATINGS_PER_ITEM} to {MAX_RATINGS_PER_ITEM} (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_run(parser)
     parser.add_argument("--title", help="title shown to people (default: the id)")
     parser.add_argument(
-        "--calibration", type=int, default=SamplePlan.calibration, metavar="N",
+        "--calibration",
+        type=int,
+        default=SamplePlan.calibration,
+        metavar="N",
         help="items to practise on before the study (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--repeats", type=int, default=SamplePlan.repeats, metavar="N",
+        "--repeats",
+        type=int,
+        default=SamplePlan.repeats,
+        metavar="N",
         help="items shown a second time without notice (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--mask", action="append", default=[], metavar="NAME",
+        "--mask",
+        action="append",
+        default=[],
+        metavar="NAME",
         help="also mask this name in the answers, besides those of the run; may be repeated (--dry-run lists what is masked)",
-    )  # fmt: skip
+    )
     parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="seed of the sample")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
     parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
@@ -77,9 +94,12 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     )
     parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
     parser.add_argument(
-        "--after", action="append", default=[], metavar="STUDY",
+        "--after",
+        action="append",
+        default=[],
+        metavar="STUDY",
         help="exclude the pairs of this earlier study of the run, to extend it; may be repeated",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--primary",
         choices=PRIMARY_FIGURES,

@@ -67,9 +67,12 @@ def history(arguments: argparse.Namespace, settings: Settings) -> int:
     lines += [conflict.sentence for conflict in conflicts]
     lines += faults or ["No edit was altered."]
     result = {
-        "run": run.key, "edits": table.to_dict("records"), "in_effect": len(effective_edits(edits)),
-        "conflicts": [conflict.sentence for conflict in conflicts], "faults": list(faults),
-    }  # fmt: skip
+        "run": run.key,
+        "edits": table.to_dict("records"),
+        "in_effect": len(effective_edits(edits)),
+        "conflicts": [conflict.sentence for conflict in conflicts],
+        "faults": list(faults),
+    }
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if faults else OK
 

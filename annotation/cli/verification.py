@@ -19,9 +19,11 @@ def verify_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("study", metavar="STUDY", help="id of the study")
     parser.add_argument(
-        "--against", type=Path, metavar="FILE",
+        "--against",
+        type=Path,
+        metavar="FILE",
         help="also compare with an earlier export: its manifest, or a package of audit export --study",
-    )  # fmt: skip
+    )
     add_json(parser)
 
 

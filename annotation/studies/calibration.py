@@ -29,15 +29,18 @@ MIN_SHARE, MIN_KAPPA = 0.7, 0.6
 CALIBRATION_TABLE = TableSpec(
     "Agreement in the calibration round",
     (
-        Column.text("who", "Between"), Column.count("n", "n", "items"), Column.share("value", "Same label"),
-        Column.decimal("kappa", "Kappa"), Column.text("note", "Note"),
+        Column.text("who", "Between"),
+        Column.count("n", "n", "items"),
+        Column.share("value", "Same label"),
+        Column.decimal("kappa", "Kappa"),
+        Column.text("note", "Note"),
     ),
     (
         "Calibration items are rated before the study and enter no other figure.",
         "Kappa: with quadratic weights, because labels are ordered (of all annotators: Conger's).",
         IntervalNote(Population.ITEMS),
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

@@ -118,9 +118,11 @@ def draw_head_to_head(run: Run, plan: HeadToHeadPlan, study_id: str, max_items: 
         _check_plan(plan, run, systems_of(con))
         couples = list(combinations(plan.systems, 2))
         values = {
-            "systems_a": [a for a, _ in couples], "systems_b": [b for _, b in couples],
-            "no_type": NO_TYPE, "declined": DECLINED,
-        }  # fmt: skip
+            "systems_a": [a for a, _ in couples],
+            "systems_b": [b for _, b in couples],
+            "no_type": NO_TYPE,
+            "declined": DECLINED,
+        }
         population = rows(con, POPULATION, values)
         strata = _allocate(plan, {(couple, kind): n for couple, kind, _, n in population})
         check_size(sum(stratum.study for stratum in strata), max_items)

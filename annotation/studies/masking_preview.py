@@ -29,11 +29,13 @@ ORGANISATION = re.compile(rf"\b(?:{_CAPITALISED} )*{_KIND}(?:(?: {_OF}){{1,2}} {
 MASKED_TABLE = TableSpec(
     "What is masked in the answers",
     (
-        Column.text("kind", "Kind"), Column.text("text", "Masked words", "as written"),
-        Column.count("places", "Places"), Column.count("items", "Items"),
+        Column.text("kind", "Kind"),
+        Column.text("text", "Masked words", "as written"),
+        Column.count("places", "Places"),
+        Column.count("items", "Items"),
     ),
     ("Study and calibration items; silent repeats are not counted again.",),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

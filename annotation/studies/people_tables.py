@@ -13,11 +13,14 @@ from audit.tables import Column, TableSpec
 ACCOUNTS_TABLE = TableSpec(
     "Accounts",
     (
-        Column.text("username", "Account"), Column.text("name", "Name"), Column.text("role", "Role"),
+        Column.text("username", "Account"),
+        Column.text("name", "Name"),
+        Column.text("role", "Role"),
         Column.text("state", "State"),
-        Column.text("last_sign_in", "Last sign-in", "UTC"), Column.count("sessions", "Sessions"),
+        Column.text("last_sign_in", "Last sign-in", "UTC"),
+        Column.count("sessions", "Sessions"),
     ),
-)  # fmt: skip
+)
 EVENT_WORDS: dict[str, str] = {
     Event.SIGN_IN: "signed in",
     Event.SIGN_IN_FAILED: "failed to sign in",
@@ -38,10 +41,13 @@ EVENT_WORDS: dict[str, str] = {
 LOG_TABLE = TableSpec(
     "Access log",
     (
-        Column.text("at", "Time", "UTC"), Column.text("account", "Account"), Column.text("address", "Address"),
-        Column.text("event", "Event", words=EVENT_WORDS), Column.text("detail", "Detail"),
+        Column.text("at", "Time", "UTC"),
+        Column.text("account", "Account"),
+        Column.text("address", "Address"),
+        Column.text("event", "Event", words=EVENT_WORDS),
+        Column.text("detail", "Detail"),
     ),
-)  # fmt: skip
+)
 NEVER = "never"
 
 

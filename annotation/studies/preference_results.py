@@ -42,14 +42,16 @@ COUPLE_COLUMNS = [column.name for column in COUPLES_TABLE.columns]
 STRENGTHS_TABLE = TableSpec(
     "Strengths of the systems (Bradley-Terry)",
     (
-        Column.count("rank", "Rank"), Column.text("system", "System"), Column.count("comparisons", "n", "choices"),
+        Column.count("rank", "Rank"),
+        Column.text("system", "System"),
+        Column.count("comparisons", "n", "choices"),
         Column.decimal("strength", "Strength", "log scale"),
     ),
     (
         "The log odds that a system is preferred to another are the difference of their strengths; a tie, and both bad, count "
         "half for each. Intervals: 95 %, questions resampled. A dash: no finite strength fits, or too few questions.",
     ),
-)  # fmt: skip
+)
 
 
 def preference_records(store: LabelStore, study_id: str) -> list[dict[str, str | None]]:

@@ -81,12 +81,14 @@ CODEBOOKS = {
 STRATA_TABLE = TableSpec(
     "How the validation sample was drawn",
     (
-        Column.text("stratum", "Stratum", "judge's label"), Column.count("population", "N_h", "pairs of the run"),
-        Column.count("sampled", "n_h", "items"), Column.decimal("weight", "Weight", "N_h / n_h"),
+        Column.text("stratum", "Stratum", "judge's label"),
+        Column.count("population", "N_h", "pairs of the run"),
+        Column.count("sampled", "n_h", "items"),
+        Column.decimal("weight", "Weight", "N_h / n_h"),
         Column.decimal("share", "Share", "of the pairs"),
     ),
     ("Drawn without replacement inside each stratum; calibration items and silent repeats are excluded.",),
-)  # fmt: skip
+)
 TYPES_TABLE = replace(
     STRATA_TABLE,
     title="How the questions were drawn",

@@ -139,9 +139,12 @@ def statistics_table(data: ValidationData) -> Table:
     figures = data.report.figures
     other = {GOLD, MAJORITY} - {data.reference}
     own = figures[
-        (figures["about"] == "label") & (figures["label"] == "") & (figures["scope"] == SAMPLE) & (figures["second"] != "")
+        (figures["about"] == "label")
+        & (figures["label"] == "")
+        & (figures["scope"] == SAMPLE)
+        & (figures["second"] != "")
         & ~figures["first"].isin(other)
-    ]  # fmt: skip
+    ]
     frame, columns = pd.DataFrame({"figure": list(own["name"].unique())}), [FIGURE]
     for (first, second), rows in own.groupby(["first", "second"], sort=False):
         name, values = f"{first}_{second}", rows.set_index("name").reindex(frame["figure"])

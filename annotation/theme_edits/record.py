@@ -200,8 +200,11 @@ def curation_part(edits: Sequence[ThemeEdit], curated: CuratedTaxonomy) -> Curat
     if not curated.edits:
         return None
     facts = {
-        "acts": len(edits), "counting": curated.edits, "fitting_no_longer": len(curated.conflicts),
-        "acts_sha256": hashlib.sha256(edits_to_jsonl(edits).encode()).hexdigest(), "curated_sha256": curated.taxonomy.sha256,
-    }  # fmt: skip
+        "acts": len(edits),
+        "counting": curated.edits,
+        "fitting_no_longer": len(curated.conflicts),
+        "acts_sha256": hashlib.sha256(edits_to_jsonl(edits).encode()).hexdigest(),
+        "curated_sha256": curated.taxonomy.sha256,
+    }
     history = history_table(edits, curated.conflicts)[EXPORTED_COLUMNS].iloc[::-1].reset_index(drop=True)
     return CurationPart(curated.taxonomy, curated.set_aside, history, facts)

@@ -79,7 +79,10 @@ def _with_axes(figure: go.Figure, heads: list[str], rows: str, columns: str) -> 
         title={"text": clipped(columns), "font": {"size": 13}}, side="top", range=[-0.5, end], ticktext=over, **common
     )
     figure.update_yaxes(
-        title={"text": clipped(rows), "font": {"size": 13}, "standoff": 12}, range=[end, -0.5], ticktext=heads,
-        ticklabelstandoff=6, **common,
-    )  # fmt: skip
+        title={"text": clipped(rows), "font": {"size": 13}, "standoff": 12},
+        range=[end, -0.5],
+        ticktext=heads,
+        ticklabelstandoff=6,
+        **common,
+    )
     return styled(figure, 110 + ROW_HEIGHT * len(heads), margin={"l": 8, "r": 8, "t": 80, "b": 8}, hovermode="closest")

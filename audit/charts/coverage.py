@@ -73,9 +73,11 @@ def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
     Adds: name, place (float; one row between groups), opens (True in the first row of a group).
     """
     keys = {
-        "organ": ["organ", "name"], "absence": ["absence", "handbook_id"],
-        "center": ["center", "organ", "handbook_id"], "name": ["name"],
-    }  # fmt: skip
+        "organ": ["organ", "name"],
+        "absence": ["absence", "handbook_id"],
+        "center": ["center", "organ", "handbook_id"],
+        "name": ["name"],
+    }
     names = handbook_names(overall, without=("organ",) if order == "organ" else ())
     table = overall.assign(name=overall["handbook_id"].map(names)).sort_values(keys[order], ignore_index=True)
     group = table[order] if order in ("organ", "center") else pd.Series("", index=table.index)

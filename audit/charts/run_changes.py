@@ -45,9 +45,12 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
         # 0 is in the middle of every panel, so directions can be compared across them.
         limit = _half_width(rows)
         figure.update_xaxes(
-            range=[-limit, limit], tickvals=[-limit / 1.25, 0, limit / 1.25], row=1, col=column,
+            range=[-limit, limit],
+            tickvals=[-limit / 1.25, 0, limit / 1.25],
+            row=1,
+            col=column,
             ticktext=[points(-limit / 1.25, 0), "0", points(limit / 1.25, 0)],
-        )  # fmt: skip
+        )
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=column)
     return with_rows(figure, groups, overall)
 

@@ -37,9 +37,11 @@ def stress_curves_figure(
     margin = 0.06 * max(ends[1] - ends[0], 1)
     unit = " %" if along == "signal_share" else ""
     figure.update_xaxes(
-        title=html(across), range=[ends[0] - margin, ends[1] + margin], tickvals=list(places.values()),
+        title=html(across),
+        range=[ends[0] - margin, ends[1] + margin],
+        tickvals=list(places.values()),
         ticktext=[f"{value}{unit}" for value in places],
-    )  # fmt: skip
+    )
     return _laid_out(figure, title)
 
 

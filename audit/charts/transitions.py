@@ -9,9 +9,11 @@ from audit.charts.style import INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, clippe
 from audit.tables import Row
 
 STATE_WORDS = {
-    "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
-    "UNSCORED": "unscored", "NOT IN THE RUN": "not in the run",
-}  # fmt: skip
+    "PRE-SCREENED": "pre-screened",
+    **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
+    "UNSCORED": "unscored",
+    "NOT IN THE RUN": "not in the run",
+}
 # Behind cells whose label stayed the same or changed; a frame shows the difference too.
 SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
 ROW_HEIGHT = 44
@@ -82,8 +84,10 @@ def _with_axes(figure: go.Figure, rows: list[str], columns: list[str], first: st
 
 STATE_COLOURS = {
     **{state: LABEL_COLOURS[state] for state in STATE_WORDS if state in LABEL_COLOURS},
-    "PRE-SCREENED": "#e9e4da", "UNSCORED": LABEL_COLOURS[UNSCORED], "NOT IN THE RUN": "#f3f4f6",
-}  # fmt: skip
+    "PRE-SCREENED": "#e9e4da",
+    "UNSCORED": LABEL_COLOURS[UNSCORED],
+    "NOT IN THE RUN": "#f3f4f6",
+}
 """One colour per state: the labels' own, and the paper colour of the coverage map for pre-screened."""
 HEIGHT, ABOVE, BELOW = 460, 48, 24
 # Share of the height below each state, which leaves room for a line of text where a state is thin.
@@ -105,11 +109,14 @@ def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
     thick = occurring["pairs"].clip(lower=MIN_FLOW * occurring["pairs"].sum())
     figure = go.Figure(
         go.Sankey(
-            arrangement="fixed", node=_nodes(nodes, occurring, thick), textfont={"size": 14, "color": INK, "shadow": "none"},
+            arrangement="fixed",
+            node=_nodes(nodes, occurring, thick),
+            textfont={"size": 14, "color": INK, "shadow": "none"},
             link={
                 "source": [nodes.index(("first", state)) for state in occurring["first"]],
                 "target": [nodes.index(("second", state)) for state in occurring["second"]],
-                "value": thick, "color": [_faded(STATE_COLOURS[state]) for state in occurring["second"]],
+                "value": thick,
+                "color": [_faded(STATE_COLOURS[state]) for state in occurring["second"]],
                 "customdata": [
                     f"{STATE_WORDS[a]} to {STATE_WORDS[b]}: {n:,} pairs"
                     for a, b, n in occurring[["first", "second", "pairs"]].itertuples(index=False)
@@ -117,7 +124,7 @@ def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
                 "hovertemplate": "%{customdata}<extra></extra>",
             },
         )
-    )  # fmt: skip
+    )
     for x, name in ((0, first), (1, second)):
         figure.add_annotation(
             x=x, y=1, xref="paper", yref="paper", xanchor="right" if x else "left", yanchor="bottom", yshift=12, showarrow=False,

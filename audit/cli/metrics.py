@@ -42,9 +42,11 @@ def metrics_options(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     parser.add_argument("--explain", action="store_true", help="print the definition and the SQL instead")
     parser.add_argument(
-        "--trec", type=Path, metavar="DIR",
+        "--trec",
+        type=Path,
+        metavar="DIR",
         help="with routing: also write each system's evidence as SYSTEM.run and the known sections as qrels, the files of TREC",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the metric, such as level=subtopic"
     )

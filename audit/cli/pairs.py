@@ -97,10 +97,12 @@ def _require_known(con: Connection, run: Run, chosen: dict[str, tuple[str, ...]]
     """Raise AuditError, naming the option, for a value that the run does not have: an empty result would look like a finding."""
     values = filter_values(con)
     known = {field: values.get(name) for name, (field, _) in OPTIONS.items()} | {
-        "labels": [*map(str, LABELS), UNSCORED], "significances": list(map(str, SIGNIFICANCES)),
+        "labels": [*map(str, LABELS), UNSCORED],
+        "significances": list(map(str, SIGNIFICANCES)),
         "evidence": list(WEAKNESSES),
-        "handbooks": handbook_list(con)["handbook_id"].tolist(), "questions": question_list(con)["question_id"].tolist(),
-    }  # fmt: skip
+        "handbooks": handbook_list(con)["handbook_id"].tolist(),
+        "questions": question_list(con)["question_id"].tolist(),
+    }
     for name, (field, _) in OPTIONS.items():
         allowed = known[field] or []
         for value in chosen[field]:

@@ -10,10 +10,13 @@ from audit.text.tokens import stems
 # A type with fewer questions would be overfitted
 MIN_OF_TYPE = 10
 FEATURES = {
-    "top_score": "best retrieval score", "mean_score": "mean retrieval score", "score_drop": "best minus last retrieval score",
-    "passages": "number of passages", "sufficiency": "share of the question's words in the passages",
+    "top_score": "best retrieval score",
+    "mean_score": "mean retrieval score",
+    "score_drop": "best minus last retrieval score",
+    "passages": "number of passages",
+    "sufficiency": "share of the question's words in the passages",
     "question_words": "length of the question",
-}  # fmt: skip
+}
 """Feature -> what it is called; a question type is a feature of its own, `type: NAME`."""
 TYPE_PREFIX = "type: "
 

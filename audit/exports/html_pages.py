@@ -20,9 +20,12 @@ from audit.exports.text_writers import json_kind
 def _environment() -> Environment:
     # StrictUndefined: a misspelled name in a template must fail instead of printing nothing.
     return Environment(
-        loader=PackageLoader("audit.exports", "pages"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        loader=PackageLoader("audit.exports", "pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
         lstrip_blocks=True,
-    )  # fmt: skip
+    )
 
 
 def rendered(template: str, **values: object) -> str:

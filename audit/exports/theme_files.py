@@ -107,9 +107,12 @@ def html_page(run: Run, taxonomy: Taxonomy, table: pd.DataFrame) -> str:
         raise ThemesError(f"The themes of run {run.key} have no map. Nothing was written. Build them with: audit themes build")
     themes = table[table["theme_id"] != NO_THEME].groupby("theme_id", sort=False)
     listed = themes.agg(
-        name=("theme", "first"), top=("parent_id", "first"), top_name=("parent", "first"), pairs=("pairs", "sum"),
+        name=("theme", "first"),
+        top=("parent_id", "first"),
+        top_name=("parent", "first"),
+        pairs=("pairs", "sum"),
         disagreeing=("disagreeing", "sum"),
-    ).reset_index()  # fmt: skip
+    ).reset_index()
     data = map_data(table, listed, MAP_ALT) | {
         "phrases": table["phrase"].tolist(),
         "pairs": table["pairs"].tolist(),

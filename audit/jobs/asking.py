@@ -134,9 +134,11 @@ class Worker:
         if self._process is None or self._process.poll() is not None:
             path = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.pipeline.asking.process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                [sys.executable, "-m", "audit.pipeline.asking.process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path},
-            )  # fmt: skip
+            )
         return self._process
 
     def close(self) -> None:

@@ -24,9 +24,11 @@ KINDS = (ONE, SEVERAL, UNKNOWN)
 """Kinds of questions: how many sources a complete answer needs."""
 BY = ("all", "kind")
 KIND = Column.text(
-    "kind", "{Questions}", "by sources needed",
+    "kind",
+    "{Questions}",
+    "by sources needed",
     words={ALL: "all", ONE: "one source", SEVERAL: "several sources", UNKNOWN: "not known"},
-)  # fmt: skip
+)
 MEASURE = Column.text("measure", "Measure")
 SQL = """
 with ranked as (

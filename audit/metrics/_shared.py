@@ -95,10 +95,13 @@ def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Se
     # The rule of audit.stats.clustered, so the table names the method that made the interval.
     unseen = event.sum() in (0, total.sum())
     return {
-        "count": int(event.sum()), "of": int(total.sum()),
-        "value": event.sum() / total.sum() if total.sum() else np.nan, "value_low": low[0], "value_high": high[0],
+        "count": int(event.sum()),
+        "of": int(total.sum()),
+        "value": event.sum() / total.sum() if total.sum() else np.nan,
+        "value_low": low[0],
+        "value_high": high[0],
         "interval": NO_INTERVAL if np.isnan(low[0]) else OVER_QUESTIONS if unseen else CLUSTERED,
-    }  # fmt: skip
+    }
 
 
 def label_tables(counts: pd.DataFrame, rows: str, columns: str, labels: Sequence[str] = LABEL_NAMES) -> Floats:

@@ -69,8 +69,10 @@ MEASURE_TITLES = {
 }  # fmt: skip
 MEASURE_COLUMN = Column.text("measure", "Measure", words={str(name): title for name, title in MEASURE_TITLES.items()})
 TEST_COLUMNS = (
-    Column.text("test", "Test"), Column.count("size", "Size", "documents asked for"), Column.count("signal_share", "Signal", "%"),
-)  # fmt: skip
+    Column.text("test", "Test"),
+    Column.count("size", "Size", "documents asked for"),
+    Column.count("signal_share", "Signal", "%"),
+)
 PARTS = {
     StressMeasure.NOISE_DETECTION: ("sufficiency", "rightly", "called"),
     StressMeasure.NOISE_FOUND: ("sufficiency", "found", "unsound"),
@@ -170,9 +172,12 @@ def _sub_answers(con: Connection, replies: pd.DataFrame, parameters: dict[str, o
     answers = frame(con, SUB_ANSWERS, parameters)
     pairs = list(zip(answers["answer"], answers["expected"], strict=True))
     answers = answers.assign(
-        exact=[float(exact_match(*pair)) for pair in pairs], f1=[token_f1(*pair) for pair in pairs],
-        graded=answers["score"].notna().astype(int), score=answers["score"].fillna(0.0), answers=1,
-    )  # fmt: skip
+        exact=[float(exact_match(*pair)) for pair in pairs],
+        f1=[token_f1(*pair) for pair in pairs],
+        graded=answers["score"].notna().astype(int),
+        score=answers["score"].fillna(0.0),
+        answers=1,
+    )
     sums = answers.groupby(["instance", "system"])[["exact", "f1", "graded", "score", "answers"]].sum().reset_index()
     asked = replies[replies["sub_questions"] > 0].merge(sums, on=["instance", "system"], how="left").fillna({"answers": 0})
     missing = (asked["sub_questions"] - asked["answers"]).astype(int)

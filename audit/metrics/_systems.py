@@ -131,9 +131,12 @@ def _require_judge(con: Connection, judge: str) -> None:
 
 
 def composite_values(
-    con: Connection, question_type: str | None = None, organ: str | None = None, incomplete: str = Incomplete.EXCLUDE,
+    con: Connection,
+    question_type: str | None = None,
+    organ: str | None = None,
+    incomplete: str = Incomplete.EXCLUDE,
     weights: str = "",
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """The composite of every judged answer of a system, the mean over its judges, in the columns of `answer_values`."""
     table = evaluations(con, None, question_type, organ, incomplete, weights).dropna(subset=["system", COMPOSITE])
     table = table.assign(system=table["system"].astype(int), value=table[COMPOSITE])

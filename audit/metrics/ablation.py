@@ -30,16 +30,19 @@ select 'second', {MEANS} from other.pairs where not prescreened
 COST_TABLE = TableSpec(
     "Cost of a verdict in two runs",
     (
-        Column.text("figure", "A pair took"), Column.count("n_first", "Pairs that state it", "first"),
-        Column.count("n_second", "Pairs that state it", "second"), Column.decimal("first", "Mean", "first"),
-        Column.decimal("second", "Mean", "second"), Column.decimal("ratio", "Second / first"),
+        Column.text("figure", "A pair took"),
+        Column.count("n_first", "Pairs that state it", "first"),
+        Column.count("n_second", "Pairs that state it", "second"),
+        Column.decimal("first", "Mean", "first"),
+        Column.decimal("second", "Mean", "second"),
+        Column.decimal("ratio", "Second / first"),
     ),
     (
         "Over every pair put to the run's judge whose cost the release states, in both runs or in one. "
         "No intervals: these are actual costs, not a sample. Seconds depend on how many calls ran at once. A dash: not "
         "stated.",
     ),
-)  # fmt: skip
+)
 COST_GLOSSARY = {"ablation": "The same data judged twice with one thing changed, such as the protocol, to see its effect."}
 
 
@@ -82,15 +85,17 @@ LIKENESS_WORDS = {"same words": "Same words", "likeness": "Shared words, of all 
 LIKENESS_TABLE = TableSpec(
     "Whether two judges name the same topic",
     (
-        Column.text("figure", "Figure", words=LIKENESS_WORDS), Column.count("of", "Of", "pairs"),
-        Column.count("questions", "{Questions}"), Column.share("value", "Value"),
+        Column.text("figure", "Figure", words=LIKENESS_WORDS),
+        Column.count("of", "Of", "pairs"),
+        Column.count("questions", "{Questions}"),
+        Column.share("value", "Value"),
     ),
     (
         "Over pairs with the same label in both runs, other than absent and consistent, for which both judges name a topic. "
         "Words without endings and without words such as 'the'. Short topics that mean the same may share no word.",
         IntervalNote(Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related"),
     ),
-)  # fmt: skip
+)
 LIKENESS_GLOSSARY = {"likeness of topics": "Of the words of two topics, the share that both have (Jaccard)."}
 
 
@@ -142,14 +147,16 @@ SAME_THEME = "same theme"
 THEMES_TABLE = TableSpec(
     "Whether two judges' topics fall into one theme",
     (
-        Column.text("figure", "Figure", words={SAME_THEME: "Same theme"}), Column.count("of", "Of", "pairs"),
-        Column.count("questions", "{Questions}"), Column.share("value", "Value"),
+        Column.text("figure", "Figure", words={SAME_THEME: "Same theme"}),
+        Column.count("of", "Of", "pairs"),
+        Column.count("questions", "{Questions}"),
+        Column.share("value", "Value"),
     ),
     (
         "Over pairs that both judges call divergent, or both contradictory, and whose topics both have a theme of the first run.",
         IntervalNote(Population.QUESTIONS_TO_THESE, "pairs on one {question} count as related"),
     ),
-)  # fmt: skip
+)
 THEMES_GLOSSARY = {"same theme": "Both judges' topics of a pair belong to one theme, in whatever words."}
 
 

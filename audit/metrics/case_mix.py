@@ -60,11 +60,13 @@ FIGURES = (
 HANDBOOKS_TABLE = TableSpec(
     "Disagreement of each {handbook} with others, compared with the number expected from its {questions}",
     (
-        Column.text("handbook_id", "{Handbook}"), Column.named("organ", "{Organ} of the {handbook}"),
-        Column.named("center", "{Center}"), *FIGURES,
+        Column.text("handbook_id", "{Handbook}"),
+        Column.named("organ", "{Organ} of the {handbook}"),
+        Column.named("center", "{Center}"),
+        *FIGURES,
     ),
     NOTES,
-)  # fmt: skip
+)
 CENTERS_TABLE = TableSpec(
     "Disagreement of each {center} with others, compared with the number expected from its {questions}",
     (Column.named("center", "{Center}"), HANDBOOKS, *FIGURES),

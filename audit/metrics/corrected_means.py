@@ -70,9 +70,12 @@ GLOSSARY = {
 
 @metric(sql=RATED_BY_PEOPLE, table=TABLE, glossary=GLOSSARY)
 def corrected_composite(
-    con: Connection, incomplete: str = Incomplete.EXCLUDE, question_type: str | None = None, organ: str | None = None,
+    con: Connection,
+    incomplete: str = Incomplete.EXCLUDE,
+    question_type: str | None = None,
+    organ: str | None = None,
     weights: str = "",
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """The mean composite of each system, as judged and as corrected by the people who scored some of its answers.
 
     incomplete, weights    how the judge's composite counts, as in the metric `composite`; people's incomplete scores are left out
@@ -134,9 +137,12 @@ PREFERENCE_TABLE = TableSpec(
 
 @metric(sql=COMPARISONS, table=PREFERENCE_TABLE, glossary=PREFERENCE_GLOSSARY)
 def corrected_preference(
-    con: Connection, incomplete: str = Incomplete.EXCLUDE, question_type: str | None = None, organ: str | None = None,
+    con: Connection,
+    incomplete: str = Incomplete.EXCLUDE,
+    question_type: str | None = None,
+    organ: str | None = None,
     weights: str = "",
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """How often one system is preferred to another over all judged questions, corrected by people's preferences on some.
 
     incomplete, weights    how the judge's composite counts, as in the metric `composite`

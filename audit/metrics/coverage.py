@@ -109,18 +109,23 @@ COVERAGE_TABLE = TableSpec(
 PROFILE_TABLE = TableSpec(
     "Coverage of one {handbook} compared with its peers",
     (
-        Column.named("name", "{Organ} or {topic}"), Column.count("asked", "Asked", "{questions}"),
-        Column.count("answered", "Answered", "{questions}"), Column.share("share", "Answered", "share"),
+        Column.named("name", "{Organ} or {topic}"),
+        Column.count("asked", "Asked", "{questions}"),
+        Column.count("answered", "Answered", "{questions}"),
+        Column.share("share", "Answered", "share"),
         Column.share("peers_share", "Peers", "share"),
     ),
     ("Peers: all other {handbooks} of the same {organ}.", WILSON),
-)  # fmt: skip
+)
 GAPS_TABLE = TableSpec(
     "{Questions} that one {handbook} does not address and most of its peers do",
     (
-        Column.text("text", "{Question}"), Column.named("topics", "{Topics}"), Column.named("organ", "{Organ}"),
+        Column.text("text", "{Question}"),
+        Column.named("topics", "{Topics}"),
+        Column.named("organ", "{Organ}"),
         Column.count("peers_answering", "Peers that answer", "{handbooks}"),
-        Column.count("peers_asked", "Peers asked", "{handbooks}"), Column.share("share", "Peers that answer", "share"),
+        Column.count("peers_asked", "Peers asked", "{handbooks}"),
+        Column.share("share", "Peers that answer", "share"),
     ),
     (
         "{Questions} of another {organ} are left out.",
@@ -128,7 +133,7 @@ GAPS_TABLE = TableSpec(
         WILSON,
     ),
     printed_rows=30,
-)  # fmt: skip
+)
 
 
 @metric(

@@ -15,9 +15,11 @@ from audit.tables import Column, Population, TableSpec
 
 POOLED, ALL_AGREE, ALL_DISAGREE, BY_MEAN = "pooled", "unscored agree", "unscored disagree", "mean over questions"
 FIGURES = {
-    POOLED: "pairs pooled (R_div)", ALL_AGREE: "if every unscored pair agreed", ALL_DISAGREE: "if every unscored pair disagreed",
+    POOLED: "pairs pooled (R_div)",
+    ALL_AGREE: "if every unscored pair agreed",
+    ALL_DISAGREE: "if every unscored pair disagreed",
     BY_MEAN: "mean over {questions}",
-}  # fmt: skip
+}
 OTHERS, THESE, OTHER_QUESTIONS = "others", "these", "other questions"
 POPULATIONS = {
     OTHERS: str(Population.QUESTIONS_AND_HANDBOOKS),
@@ -31,8 +33,10 @@ select question, present, disagreeing, unscored from tallies order by question
 TABLE = TableSpec(
     "How the disagreement rate depends on the way it is counted",
     (
-        Column.text("figure", "Counted", words=FIGURES), Column.count("of", "Of", "pairs or {questions}"),
-        Column.share("value", "Disagreement"), Column.text("population", "Interval speaks of", words=POPULATIONS),
+        Column.text("figure", "Counted", words=FIGURES),
+        Column.count("of", "Of", "pairs or {questions}"),
+        Column.share("value", "Disagreement"),
+        Column.text("population", "Interval speaks of", words=POPULATIONS),
     ),
     (
         "Unscored pairs have no readable verdict and are in no rate. The two bounds count them as pairs in which both answer: "
@@ -41,7 +45,7 @@ TABLE = TableSpec(
         "counts "
         f"the same. {UNSEEN}",
     ),
-)  # fmt: skip
+)
 GLOSSARY = {"bounds for unscored pairs": "The disagreement rate if all unscored pairs agreed, or if all disagreed."}
 
 

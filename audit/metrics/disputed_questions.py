@@ -60,9 +60,12 @@ def grouped(order: str) -> str:
     by_label = order == "label"
     first, second = (LABEL_CODE, SIGNIFICANCE_CODE) if by_label else (SIGNIFICANCE_CODE, LABEL_CODE)
     return ",\n" + GROUPED.format(
-        first=first, second=second, significance="%" if by_label else "//", label="//" if by_label else "%",
+        first=first,
+        second=second,
+        significance="%" if by_label else "//",
+        label="//" if by_label else "%",
         order=KEYS.get(order, "gravest desc, handbooks desc, question"),
-    ).lstrip("\n")  # fmt: skip
+    ).lstrip("\n")
 
 
 DISPUTED = Filters()

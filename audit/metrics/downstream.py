@@ -31,9 +31,12 @@ RETRIEVAL = tuple(name for name in MEASURE_TITLES if name in RETRIEVAL_MEASURES)
 TABLE = TableSpec(
     "Whether answers are better where retrieval found more of what answers the {question}",
     (
-        SYSTEM, Column.text("outcome", "Quality of the answer", words=MEASURE_TITLES),
-        Column.text("measure", "Measure of retrieval", words=MEASURE_TITLES), Column.count("questions", "{Questions}"),
-        Column.decimal("spearman", "Spearman's rho"), Column.decimal("pearson", "Pearson's r"),
+        SYSTEM,
+        Column.text("outcome", "Quality of the answer", words=MEASURE_TITLES),
+        Column.text("measure", "Measure of retrieval", words=MEASURE_TITLES),
+        Column.count("questions", "{Questions}"),
+        Column.decimal("spearman", "Spearman's rho"),
+        Column.decimal("pearson", "Pearson's r"),
     ),
     (
         "Over the {questions} for which both are known. 0: no relation; 1: the better the retrieval, the better the answer. "
@@ -41,7 +44,7 @@ TABLE = TableSpec(
         READ,
         IntervalNote(Population.QUESTIONS, "{questions} are resampled; none where a measure is the same everywhere"),
     ),
-)  # fmt: skip
+)
 GLOSSARY = {"downstream effect": "Whether a system's answers are better on {questions} for which its retrieval found more."}
 COLUMNS = (
     "system_id", "name", "outcome", "measure", "questions", "spearman", "spearman_low", "spearman_high", "pearson", "pearson_low",

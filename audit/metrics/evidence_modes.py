@@ -16,9 +16,11 @@ from audit.vocabulary import Label
 
 NOT_STATED = "not stated"
 MODE_WORDS = {
-    "passages": "passages", "full_document": "the whole text", "full_document_fallback": "the whole text, no good passage",
+    "passages": "passages",
+    "full_document": "the whole text",
+    "full_document_fallback": "the whole text, no good passage",
     NOT_STATED: NOT_STATED,
-}  # fmt: skip
+}
 BY_MODES = f"""by_modes as (
     select p.question, p.handbook_a, p.handbook_b, p.label, p.prescreened, p.disagrees,
            least(coalesce(a.mode, '{NOT_STATED}'), coalesce(b.mode, '{NOT_STATED}'))      as one,

@@ -253,9 +253,12 @@ def centers(con: Connection) -> pd.DataFrame:
     table = with_interval(table, "absence", *_absence_interval(con, table["center"]))
     scopes = _rate_intervals(con, read_pairs(con), table["center"])
     for column, scope, rate in (
-        ("r_abs", "all", "r_abs"), ("r_div", "all", "r_div"), ("r_con", "all", "r_con"),
-        ("r_div_within", "within", "r_div"), ("r_div_between", "between", "r_div"),
-    ):  # fmt: skip
+        ("r_abs", "all", "r_abs"),
+        ("r_div", "all", "r_div"),
+        ("r_con", "all", "r_con"),
+        ("r_div_within", "within", "r_div"),
+        ("r_div_between", "between", "r_div"),
+    ):
         table = with_interval(table, column, *scopes[scope][rate])
     return table
 

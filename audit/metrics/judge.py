@@ -20,9 +20,11 @@ from audit.vocabulary import DISAGREEING, PARSES
 # The code for a parse status the release does not report; saved links contain it.
 NOT_STATED = "not said"
 CHECK_WORDS = {
-    "swap": "answers in the other order", "blind": "names of {centers} hidden",
-    "instruction": "an instruction to the judge planted", "repeat": "nothing changed",
-}  # fmt: skip
+    "swap": "answers in the other order",
+    "blind": "names of {centers} hidden",
+    "instruction": "an instruction to the judge planted",
+    "repeat": "nothing changed",
+}
 FIGURE_WORDS = {
     "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
     "to agreement": "Out of disagreement", "kappa_quadratic": "Weighted kappa", "kappa": "Kappa",

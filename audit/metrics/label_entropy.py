@@ -27,9 +27,12 @@ order by question
 TABLE = TableSpec(
     "How mixed the labels of each {question} are",
     (
-        Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), Column.count("present", "Both answer", "pairs"),
+        Column.text("text", "{Question}"),
+        Column.named("organ", "{Organ}"),
+        Column.count("present", "Both answer", "pairs"),
         *(Column.count(label.value.lower(), label.value.capitalize(), "pairs") for label in PRESENT_LABELS),
-        Column.decimal("entropy", "Label entropy", "bits"), Column.decimal("evenness", "Evenness"),
+        Column.decimal("entropy", "Label entropy", "bits"),
+        Column.decimal("evenness", "Evenness"),
     ),
     (
         "Label entropy: 0 where all pairs in which both answer have one label, 2 bits where its four labels are equally common. "
@@ -37,7 +40,7 @@ TABLE = TableSpec(
         OTHER_HANDBOOKS,
     ),
     printed_rows=30,
-)  # fmt: skip
+)
 GLOSSARY = {"label entropy": "How mixed the labels of {a_question} are, in bits: 0 one label only, 2 four equally common ones."}
 
 

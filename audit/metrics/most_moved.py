@@ -83,24 +83,29 @@ QUESTIONS_TABLE = TableSpec(
     "{Questions} that changed",
     (Column.text("text", "{Question}"), Column.named("organ", "{Organ}"), *COUNT_COLUMNS),
     (
-        TWO_RUNS, BY_LOWER_END, PARTS,
+        TWO_RUNS,
+        BY_LOWER_END,
+        PARTS,
         IntervalNote(
-            Population.HANDBOOKS, "Wilson 1927, with as many trials as there are couples that share no {handbook}",
+            Population.HANDBOOKS,
+            "Wilson 1927, with as many trials as there are couples that share no {handbook}",
             "If one {handbook}'s answer differs, all its pairs may change.",
         ),
     ),
     printed_rows=30,
-)  # fmt: skip
+)
 HANDBOOKS_TABLE = TableSpec(
     "{Handbooks} that changed",
     (Column.named("organ", "{Organ}"), Column.named("center", "{Center}"), Column.named("phase", "{Phase}"), *COUNT_COLUMNS),
     (
-        TWO_RUNS, BY_LOWER_END, PARTS,
+        TWO_RUNS,
+        BY_LOWER_END,
+        PARTS,
         "A pair counts for both its {handbooks}, so the rows add up to twice the number of changed pairs.",
         IntervalNote(Population.QUESTIONS_TO_THESE, "{questions} are clusters"),
     ),
     printed_rows=30,
-)  # fmt: skip
+)
 
 
 @metric(

@@ -24,9 +24,12 @@ KIND_WORDS = {
 MOVES, STAYS = "must change", "must stay"
 EFFECT_WORDS = {MOVES: "the label must change", STAYS: "the label must stay"}
 OUTCOME_WORDS = {
-    "right": "as it must be", "lenient": "a disagreement, but not CONTRADICTORY", "wrong": "wrong",
-    "untelling": "had this label before the change", "no label": "no label before or after",
-}  # fmt: skip
+    "right": "as it must be",
+    "lenient": "a disagreement, but not CONTRADICTORY",
+    "wrong": "wrong",
+    "untelling": "had this label before the change",
+    "no label": "no label before or after",
+}
 BY_KIND, BY_VARIANT, BY_EFFECT = "kind", "variant", "effect"
 ALL_VARIANTS = ALL_KINDS = "(all)"
 SQL = """

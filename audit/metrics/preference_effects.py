@@ -19,10 +19,13 @@ TABLE = TableSpec(
     "Effect of position and length on preferences",
     (
         Column.text("effect", "Favoured answer", words={"position": "the one shown first", "length": "the longer one"}),
-        RATER_KIND, Column.count("comparisons", "Decided", "comparisons"),
-        Column.count("won", "Favoured answer preferred", "comparisons"), Column.share("share", "Share of decided ones"),
+        RATER_KIND,
+        Column.count("comparisons", "Decided", "comparisons"),
+        Column.count("won", "Favoured answer preferred", "comparisons"),
+        Column.share("share", "Share of decided ones"),
         Column.count("informative", "Of couples compared both ways", "comparisons"),
-        Column.share("adjusted", "Apart from whose answer it is", "share"), Column.decimal("p_value", "p value"),
+        Column.share("adjusted", "Apart from whose answer it is", "share"),
+        Column.decimal("p_value", "p value"),
     ),
     (
         "Apart from whose answer it is: in each couple of systems, the mean of how often the favoured answer is preferred when "
@@ -33,7 +36,7 @@ TABLE = TableSpec(
         "Ties and comparisons in which both are bad are left out; so are those of unknown order, or of equal length.",
         QUESTIONS_RESAMPLED,
     ),
-)  # fmt: skip
+)
 GLOSSARY = {
     "position effect": "An answer is preferred because it is shown first. Head-to-head studies show either side first at random.",
     "preference for length": "An answer is preferred because it is longer, whatever it says.",

@@ -31,17 +31,20 @@ TABLE = TableSpec(
     "How often the judge prefers the answer that people prefer",
     (
         Column.text("judge", "Judge", words={COMPOSITE: "composite of the eight criteria"}),
-        Column.text("rule", "Judge's tie counts as", words=RULES), Column.count("agreed", "Agreed", "comparisons"),
-        Column.count("of", "Compared", "comparisons"), Column.share("share", "Alignment", "share"),
+        Column.text("rule", "Judge's tie counts as", words=RULES),
+        Column.count("agreed", "Agreed", "comparisons"),
+        Column.count("of", "Compared", "comparisons"),
+        Column.share("share", "Alignment", "share"),
         Column.decimal("kappa", "Cohen's kappa"),
     ),
     (
         "Compared: people's choices between answers that the judge compared too, by its stated preference or by the higher "
         "composite of the eight criteria; equal composites are a tie. A choice by people that both are bad counts as a tie.",
         "If one system is nearly always preferred, an uninformed judge agrees often by chance: kappa is agreement beyond chance.",
-        SIDES_NOTE, QUESTIONS_RESAMPLED,
+        SIDES_NOTE,
+        QUESTIONS_RESAMPLED,
     ),
-)  # fmt: skip
+)
 GLOSSARY = {
     "alignment": "The share of head-to-head comparisons in which the judge prefers the same answer as people do.",
 }
@@ -50,9 +53,12 @@ COLUMNS = ("judge", "rule", "agreed", "of", "share", "share_low", "share_high", 
 
 @metric(sql=COMPARISONS, table=TABLE, glossary=GLOSSARY)
 def preference_alignment(
-    con: Connection, incomplete: str = Incomplete.EXCLUDE, weights: str = "", question_type: str | None = None,
+    con: Connection,
+    incomplete: str = Incomplete.EXCLUDE,
+    weights: str = "",
+    question_type: str | None = None,
     organ: str | None = None,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """How often the judge prefers the same answer as people, under three rules for the judge's ties.
 
     incomplete, weights   how the composite counts, as in the metric `composite`
@@ -92,12 +98,15 @@ def _judges(
 RATERS_TABLE = TableSpec(
     "Agreement of two people who compared the same answers",
     (
-        Column.text("rater_a", "Rater", "first"), Column.text("rater_b", "Rater", "second"),
-        Column.count("agreed", "Agreed", "comparisons"), Column.count("of", "Compared by both", "comparisons"),
-        Column.share("share", "Agreement", "share"), Column.decimal("kappa", "Cohen's kappa"),
+        Column.text("rater_a", "Rater", "first"),
+        Column.text("rater_b", "Rater", "second"),
+        Column.count("agreed", "Agreed", "comparisons"),
+        Column.count("of", "Compared by both", "comparisons"),
+        Column.share("share", "Agreement", "share"),
+        Column.decimal("kappa", "Cohen's kappa"),
     ),
     ("The choices are A, B, a tie, and both are bad; two people agree if they made the same one.", QUESTIONS_RESAMPLED),
-)  # fmt: skip
+)
 RATERS_GLOSSARY = {"rater": "A person, or a judge, who chose between the answers of two systems."}
 RATERS_COLUMNS = ("rater_a", "rater_b", "agreed", "of", "share", "share_low", "share_high", "kappa", "kappa_low", "kappa_high")
 

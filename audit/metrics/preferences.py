@@ -77,8 +77,11 @@ def preferences(con: Connection, question_type: str | None = None, organ: str | 
 STRENGTHS_TABLE = TableSpec(
     "The strength of each answering system in head-to-head comparisons",
     (
-        SYSTEM, Column.count("comparisons", "Comparisons"), Column.decimal("wins", "Wins", "ties as half"),
-        Column.decimal("strength", "Strength"), Column.count("rank", "Rank"),
+        SYSTEM,
+        Column.count("comparisons", "Comparisons"),
+        Column.decimal("wins", "Wins", "ties as half"),
+        Column.decimal("strength", "Strength"),
+        Column.count("rank", "Rank"),
     ),
     (
         "Strength: Bradley and Terry (1952), on the log scale with mean 0. A system whose strength is 1 above another's is "
@@ -86,7 +89,7 @@ STRENGTHS_TABLE = TableSpec(
         "Strengths are unknown if some systems won every comparison with the others, or were never compared with them.",
         QUESTIONS_RESAMPLED,
     ),
-)  # fmt: skip
+)
 STRENGTHS_GLOSSARY = {
     "strength": "How likely a system is to be preferred to others (Bradley and Terry 1952): 1 more means odds of 2.7 to 1.",
 }

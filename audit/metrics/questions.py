@@ -144,11 +144,14 @@ order by {{order}}
 """
 """The four rates of questions in groups, by `memberships` (question, the group's `name`, is_last)."""
 GROUP_RATES = (
-    PAIRS, PRESENT, *rate_columns("r_abs", "r_div", "r_con"),
+    PAIRS,
+    PRESENT,
+    *rate_columns("r_abs", "r_div", "r_con"),
     # Unlike the others its interval applies to these handbooks only: it is in the table of disputed_shares.
     replace(*rate_columns("pct_any_div"), alone=True),
-    Column.count("disagreeing", "Disagreeing", "pairs"), Column.count("unscored", "Unscored", "pairs"),
-)  # fmt: skip
+    Column.count("disagreeing", "Disagreeing", "pairs"),
+    Column.count("unscored", "Unscored", "pairs"),
+)
 ORGAN_MEMBERSHIPS = """memberships as (
     select question, organ, false as is_last from questions
     union all

@@ -19,13 +19,16 @@ OUTCOMES = {"quarantined": "set aside", "repaired": "repaired", "noted": "kept u
 FINDINGS_TABLE = TableSpec(
     "What the loader reported",
     (
-        Column.text("outcome", "Outcome", words=OUTCOMES), Column.text("file", "File"), Column.text("position", "Position"),
-        Column.text("message", "Finding"), Column.text("code", "Kind"),
+        Column.text("outcome", "Outcome", words=OUTCOMES),
+        Column.text("file", "File"),
+        Column.text("position", "Position"),
+        Column.text("message", "Finding"),
+        Column.text("code", "Kind"),
         Column.text("record", "Record"),
     ),
     ("Records that were set aside count in no figure.",),
     printed_rows=30,
-)  # fmt: skip
+)
 FINDINGS_GLOSSARY = {
     "quarantined": "A record that could not be used and was set aside. It is in no figure; the page Runs lists it with the "
     "reason."

@@ -86,9 +86,11 @@ MEANINGS = (
     "nDCG@5: how close the order of the first five comes to the best possible order, on average."
 )
 MODE_TITLES = {
-    "passages": "Passages", "full_document": "Full document, short enough", "full_document_fallback": "Full document, fallback",
+    "passages": "Passages",
+    "full_document": "Full document, short enough",
+    "full_document_fallback": "Full document, fallback",
     "mode_unknown": "Not reported",
-}  # fmt: skip
+}
 SEARCHES = (
     "A search is one {question} looked up in one {handbook}. Searches without a known section are in no measure: nobody "
     "knows whether they missed."
@@ -175,9 +177,11 @@ def _counted(table: pd.DataFrame, rows: pd.MultiIndex) -> pd.DataFrame:
     modes = pd.crosstab(table["row"], mode).reindex(columns=[*MODES, "mode_unknown"])
     known = table[table["gold"] > 0].groupby("row")
     counts = {
-        "trials": known.size(), "questions": known["question"].nunique(),
-        "no_gold": (table["gold"] == 0).groupby(table["row"]).sum(), **{str(name): column for name, column in modes.items()},
-    }  # fmt: skip
+        "trials": known.size(),
+        "questions": known["question"].nunique(),
+        "no_gold": (table["gold"] == 0).groupby(table["row"]).sum(),
+        **{str(name): column for name, column in modes.items()},
+    }
     trial_counts = pd.DataFrame(counts).reindex(range(len(rows))).fillna(0).astype(int)
     return rows.to_frame(index=False).join(trial_counts).assign(seconds=table.groupby("row")["seconds"].mean())
 

@@ -25,16 +25,22 @@ order by question, handbook
 """
 FROM_GOLD, FROM_OTHER, NOTHING = "from gold", "from elsewhere", "cites nothing"
 ANSWER_WORDS = {
-    FROM_GOLD: "Cites the gold section", FROM_OTHER: "Cites other sections only", NOTHING: "Cites nothing",
-    "absent": "Says that it is not addressed", "unread": "Could not be read",
-}  # fmt: skip
+    FROM_GOLD: "Cites the gold section",
+    FROM_OTHER: "Cites other sections only",
+    NOTHING: "Cites nothing",
+    "absent": "Says that it is not addressed",
+    "unread": "Could not be read",
+}
 NOBODY = "nobody"
 """Shown if no other strategy found the section."""
 MISSED_TABLE = TableSpec(
     "What each retrieval strategy misses",
     (
-        STRATEGY, Column.text("question_text", "{Question}"), Column.named("organ", "{Organ}"),
-        Column.text("handbook", "{Handbook}"), Column.count("place", "Rank"),
+        STRATEGY,
+        Column.text("question_text", "{Question}"),
+        Column.named("organ", "{Organ}"),
+        Column.text("handbook", "{Handbook}"),
+        Column.count("place", "Rank"),
         Column.text("found_by", "Found by", words={"": NOBODY}),
     ),
     (
@@ -44,20 +50,22 @@ MISSED_TABLE = TableSpec(
         SEARCHES,
     ),
     printed_rows=30,
-)  # fmt: skip
+)
 ANSWERS_TABLE = TableSpec(
     "Whether answers rest on the section that contains them",
     (
-        Column.text("answer", "Answer", words=ANSWER_WORDS), Column.count("count", "Answers"),
+        Column.text("answer", "Answer", words=ANSWER_WORDS),
+        Column.count("count", "Answers"),
         Column.count("of", "Of", "answers"),
-        Column.share("value", "Share"), INTERVAL_METHOD,
+        Column.share("value", "Share"),
+        INTERVAL_METHOD,
     ),
     (
         "Of the answers whose gold section is known: those that cite a passage of it, others only, or nothing; those that say "
         "that the {handbook} does not address the {question}, although it does; or could not be read.",
         RESAMPLED,
     ),
-)  # fmt: skip
+)
 MISSED_GLOSSARY = {"gold section": "A section that a person who knows the {handbook} named as containing the answer."}
 ANSWERS_GLOSSARY = {
     "citation": "Which passage a part of an answer rests on. A citation of a passage that was not given is flagged."

@@ -88,10 +88,12 @@ def _cells(con: Connection, organ: str | None, sources: Sequence[Mapping[str, An
         cited_sources = [source for source, _ in one.evidence[:CUT]]
         for source in (known["source_id"] for known in sources):
             yield {
-                **ids, "source_id": source, "first": float(source in one.ranking[:1]),
+                **ids,
+                "source_id": source,
+                "first": float(source in one.ranking[:1]),
                 "evidence": cited_sources.count(source) / len(cited_sources) if cited_sources else np.nan,
                 "covered": float(source in cited_sources) if source in one.required else np.nan,
-            }  # fmt: skip
+            }
 
 
 def _rows(con: Connection, cells: pd.DataFrame, sources: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -127,15 +127,18 @@ group by all order by test, size, signal_share
 CONTEXTS = TableSpec(
     "Stress tests: actual and requested contexts",
     (
-        *TEST_COLUMNS, Column.count("instances", "Instances"), Column.count("questions", "{Questions}"),
-        Column.decimal("documents", "Documents", "mean"), Column.share("share", "Real share of signal", "mean"),
+        *TEST_COLUMNS,
+        Column.count("instances", "Instances"),
+        Column.count("questions", "{Questions}"),
+        Column.decimal("documents", "Documents", "mean"),
+        Column.share("share", "Real share of signal", "mean"),
         Column.count("smaller", "Smaller than asked for"),
     ),
     (
         "A {question} with few signal documents has a smaller context; the share of signal is then right on average. In "
         "robustness it is the share of documents that are factually correct.",
     ),
-)  # fmt: skip
+)
 
 
 @metric(

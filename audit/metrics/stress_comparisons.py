@@ -72,9 +72,12 @@ def _selective(replies: pd.DataFrame) -> dict[str, object]:
     answered = (~replies["says_insufficient"]).to_numpy()
     question = replies["question"].to_numpy()
     return {
-        "readable": len(replies), "answered": int(answered.sum()), "right": int(right.sum()),
-        **_share("coverage", question, answered), **_share("accuracy", question[answered], right[answered]),
-    }  # fmt: skip
+        "readable": len(replies),
+        "answered": int(answered.sum()),
+        "right": int(right.sum()),
+        **_share("coverage", question, answered),
+        **_share("accuracy", question[answered], right[answered]),
+    }
 
 
 def _share(name: str, question: Any, event: Any) -> dict[str, float]:

@@ -36,9 +36,12 @@ from texts join chosen using (question)
 order by system nulls last, question
 """
 MODE_WORDS = {
-    "closed_book": "model alone", "retrieval": "with retrieval", "multi_source": "several sources", "human": "person",
+    "closed_book": "model alone",
+    "retrieval": "with retrieval",
+    "multi_source": "several sources",
+    "human": "person",
     "other": "other",
-}  # fmt: skip
+}
 TABLE = TableSpec(
     "Replies of each answering system",
     (

@@ -97,11 +97,14 @@ CATEGORY_WORDS = {**{label.value: label.value.lower() for label in LABELS}, UNST
 MIX_TABLE = TableSpec(
     "Labels and clinical significance of the pairs of a theme",
     (
-        Column.text("part", "By"), Column.text("name", "Label or significance", words=CATEGORY_WORDS), PAIRS,
-        Column.count("of", "Of", "pairs"), Column.share("share", "Share"),
+        Column.text("part", "By"),
+        Column.text("name", "Label or significance", words=CATEGORY_WORDS),
+        PAIRS,
+        Column.count("of", "Of", "pairs"),
+        Column.share("share", "Share"),
     ),
     (TWO_WAY,),
-)  # fmt: skip
+)
 PLACES_TABLE = TableSpec(
     "Where a theme is disputed",
     (Column.text("kind", "Kind"), Column.named("name", "{Organ}, {center} or {handbook}"), PAIRS, DISAGREEING, QUESTIONS),

@@ -203,11 +203,14 @@ FIGURE_WORDS = {
 AGREEMENT_TABLE = TableSpec(
     "Agreement of the judges of two runs",
     (
-        Column.text("figure", "Figure", words=FIGURE_WORDS), Column.count("count", "Pairs"), Column.count("of", "Of", "pairs"),
-        Column.decimal("value", "Value"), INTERVAL_METHOD,
+        Column.text("figure", "Figure", words=FIGURE_WORDS),
+        Column.count("count", "Pairs"),
+        Column.count("of", "Of", "pairs"),
+        Column.decimal("value", "Value"),
+        INTERVAL_METHOD,
     ),
     ("Over pairs that both judges were asked about.", IntervalNote(Population.PAIRS)),
-)  # fmt: skip
+)
 AGREEMENT_GLOSSARY = {
     "kappa": "Agreement of two verdicts beyond chance: 1 always, 0 as often as two blind labellers would agree."
 }

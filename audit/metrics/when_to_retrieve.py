@@ -52,15 +52,21 @@ SYSTEMS = (
 )
 QUESTIONS = f"with {CHOSEN.strip()} select question, question_type, text from chosen join questions using (question)"
 HABITS = {
-    NEVER: "never retrieve", ALWAYS: "always retrieve", RULE: "retrieve by the rule", BEST: "the better answer each time",
-}  # fmt: skip
+    NEVER: "never retrieve",
+    ALWAYS: "always retrieve",
+    RULE: "retrieve by the rule",
+    BEST: "the better answer each time",
+}
 TABLE = TableSpec(
     "Whether it can be predicted for which {questions} retrieval helps",
     (
-        Column.text("rule", "Choice", words=HABITS), Column.count("questions", "{Questions}"),
-        Column.count("retrieved", "Answered with retrieval", "{questions}"), Column.decimal("quality", "Quality", "mean"),
+        Column.text("rule", "Choice", words=HABITS),
+        Column.count("questions", "{Questions}"),
+        Column.count("retrieved", "Answered with retrieval", "{questions}"),
+        Column.decimal("quality", "Quality", "mean"),
         Column.decimal("over_never", "Gain", "over never retrieving"),
-        Column.decimal("over_always", "Gain", "over always retrieving"), Column.text("finding", "Finding"),
+        Column.decimal("over_always", "Gain", "over always retrieving"),
+        Column.text("finding", "Finding"),
     ),
     (
         "The rule is a logistic regression on features known before answering: the scores, number and words of the "
@@ -69,7 +75,7 @@ TABLE = TableSpec(
         "Quality: the composite from 0 to 10; or the share of people's comparisons that the answer won, a tie counting half.",
         IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),
-)  # fmt: skip
+)
 GLOSSARY = {"when to retrieve": "A rule that chooses, before answering, between an answer with retrieval and one without."}
 COLUMNS = (
     "rule", "alone", "retrieving", "questions", "retrieved", "quality", "quality_low", "quality_high", "over_never",
@@ -121,9 +127,11 @@ def when_to_retrieve(
         return pd.DataFrame(columns=list(COLUMNS))
     difference = compared.retrieved - compared.without
     choices = {
-        NEVER: np.zeros(len(difference)), ALWAYS: np.ones(len(difference)),
-        RULE: compared.rule.retrieves if compared.rule else None, BEST: (difference > 0).astype(float),
-    }  # fmt: skip
+        NEVER: np.zeros(len(difference)),
+        ALWAYS: np.ones(len(difference)),
+        RULE: compared.rule.retrieves if compared.rule else None,
+        BEST: (difference > 0).astype(float),
+    }
     table = pd.DataFrame([_row(name, chosen, compared) for name, chosen in choices.items()], columns=list(COLUMNS))
     return table.astype({"retrieved": "Int64"})
 
@@ -206,8 +214,10 @@ def finding(row: dict[str, Any]) -> str:
 SIGNALS_TABLE = TableSpec(
     "What speaks for retrieval before a {question} is answered, according to the rule",
     (
-        Column.text("feature", "Known beforehand", words=FEATURES), Column.count("questions", "{Questions}", "where known"),
-        Column.decimal("weight", "Weight", "mean"), Column.decimal("least", "Weight", "lowest"),
+        Column.text("feature", "Known beforehand", words=FEATURES),
+        Column.count("questions", "{Questions}", "where known"),
+        Column.decimal("weight", "Weight", "mean"),
+        Column.decimal("least", "Weight", "lowest"),
         Column.decimal("most", "Weight", "highest"),
     ),
     (
@@ -215,7 +225,7 @@ SIGNALS_TABLE = TableSpec(
         "retrieval being better rise with one standard deviation more of the feature. A weight whose sign changes is "
         "uninformative.",
     ),
-)  # fmt: skip
+)
 SIGNALS_GLOSSARY = {"sufficiency": "How much of {a_question} the passages cover: the share of its words that are in them."}
 
 

@@ -186,9 +186,11 @@ def _supported(answered: Side, record: Record, numbers: set[int]) -> tuple[tuple
 def _layer(record: Record, sections: Mapping[str, AnswerSection]) -> LayerResult:
     top = [(text_or_none(hit.get("section_id")) or "", float_or_none(hit.get("score"))) for hit in objects(record.get("top"))]
     return LayerResult(
-        text_or_none(record.get("layer")) or "", int_or_none(record.get("kept")), text_or_none(record.get("skipped")),
+        text_or_none(record.get("layer")) or "",
+        int_or_none(record.get("kept")),
+        text_or_none(record.get("skipped")),
         tuple((name, sections[name].title if name in sections else None, score) for name, score in top),
-    )  # fmt: skip
+    )
 
 
 def passages_by_section(answered: Answer) -> Iterator[tuple[AnswerSection | None, str, list[ShownPassage]]]:

@@ -67,17 +67,23 @@ def datasheet(con: Connection) -> tuple[DatasheetPart, ...]:
     own = stated if isinstance(stated, dict) else {}
     words = terms(run)
     known: Mapping[str, Iterator[str]] = {
-        "composition": _composition(con, run, words), "collection": _collection(con, run, words),
-        "preprocessing": _preprocessing(con, run, words), "uses": _uses(run), "distribution": _distribution(con, run, words),
+        "composition": _composition(con, run, words),
+        "collection": _collection(con, run, words),
+        "preprocessing": _preprocessing(con, run, words),
+        "uses": _uses(run),
+        "distribution": _distribution(con, run, words),
         "maintenance": _maintenance(run),
-    }  # fmt: skip
+    }
     return tuple(
         DatasheetPart(
-            key, title, tuple(known.get(key, ())), str(own.get(key) or "").strip(),
+            key,
+            title,
+            tuple(known.get(key, ())),
+            str(own.get(key) or "").strip(),
             tuple(question.format(**words) for question in questions),
         )
         for key, (title, questions) in PARTS.items()
-    )  # fmt: skip
+    )
 
 
 def datasheet_text(title: str, parts: tuple[DatasheetPart, ...]) -> str:

@@ -119,10 +119,13 @@ def routed_question(con: Connection, question_id: str) -> RoutedQuestionView:
     routes, evidence = rows(con, ROUTES, question), rows(con, EVIDENCE, question)
     systems = tuple(
         RoutedView(
-            system_id, name, tuple(StoredRoute(*fields) for own, *fields in routes if own == system),
-            tuple(RoutedPassage(*fields) for own, *fields in evidence if own == system), json.loads(trace) if trace else {},
+            system_id,
+            name,
+            tuple(StoredRoute(*fields) for own, *fields in routes if own == system),
+            tuple(RoutedPassage(*fields) for own, *fields in evidence if own == system),
+            json.loads(trace) if trace else {},
         )
         for system, system_id, name, trace in rows(con, TRACES, question)
-    )  # fmt: skip
+    )
     primary = next((source for source, is_primary in needed if is_primary), None)
     return RoutedQuestionView(primary, tuple(source for source, _ in needed), systems)

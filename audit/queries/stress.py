@@ -168,11 +168,14 @@ def stress_item(con: Connection, instance_id: str) -> StressItemView:
     calls, answers = rows(con, CALLS, instance), rows(con, SUB_ANSWERS, instance)
     replies = tuple(
         _reply(
-            fields, gold, bool(letters), {document: call for own, document, call in calls if own == system},
+            fields,
+            gold,
+            bool(letters),
+            {document: call for own, document, call in calls if own == system},
             {document: (answer, score) for own, document, answer, score in answers if own == system},
         )
         for system, *fields in rows(con, REPLIES, instance)
-    )  # fmt: skip
+    )
     return StressItemView(name, test, question_id, text, letters, gold, share, size, dataset, seed, documents, replies)
 
 

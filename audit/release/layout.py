@@ -128,9 +128,12 @@ def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: 
 
 def _refused_member(path: Path, entry: ArchiveMember) -> Finding:
     return Finding(
-        readable_name(f"{path.name}!{entry.name}"), WHOLE_FILE, QUARANTINED, "unsafe_path",
+        readable_name(f"{path.name}!{entry.name}"),
+        WHOLE_FILE,
+        QUARANTINED,
+        "unsafe_path",
         "this member is a link or would be written outside the release's folder; it was not unpacked, the others were.",
-    )  # fmt: skip
+    )
 
 
 def _content_root(folder: Path) -> Path:

@@ -118,10 +118,13 @@ class SourcedStatement:
     def record(self) -> Record:
         """The statement as the trace of routes.jsonl has it."""
         return {
-            "text": self.text, "mark": self.mark, "passages": list(self.passages), "supported_by": list(self.supported_by),
+            "text": self.text,
+            "mark": self.mark,
+            "passages": list(self.passages),
+            "supported_by": list(self.supported_by),
             "citations": [citation.record() for citation in self.citations],
             "contradicted_by": [citation.record() for citation in self.contradicted_by],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -181,15 +184,18 @@ class SourcedAnswer:
     def record(self, question_id: str, system_id: str) -> Record:
         """The record of system_answers.jsonl."""
         return {
-            "question_id": question_id, "system_id": system_id, "answer": None if self.unread_reason else self.text,
-            "refused": None if self.unread_reason else self.refused, "unread_reason": self.unread_reason,
+            "question_id": question_id,
+            "system_id": system_id,
+            "answer": None if self.unread_reason else self.text,
+            "refused": None if self.unread_reason else self.refused,
+            "unread_reason": self.unread_reason,
             "evidence": [
                 {name: passage[name] for name in ("handbook_id", "section_id", "rank", "text")} | {"score": passage["final"]}
                 for passage in self.evidence.record()["evidence"]
             ],
             "citations": list(self._citations()),
             "usage": dict(self.usage) if self.usage else None,
-        }  # fmt: skip
+        }
 
     def _citations(self) -> Iterator[Record]:
         """Each citation with the part of the answer that it supports."""

@@ -91,9 +91,11 @@ class PairRepair:
         # ABSENT without a trace of the judge means pre-screened, unless both answers are present.
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
         return record | {
-            "question": question, "handbook_a": min(a, b), "handbook_b": max(a, b),
+            "question": question,
+            "handbook_a": min(a, b),
+            "handbook_b": max(a, b),
             "prescreened": bool(untouched and not self.state.neither_absent(question, a, b)),
-        }  # fmt: skip
+        }
 
     def _number(self, kind: str, name: str, numbers: dict[str, int]) -> int:
         if name not in numbers:

@@ -293,9 +293,11 @@ class ExpectedCounts:
 def _expect_all(state: LoadState) -> ExpectedCounts:
     questions, handbooks = len(state.questions), len(state.handbooks)
     return ExpectedCounts(
-        questions * handbooks, questions * comb(handbooks, 2),
-        "every question asked of every handbook", f"{questions:,} questions x C({handbooks}, 2)",
-    )  # fmt: skip
+        questions * handbooks,
+        questions * comb(handbooks, 2),
+        "every question asked of every handbook",
+        f"{questions:,} questions x C({handbooks}, 2)",
+    )
 
 
 def _expect_by_organ(con: Connection, everyone: ExpectedCounts, pairs: int) -> ExpectedCounts:
@@ -319,10 +321,13 @@ def _expect_by_organ(con: Connection, everyone: ExpectedCounts, pairs: int) -> E
 def _found_counts(con: Connection, state: LoadState, report: LoadReport) -> dict[str, int]:
     loaded = {kind: row["loaded"] for kind, row in report.totals().items()}
     return {
-        "handbooks": len(state.handbooks), "questions": len(state.questions), "answers": loaded.get("answer", 0),
-        "pairs": loaded.get("pair", 0), "pairs_judged": rows(con, COUNT_JUDGED)[0][0],
+        "handbooks": len(state.handbooks),
+        "questions": len(state.questions),
+        "answers": loaded.get("answer", 0),
+        "pairs": loaded.get("pair", 0),
+        "pairs_judged": rows(con, COUNT_JUDGED)[0][0],
         **{name: loaded.get(kind, 0) for name, kind in (DECLARED_OF_SYSTEMS | DECLARED_OF_JUDGES).items()},
-    }  # fmt: skip
+    }
 
 
 def _check_declared_count(name: str, declared: Any, loaded: int) -> Check:

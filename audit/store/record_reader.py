@@ -166,9 +166,12 @@ class LoadState:
     def numbers(self, numbered: str) -> dict[str, int]:
         """Row numbers by id of what the store numbers."""
         return {
-            "question": self.questions, "handbook": self.handbooks, "system": self.systems, "source": self.sources,
+            "question": self.questions,
+            "handbook": self.handbooks,
+            "system": self.systems,
+            "source": self.sources,
             "instance": self.instances,
-        }[numbered]  # fmt: skip
+        }[numbered]
 
     # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
 

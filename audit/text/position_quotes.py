@@ -105,18 +105,21 @@ def position_quotes(
     closed = CLOSED.match(_last_question(question)) is not None
     marked = clashing or [[{} for _ in group.answers] for group in groups]
     return [
-        [
-            _best(answer, clashes, evidence)
-            for answer, clashes in zip(evidence.group.answers, marked[number], strict=True)
-        ]
+        [_best(answer, clashes, evidence) for answer, clashes in zip(evidence.group.answers, marked[number], strict=True)]
         for number, evidence in enumerate(
             _Evidence(
-                group, _margins(number, shares, groups), rarity, asked, disputed, cited, closed,
+                group,
+                _margins(number, shares, groups),
+                rarity,
+                asked,
+                disputed,
+                cited,
+                closed,
                 QUANTITY_WEIGHT + AT_ISSUE_WEIGHT * _is_at_issue(number, groups, amounts),
             )
             for number, group in enumerate(groups)
         )
-    ]  # fmt: skip
+    ]
 
 
 def _is_at_issue(index: int, groups: Sequence[AnswerGroup], amounts: Sequence[Quantity]) -> bool:

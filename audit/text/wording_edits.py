@@ -90,10 +90,13 @@ def sentences_swapped(text: str, choose: random.Random) -> TextEdit | None:
     sentences = list(statements(text))
     following = {first.start: second for first, second in pairwise(sentences)}
     candidates = [
-        (first, second) for first, second in pairwise(sentences)
-        if _alone(first) and _alone(second) and _neighbours(text, first, second)
+        (first, second)
+        for first, second in pairwise(sentences)
+        if _alone(first)
+        and _alone(second)
+        and _neighbours(text, first, second)
         and not (second.start in following and _leans(following[second.start]))
-    ]  # fmt: skip
+    ]
     if not candidates:
         return None
     first, second = choose.choice(candidates)
@@ -125,10 +128,13 @@ def sentence_added(text: str, question: str, choose: random.Random) -> TextEdit 
     sentences = list(statements(text))
     kept = _answering(sentences, question)
     candidates = [
-        statement for number, statement in enumerate(sentences)
-        if number and statement not in kept and _is_detail(text, statement)
+        statement
+        for number, statement in enumerate(sentences)
+        if number
+        and statement not in kept
+        and _is_detail(text, statement)
         and not (number + 1 < len(sentences) and _leans(sentences[number + 1]))
-    ]  # fmt: skip
+    ]
     if not kept or not candidates:
         return None
     statement = choose.choice(candidates)

@@ -72,12 +72,15 @@ def question_rows(
     words = terms(run)
     return [
         _row(
-            str(row.question_id), str(row.question_text),
+            str(row.question_id),
+            str(row.question_text),
             f"{row.handbooks:,} {words['handbooks']}, {row.pairs:,} pair{'' if row.pairs == 1 else 's'}",
-            occurrences.get(str(row.question_id), ()), row, names,
+            occurrences.get(str(row.question_id), ()),
+            row,
+            names,
         )
         for row in table.itertuples()
-    ]  # fmt: skip
+    ]
 
 
 def pair_rows(
@@ -92,12 +95,15 @@ def pair_rows(
     """
     return [
         _row(
-            json.dumps(key), f"{names.get(key[1], key[1])} / {names.get(key[2], key[2])}",
+            json.dumps(key),
+            f"{names.get(key[1], key[1])} / {names.get(key[2], key[2])}",
             f"{row.question_text}{WEAK if {key[:2], (key[0], key[2])} & weak.keys() else ''}",
-            occurrences.get(key, ()), row, names,
+            occurrences.get(key, ()),
+            row,
+            names,
         )
         for key, row in zip(pairs_of(table), table.itertuples(), strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> PairRow:

@@ -45,12 +45,14 @@ def summary(run: Run, question_id: str, positions: Sequence[Position]) -> None:
     template += POSITIONS if len(positions) > 1 else ""
     st.markdown(
         say(
-            run, template,
+            run,
+            template,
             **{**{name: f"{count:,}" for name, count in numbers.items()}, "unscored": _unscored_words(numbers["unscored"])},
-            positions=len(positions), share=percent(numbers["disagreeing"] / numbers["present"]) if numbers["present"] else "",
+            positions=len(positions),
+            share=percent(numbers["disagreeing"] / numbers["present"]) if numbers["present"] else "",
             verdict="disagree" if numbers["disagreeing"] else "do not disagree",
         )
-    )  # fmt: skip
+    )
 
 
 def _disputed(pairs: int) -> str:

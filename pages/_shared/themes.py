@@ -67,9 +67,12 @@ def theme_view(run: Run, built: Taxonomy) -> ThemeView:
     with st.container(horizontal=True, vertical_alignment="center"):
         version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
         counts(
-            run, "**Curated**: {edits}, the last by {author} on {day}.", edits=number, author=curated.last.author,
+            run,
+            "**Curated**: {edits}, the last by {author} on {day}.",
+            edits=number,
+            author=curated.last.author,
             day=curated.last.made_at[:10],
-        )  # fmt: skip
+        )
     return ThemeView(curated.taxonomy if version == CURATED else built, built, curated, edits)
 
 

@@ -21,9 +21,11 @@ MODES = {
     "full_document_fallback": "The passages found were not enough, so the generator was given the full text of the {handbook}.",
 }
 ORIGINS = {
-    "hit": "found by the search", "parent": "section around a search result", "neighbour": "next to a search result",
+    "hit": "found by the search",
+    "parent": "section around a search result",
+    "neighbour": "next to a search result",
     "document": "from the full text of the {handbook}",
-}  # fmt: skip
+}
 LAYERS = {
     "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "bm25_chunks": "Search by words (BM25)",
     "bm25_bodies": "Search by words in full sections (BM25)", "bm25_headings": "Search by words in headings (BM25)",
@@ -31,9 +33,12 @@ LAYERS = {
     "mmr": "Chosen to differ from each other",
 }  # fmt: skip
 RETRIEVERS = {
-    "dense": "by meaning", "bm25": "by words", "bm25_chunks": "by words", "bm25_bodies": "by words in full sections",
+    "dense": "by meaning",
+    "bm25": "by words",
+    "bm25_chunks": "by words",
+    "bm25_bodies": "by words in full sections",
     "bm25_headings": "by words in headings",
-}  # fmt: skip
+}
 NO_TEXTS = {
     "none": "This release does not include the texts of its {handbooks} (sections.jsonl), so passages cannot be "
     "shown in context.",

@@ -110,9 +110,12 @@ def sourced_html(asked: Asked, names: Mapping[str, str], citations: Citations) -
         return citations.link_html(citation, names.get(citation.handbook_id, citation.handbook_id))
 
     return rendered(
-        "ask/statements.html", statements=asked.sourced.statements, with_others=citations.with_others, link=link,
+        "ask/statements.html",
+        statements=asked.sourced.statements,
+        with_others=citations.with_others,
+        link=link,
         clashing_with=clashing_with,
-    )  # fmt: skip
+    )
 
 
 def groups_html(run: Run, answering: pd.DataFrame, names: dict[str, str], citations: Citations) -> Markup:

@@ -26,9 +26,11 @@ COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
 """Columns after the rates."""
 # Alphabetical by default: rates on different questions are not a ranking.
 ORDERS = {
-    "center": "name", "absence": "not addressed", "r_div_between": "disagreement with others",
+    "center": "name",
+    "absence": "not addressed",
+    "r_div_between": "disagreement with others",
     "r_div_within": "disagreement within",
-}  # fmt: skip
+}
 NO_RANKING = (
     "This order is not a ranking: {centers} were asked different {questions}, and many of the lines overlap. Read it to find "
     "where to look."

@@ -51,10 +51,12 @@ def transitions_section(compared: ComparedRuns) -> None:
 def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
     kappa = agreement[agreement["figure"] == "kappa"].iloc[0]
     counts(
-        compared.run, "On the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
-        n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
+        compared.run,
+        "On the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
+        n=f"{kappa['of']:,}",
+        value=coefficient(kappa["value"]),
         span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
-    )  # fmt: skip
+    )
     shares = agreement[agreement["figure"] != "kappa"]
     figure, count, of, value, method = run_agreement.table.pick(compared.run)
     table(shares, "run_agreement", (figure, count, of, Column.share("value", value.heading), method))
@@ -84,10 +86,12 @@ def changed_pairs_section(compared: ComparedRuns) -> None:
     change = changed if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
     st.header("Pairs whose label changed", anchor=False)
     counts(
-        compared.run, "**{total}** {change}{cut}. Click one to read both verdicts.",
-        total=f"{total:,} {'pair' if total == 1 else 'pairs'}", change=change,
+        compared.run,
+        "**{total}** {change}{cut}. Click one to read both verdicts.",
+        total=f"{total:,} {'pair' if total == 1 else 'pairs'}",
+        change=change,
         cut=f"; {MAX_LISTED} are listed" if total > MAX_LISTED else "",
-    )  # fmt: skip
+    )
     names = handbook_names(load(handbook_list, compared.first))
     rows = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
     question, a, b, before, after = changed_pairs.table.pick(compared.run)

@@ -165,10 +165,13 @@ def headline(compared: ComparedRuns) -> None:
 
 def _where_both(compared: ComparedRuns, both: pd.Series) -> str:
     return say(
-        compared.run, WHERE_BOTH.get(both["moves"], WHERE_BOTH_CHANGED),
-        was=percent(both["r_div_first"]), now=percent(both["r_div_second"]),
-        change=points(both["effect"]), span=points_interval(both["effect_low"], both["effect_high"]),
-    )  # fmt: skip
+        compared.run,
+        WHERE_BOTH.get(both["moves"], WHERE_BOTH_CHANGED),
+        was=percent(both["r_div_first"]),
+        now=percent(both["r_div_second"]),
+        change=points(both["effect"]),
+        span=points_interval(both["effect_low"], both["effect_high"]),
+    )
 
 
 def causes_section(compared: ComparedRuns) -> None:
@@ -194,9 +197,11 @@ def causes_section(compared: ComparedRuns) -> None:
         "Lines are 95 % intervals. The share of disagreement among present pairs changed by {all} points: {both} from different "
         "verdicts, {new} because newly found pairs disagree more or less often than the others, and {lost} because "
         "lost pairs did.",
-        all=points(effect[IN_ALL], 2), both=points(effect[BOTH], 2),
-        new=points(effect[REVEALED], 2), lost=points(effect[LOST], 2),
-    )  # fmt: skip
+        all=points(effect[IN_ALL], 2),
+        both=points(effect[BOTH], 2),
+        new=points(effect[REVEALED], 2),
+        lost=points(effect[LOST], 2),
+    )
     footer(table, "runs-change", compared.run, "runs_change")
 
 
@@ -211,11 +216,13 @@ def organ_section(compared: ComparedRuns) -> None:
         fill(compared.run, "Change of the four rates per {organ}, in points."),
     )
     counts(
-        compared.run, "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A filled dot "
+        compared.run,
+        "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A filled dot "
         "means that the 95 % interval excludes 0. A hollow dot without a line means that too few {questions} changed for an "
         "interval.",
-        first=compared.names[0], second=compared.names[1],
-    )  # fmt: skip
+        first=compared.names[0],
+        second=compared.names[1],
+    )
     with st.expander("Show as a table"):
         _rates_table(compared, named)
     means = load_two(runs_mean, compared.first, compared.second).set_index("rate")

@@ -37,19 +37,25 @@ with page("Coverage", LEAD) as run:
 
     # A chart cannot be clicked with the keyboard, so the handbooks can be opened from a list as well.
     to_open = st.selectbox(
-        say(run, "Open {a_handbook} (or click its row)"), sorted(names, key=names.__getitem__), index=None,
-        format_func=names.__getitem__, key="to_open",
+        say(run, "Open {a_handbook} (or click its row)"),
+        sorted(names, key=names.__getitem__),
+        index=None,
+        format_func=names.__getitem__,
+        key="to_open",
         placeholder=fill(run, "Choose {a_handbook}"),
-    )  # fmt: skip
+    )
     clicked = clicked_point(figure, "coverage", fill(run, ALT))
     if opened := to_open or clicked:
         go_to("handbook", run, handbook=str(opened))
     if several_organs:
         counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
     counts(
-        run, "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
-        n=len(rows), absent=f"{rows['absent'].sum():,}", asked=f"{rows['asked'].sum():,}",
-    )  # fmt: skip
+        run,
+        "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
+        n=len(rows),
+        absent=f"{rows['absent'].sum():,}",
+        asked=f"{rows['asked'].sum():,}",
+    )
     footer(cells[cells["handbook_id"].isin(rows["handbook_id"])], "coverage", run, "coverage", "handbooks")
     mix = load(handbook_case_mix, run)
     opens = RowFilter("handbook_id", "handbook")

@@ -33,8 +33,11 @@ CSS = Path(__file__).with_name("workbench.css")
 BY_QUESTION, BY_PAIR = "questions", "pairs"
 LISTS = {BY_QUESTION: "Questions", BY_PAIR: "Pairs"}
 SORTS = {
-    "significance": "Clinical significance", "label": "Label", "handbooks": "Number of {handbooks}", "release": "Release order",
-}  # fmt: skip
+    "significance": "Clinical significance",
+    "label": "Label",
+    "handbooks": "Number of {handbooks}",
+    "release": "Release order",
+}
 Pane = st.delta_generator.DeltaGenerator
 NO_MATCH = "No pair matches these filters. Remove a filter, or choose more labels."
 
@@ -79,9 +82,12 @@ def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: 
     with left:
         total = int(table["total"].iloc[0])
         counts(
-            run, "**{total}** pairs match; {first} to {last} are shown.", total=f"{total:,}", first=table["rank"].iloc[0],
+            run,
+            "**{total}** pairs match; {first} to {last} are shown.",
+            total=f"{total:,}",
+            first=table["rank"].iloc[0],
             last=table["rank"].iloc[-1],
-        )  # fmt: skip
+        )
         pair_list.pair_list(run, rows, opened)
         below_the_list(run, total, total, filters, order, "disagreements")
     with right:

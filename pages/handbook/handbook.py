@@ -70,10 +70,12 @@ def text_section(run: Run, handbook_id: str) -> None:
     if text.language and text.usual and text.is_in_another_language:
         st.info(
             say(
-                run, "This {handbook} is in {language}, most others in {usual}.",
-                language=language_name(text.language), usual=language_name(text.usual),
+                run,
+                "This {handbook} is in {language}, most others in {usual}.",
+                language=language_name(text.language),
+                usual=language_name(text.usual),
             )
-        )  # fmt: skip
+        )
 
 
 def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, str]) -> pd.DataFrame:
@@ -145,9 +147,11 @@ def self_section(run: Run, handbook_id: str) -> None:
 def self_counts(row: pd.Series) -> str:
     """The counts of compared statements in one line: a template of `say`."""
     words = {
-        "compared": "compared ({disagreeing} of them disagree)", "agreeing": "that state the same value",
-        "unscored": "without a verdict", "not_asked": "not asked about",
-    }  # fmt: skip
+        "compared": "compared ({disagreeing} of them disagree)",
+        "agreeing": "that state the same value",
+        "unscored": "without a verdict",
+        "not_asked": "not asked about",
+    }
     numbers = {name: f"{row[name]:,}" for name in (*words, "disagreeing") if pd.notna(row[name])}
     parts = [f"{numbers[name]} {phrase.format(**numbers)}" for name, phrase in words.items() if name in numbers]
     return f"Pairs of statements on what seems to be one thing: {', '.join(parts)}. Pairs without a verdict may disagree."

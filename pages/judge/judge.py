@@ -52,10 +52,13 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
     unscored = reading[(reading["part"] == "unscored") & (reading["name"] == "(all)")].iloc[0]
     st.markdown(say(run, "**Judge**: {judge}", judge=run.manifest.get("judge") or "not recorded in the release"))
     counts(
-        run, "The judge was asked about {asked} pairs. {unscored} of them are unscored ({share}; 95 % interval {span}).",
-        asked=f"{unscored['of']:,}", unscored=f"{unscored['count']:,}", share=percent(unscored["value"], 2),
+        run,
+        "The judge was asked about {asked} pairs. {unscored} of them are unscored ({share}; 95 % interval {span}).",
+        asked=f"{unscored['of']:,}",
+        unscored=f"{unscored['count']:,}",
+        share=percent(unscored["value"], 2),
         span=interval(unscored["value_low"], unscored["value_high"], 2) or "unknown",
-    )  # fmt: skip
+    )
     if note := self_preference_note(run.manifest):
         st.warning(say(run, note))
     if judged_by_rules(run.manifest):
@@ -162,8 +165,10 @@ def length_section(run: Run) -> None:
         "of the difference in length with disagreement, within {questions}, is **{rho}** (95 % interval {span}). "
         "Longer answers say more, so a trend is a "
         "reason to look closer, not proof of bias.",
-        n=f"{rho['of']:,}", rho=coefficient(rho["value"]), span=coefficient_interval(rho["value_low"], rho["value_high"]),
-    )  # fmt: skip
+        n=f"{rho['of']:,}",
+        rho=coefficient(rho["value"]),
+        span=coefficient_interval(rho["value_low"], rho["value_high"]),
+    )
     footer(frame, "judge-length", run, "judge_length")
 
 

@@ -66,9 +66,11 @@ def _instructions(run: Run, own: pd.DataFrame) -> None:
         run,
         "**Planted instructions**: the judge gave the label that a text in an answer asked for in {n} of {of} cases ({share}; "
         "95 % interval {span}).",
-        n=f"{first['obeyed_count']:,}", of=f"{first['obeyed_of']:,}", share=percent(first["obeyed"], 1),
+        n=f"{first['obeyed_count']:,}",
+        of=f"{first['obeyed_of']:,}",
+        share=percent(first["obeyed"], 1),
         span=interval(first["obeyed_low"], first["obeyed_high"], 1) or "unknown",
-    )  # fmt: skip
+    )
 
 
 def _by_kind(run: Run, own: pd.DataFrame, judge: str) -> None:

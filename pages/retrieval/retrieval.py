@@ -108,10 +108,13 @@ def answered(run: Run) -> None:
     best = frame.iloc[0]
     st.markdown(
         say(
-            run, "Of **{n}** answers with a known section, **{share}** cite it (95 % interval {span}).", n=f"{total:,}",
-            share=percent(best["value"]), span=interval(best["value_low"], best["value_high"]) or "unknown",
+            run,
+            "Of **{n}** answers with a known section, **{share}** cite it (95 % interval {span}).",
+            n=f"{total:,}",
+            share=percent(best["value"]),
+            span=interval(best["value_low"], best["value_high"]) or "unknown",
         )
-    )  # fmt: skip
+    )
     sections.listing(run, CITING, frame)
 
 
@@ -135,9 +138,11 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         counts(run, MISSED.empty)
         return
     counts(
-        run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
-        n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
-    )  # fmt: skip
+        run,
+        "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
+        n=f"{len(frame):,}",
+        cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
+    )
     listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
     columns = MISSED.metric.table.pick(run, *MISSED.columns)
     picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)

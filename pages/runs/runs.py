@@ -28,10 +28,13 @@ def run_list(loaded: list[Run]) -> pd.DataFrame:
     data = [("synthetic" if run.synthetic else "real") for run in loaded]
     return pd.DataFrame(
         {
-            "key": [run.key for run in loaded], "title": [run.title for run in loaded], "data": data,
-            "loaded_at": [run.loaded_at[:16] for run in loaded], "digest": [run.digest for run in loaded],
+            "key": [run.key for run in loaded],
+            "title": [run.title for run in loaded],
+            "data": data,
+            "loaded_at": [run.loaded_at[:16] for run in loaded],
+            "digest": [run.digest for run in loaded],
         }
-    )  # fmt: skip
+    )
 
 
 def kinds(run: Run) -> pd.DataFrame:

@@ -33,10 +33,12 @@ LISTED = 3  # counted when a large run is loaded: see audit.result_cache
 FIGURES = {
     "r_div": ("In **{share}** of pairs where both {handbooks} answer, the advice differs.", "present", "pairs"),
     "pct_any_div": (
-        "On **{share}** of {questions}, at least two {handbooks} give different advice.", "questions_scored", "{questions}",
+        "On **{share}** of {questions}, at least two {handbooks} give different advice.",
+        "questions_scored",
+        "{questions}",
     ),
     "r_abs": ("In **{share}** of pairs, at least one of the two {handbooks} does not address the {question}.", "scored", "pairs"),
-}  # fmt: skip
+}
 """Rate -> its sentence, the count it is a share of, and what is counted."""
 CORRECTED = (
     "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "

@@ -33,9 +33,11 @@ audit stress build --help
 audit stress run --help"""
 VIEWS = {"all": "Curves", "differences": "Differences", "one": "One instance"}
 TEST_WORDS: dict[str, str] = {
-    StressTest.STANDARD: "Standard", StressTest.SUFFICIENCY: "Sufficiency", StressTest.INTEGRATION: "Integration",
+    StressTest.STANDARD: "Standard",
+    StressTest.SUFFICIENCY: "Sufficiency",
+    StressTest.INTEGRATION: "Integration",
     StressTest.ROBUSTNESS: "Robustness",
-}  # fmt: skip
+}
 MEANINGS = {
     StressTest.STANDARD: "All documents belong to the {question}. The system chooses an option.",
     StressTest.SUFFICIENCY: (
@@ -126,9 +128,11 @@ def selective(run: Run, chosen: ChosenTest) -> None:
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."
     chart(selective_curves(frame, chosen.across), "selective", alt)
     counts(
-        run, "Next to each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
-        "answers nothing has no accuracy and no mark.", across=chosen.across[0].lower() + chosen.across[1:],
-    )  # fmt: skip
+        run,
+        "Next to each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
+        "answers nothing has no accuracy and no mark.",
+        across=chosen.across[0].lower() + chosen.across[1:],
+    )
     sections.listing(run, SELECTIVE, frame, file=f"stress-selective-{chosen.test}")
 
 

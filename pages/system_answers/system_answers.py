@@ -94,11 +94,13 @@ def preferences(run: Run, question: SystemQuestionView) -> None:
             "preferred": PREFERRED.get(comparison.preference, comparison.preference).format(
                 first=comparison.first, second=comparison.second
             ),
-            "rater": comparison.rater, "kind": comparison.rater_kind, "comment": comparison.comment,
+            "rater": comparison.rater,
+            "kind": comparison.rater_kind,
+            "comment": comparison.comment,
             "first": {"A": comparison.first, "B": comparison.second}.get(comparison.shown_first or "", "not stated"),
         }
         for comparison in question.preferences
-    ]  # fmt: skip
+    ]
     table(pd.DataFrame(rows), "preferences", PREFERENCE_COLUMNS)
 
 

@@ -123,9 +123,12 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
             st.markdown(say(run, "**{text}**", text=question.question_text))
             position_cards(run, positions_on(run, str(question.question_id)), names)
             link(
-                "question", "See all {handbooks} on this question", run, icon=":material/grid_on:",
+                "question",
+                "See all {handbooks} on this question",
+                run,
+                icon=":material/grid_on:",
                 question=str(question.question_id),
-            )  # fmt: skip
+            )
     counts(run, "The most disputed first, at most {n}.", n=MAX_QUESTIONS)
     footer(frame, "theme-questions", run, "theme_questions", "question_positions")
 

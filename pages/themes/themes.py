@@ -74,9 +74,11 @@ def summary(run: Run, frame: pd.DataFrame) -> None:
         run,
         "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme; "
         "they are counted and listed last, as *no theme*.",
-        themes=f"{frame['theme_id'].map(is_theme).sum():,}", disagreeing=f"{disagreeing:,}", alone=f"{alone:,}",
+        themes=f"{frame['theme_id'].map(is_theme).sum():,}",
+        disagreeing=f"{disagreeing:,}",
+        alone=f"{alone:,}",
         share=percent(alone / disagreeing if disagreeing else None),
-    )  # fmt: skip
+    )
 
 
 def bars(run: Run, frame: pd.DataFrame) -> None:
@@ -137,9 +139,11 @@ def search(run: Run, view: ThemeView, frame: pd.DataFrame) -> pd.DataFrame:
     hits = load(theme_search, run, taxonomy=view.taxonomy, words=words)
     matches = frame.merge(hits, on="theme_id")
     counts(
-        run, "**{themes}** themes contain all of these words, in their name or in {topics} divergence topics.",
-        themes=f"{len(matches):,}", topics=f"{matches['found'].sum():,}",
-    )  # fmt: skip
+        run,
+        "**{themes}** themes contain all of these words, in their name or in {topics} divergence topics.",
+        themes=f"{len(matches):,}",
+        topics=f"{matches['found'].sum():,}",
+    )
     return matches
 
 

@@ -68,15 +68,20 @@ def headline(run: Run, source: RatingSource) -> None:
                 run,
                 "Of the pairs in which both {handbooks} answer, the judge calls **{judge}** a disagreement. Corrected by {n} "
                 "rated pairs it is **{value}** (95 % interval {span}).",
-                judge=percent(rate.judge), n=f"{rate.n:,}", value=percent(rate.value), span=interval(rate.low, rate.high),
+                judge=percent(rate.judge),
+                n=f"{rate.n:,}",
+                value=percent(rate.value),
+                span=interval(rate.low, rate.high),
             )
-        )  # fmt: skip
+        )
         st.caption(
             say(
-                run, "The rated pairs were drawn at random, label by label, from {pairs} of the {all} pairs of the run.",
-                pairs=f"{rate.pairs:,}", all=f"{run.report.get('totals', {}).get('pair', {}).get('loaded', 0):,}",
+                run,
+                "The rated pairs were drawn at random, label by label, from {pairs} of the {all} pairs of the run.",
+                pairs=f"{rate.pairs:,}",
+                all=f"{run.report.get('totals', {}).get('pair', {}).get('loaded', 0):,}",
             )
-        )  # fmt: skip
+        )
     st.caption(escaped(f"{source.title}: {source.raters}{'' if source.final else ' Not final: the study goes on.'}"))
 
 

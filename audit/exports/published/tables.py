@@ -163,8 +163,10 @@ def _absence(context: ExportContext) -> RunFigures:
         pd.DataFrame({"count": total - handbooks["asked"] + handbooks["absent"], "of": total}).assign(
             absence=lambda table: table["count"] / table["of"]
         ),
-        "absence", "count", "of",
-    ).sort_values("absence")  # fmt: skip
+        "absence",
+        "count",
+        "of",
+    ).sort_values("absence")
     population = context.fill(OF_ALL_QUESTIONS)
     figures = {
         "absence.least": _first_row(unanswered, "absence"),
@@ -263,9 +265,11 @@ ROUTING_SOURCE = PublishedSource(
 # Names of figures: of one system measure/model/mode, of no specific one fewer parts.
 
 MODELS = {
-    "llama-3.1-8b": ("llama", "3.1", "8b"), "llama-3.1-70b": ("llama", "3.1", "70b"), "mixtral-8x7b": ("mixtral", "8x7b"),
+    "llama-3.1-8b": ("llama", "3.1", "8b"),
+    "llama-3.1-70b": ("llama", "3.1", "70b"),
+    "mixtral-8x7b": ("mixtral", "8x7b"),
     "meditron-70b": ("meditron", "70b"),
-}  # fmt: skip
+}
 """Published model -> what the name of a release's model must contain to match it."""
 MODES = (SystemMode.CLOSED_BOOK.value, SystemMode.RETRIEVAL.value)
 ALL_SYSTEMS = len(MODELS) * len(MODES)

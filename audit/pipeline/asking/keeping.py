@@ -83,9 +83,12 @@ def _system_tables(question_id: str, asked: Asked) -> dict[str, list[dict[str, A
     evidence = asked.sourced.evidence.record()
     authority = {route["source_id"]: route["authority"] for route in evidence["routes"]}
     system = {
-        "system_id": SYSTEM_ID, "name": "All sources, quoted", "model": EXTRACTIVE, "mode": SystemMode.MULTI_SOURCE.value,
+        "system_id": SYSTEM_ID,
+        "name": "All sources, quoted",
+        "model": EXTRACTIVE,
+        "mode": SystemMode.MULTI_SOURCE.value,
         "retriever": evidence["trace"]["settings"]["retriever"],
-    }  # fmt: skip
+    }
     return {
         "systems": [system],
         "sources": [

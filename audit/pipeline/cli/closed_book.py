@@ -50,9 +50,12 @@ def answer_closed_book(arguments: argparse.Namespace, settings: Settings) -> int
     queries = read_questions(arguments.questions)
     temperature = TEMPERATURE if arguments.temperature is None else arguments.temperature
     system = AnsweringSystem(
-        model_for(arguments, settings), SystemMode.CLOSED_BOOK, arguments.system_id,
-        temperature=temperature, max_tokens=arguments.max_tokens or MAX_TOKENS,
-    )  # fmt: skip
+        model_for(arguments, settings),
+        SystemMode.CLOSED_BOOK,
+        arguments.system_id,
+        temperature=temperature,
+        max_tokens=arguments.max_tokens or MAX_TOKENS,
+    )
     task = system_task(system, system.prompt(arguments.templates), lambda: map(SystemQuestion, queries), arguments.context)
     return run_task(
         arguments,

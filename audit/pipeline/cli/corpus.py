@@ -145,17 +145,24 @@ def questions_options(parser: argparse.ArgumentParser) -> None:
         help="TOML file of allowed organs, topics and subtopics, or 'transplant' (default: any tag)",
     )
     parser.add_argument(
-        "--screen", action=argparse.BooleanOptionalAction, default=True,
+        "--screen",
+        action=argparse.BooleanOptionalAction,
+        default=True,
         help="look for identifying details: names, addresses, dates, numbers (default: yes)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--region", action="append", metavar="CC",
+        "--region",
+        action="append",
+        metavar="CC",
         help=f"country of telephone numbers; repeat for more (default: {', '.join(DEFAULT_REGIONS)})",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--threshold", type=cosine, default=DUPLICATE_THRESHOLD, metavar="COSINE",
+        "--threshold",
+        type=cosine,
+        default=DUPLICATE_THRESHOLD,
+        metavar="COSINE",
         help="questions more similar than this are listed as near-duplicates (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--encoder",
         metavar="NAME|PATH",
@@ -169,13 +176,16 @@ def questions(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.out.suffix != ".jsonl":
         raise QuestionsError(f"{arguments.out} does not end in .jsonl. Nothing was written. Questions are written as JSON lines.")
     report = import_questions(
-        arguments.path, arguments.out,
+        arguments.path,
+        arguments.out,
         decisions=arguments.decisions,
         taxonomy=read_tag_taxonomy(arguments.taxonomy) if arguments.taxonomy else None,
         screen=make_screen(tuple(region.upper() for region in arguments.region or DEFAULT_REGIONS)) if arguments.screen else None,
         encoder_of=_encoder_of(arguments.encoder, settings),
-        threshold=arguments.threshold, max_bytes=settings.max_object_bytes, progress=show_progress,
-    )  # fmt: skip
+        threshold=arguments.threshold,
+        max_bytes=settings.max_object_bytes,
+        progress=show_progress,
+    )
     print_result(arguments, report.as_text(), report.as_dict())
     return OK if report.clean else FINDINGS
 

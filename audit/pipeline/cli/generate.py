@@ -59,13 +59,17 @@ def generate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", type=Path, metavar="DIR", help="folder that `audit extract` wrote (not in a closed book)")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for answers.jsonl and summary.json")
     parser.add_argument(
-        "--mode", choices=(RETRIEVAL, CLOSED_BOOK), default=RETRIEVAL,
+        "--mode",
+        choices=(RETRIEVAL, CLOSED_BOOK),
+        default=RETRIEVAL,
         help="what answers are based on: passages of the handbooks, or the model alone (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--generator", choices=(EXTRACTIVE_GENERATOR, MODEL), default=EXTRACTIVE_GENERATOR,
+        "--generator",
+        choices=(EXTRACTIVE_GENERATOR, MODEL),
+        default=EXTRACTIVE_GENERATOR,
         help="how answers are written (default: %(default)s)",
-    )  # fmt: skip
+    )
     add_json(parser)
     _add_extractive_options(parser.add_argument_group("extractive"))
     _add_model_options(parser.add_argument_group("model"))
@@ -74,10 +78,13 @@ def generate_options(parser: argparse.ArgumentParser) -> None:
 def _add_extractive_options(group: Any) -> None:
     defaults = ExtractiveSettings()
     group.add_argument(
-        "--threshold", type=share, default=defaults.threshold, metavar="SHARE",
+        "--threshold",
+        type=share,
+        default=defaults.threshold,
+        metavar="SHARE",
         help="smallest share of the question's words, by weight, that a statement, its leads and headings must contain; "
         "below it the answer is NOT ADDRESSED (default: %(default)s)",
-    )  # fmt: skip
+    )
     group.add_argument(
         "--encoder",
         metavar="NAME|PATH",
@@ -104,19 +111,26 @@ def _add_model_options(group: Any) -> None:
         "--model", default="", metavar="NAME", help="name of the model at the endpoint (default: AUDIT_JUDGE_MODEL)"
     )
     group.add_argument(
-        "--context", type=count, default=DEFAULT_CONTEXT, metavar="TOKENS",
+        "--context",
+        type=count,
+        default=DEFAULT_CONTEXT,
+        metavar="TOKENS",
         help="context length of the model, prompt and answer together; longer evidence is cut, and the answer says so "
         "(default: %(default)s)",
-    )  # fmt: skip
+    )
     group.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, answer.md or closed_book.md")
     group.add_argument(
-        "--temperature", type=temperature, metavar="T",
+        "--temperature",
+        type=temperature,
+        metavar="T",
         help=f"randomness of the model's words, 0 to 2 (default: 0; in a closed book {TEMPERATURE})",
-    )  # fmt: skip
+    )
     group.add_argument(
-        "--max-tokens", type=count, metavar="N",
+        "--max-tokens",
+        type=count,
+        metavar="N",
         help=f"maximum tokens of an answer (default: the prompt's; in a closed book {MAX_TOKENS})",
-    )  # fmt: skip
+    )
     group.add_argument("--system-id", default="", metavar="ID", help="closed book: id of the system (default: MODEL-closed_book)")
     add_call_options(group, "answers")
 

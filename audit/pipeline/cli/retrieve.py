@@ -108,9 +108,11 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
         f"paper: {PAPER_ENCODER})",
     )
     parser.add_argument(
-        "--precision", choices=(FULL_PRECISION, HALF_PRECISION), default=FULL_PRECISION,
+        "--precision",
+        choices=(FULL_PRECISION, HALF_PRECISION),
+        default=FULL_PRECISION,
         help="precision of the model; bfloat16 halves the time on processors that support it (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--threads", type=count, default=1, metavar="N", help="number of threads of the model (default: %(default)s)"
     )
@@ -130,10 +132,12 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
         "--hybrid", nargs="+", default=[], metavar="NAME=VALUE", help="settings of the strategy hybrid, see below"
     )
     parser.add_argument(
-        "--trec", type=Path, metavar="DIR",
+        "--trec",
+        type=Path,
+        metavar="DIR",
         help="with --gold: write the rankings as STRATEGY.run and the known sections as qrels, the files of TREC, and print "
         "P@5, recall@5, nDCG and MRR",
-    )  # fmt: skip
+    )
     for name, (kind, words) in TUNABLE.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N", help=f"{words} (default: {_default_of(name)})")
 

@@ -71,10 +71,12 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "config", type=Path, metavar="CONFIG.toml", help="what to audit, and how; `audit example tenancy` writes one"
     )
     parser.add_argument(
-        "--preset", choices=tuple(PRESETS), default="",
+        "--preset",
+        choices=tuple(PRESETS),
+        default="",
         help="settings of a published pipeline for options that the config leaves open (paper: arXiv:2605.29084); --dry-run "
         "lists it",
-    )  # fmt: skip
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost, and do nothing")
     add_probe(parser)
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="stop after this stage (default: load)")

@@ -127,9 +127,12 @@ def _model_system(arguments: argparse.Namespace, task: ItemTask[StressInstance],
     system_id = arguments.system_id or task.model
     settings = {"temperature": 0, "prompts": task.plan()["prompts"], "servers": list(servers)}
     return {
-        "system_id": system_id, "name": arguments.name or system_id, "model": task.model, "mode": str(SystemMode.RETRIEVAL),
+        "system_id": system_id,
+        "name": arguments.name or system_id,
+        "model": task.model,
+        "mode": str(SystemMode.RETRIEVAL),
         "settings": settings,
-    }  # fmt: skip
+    }
 
 
 def _run_readers(
@@ -155,11 +158,14 @@ def _reader_systems(names: Sequence[str], seed: int) -> list[dict[str, Any]]:
     modes = {"closed_book": str(SystemMode.CLOSED_BOOK)}
     return [
         {
-            "system_id": name, "name": READER_NAMES[name], "mode": modes.get(name, str(SystemMode.OTHER)),
-            "settings": {"seed": seed}, "description": "A reader without a model, whose curve is known.",
+            "system_id": name,
+            "name": READER_NAMES[name],
+            "mode": modes.get(name, str(SystemMode.OTHER)),
+            "settings": {"seed": seed},
+            "description": "A reader without a model, whose curve is known.",
         }
         for name in names
-    ]  # fmt: skip
+    ]
 
 
 def _finish(arguments: argparse.Namespace, stress_input: StressInput, summary: Summary, written: int) -> int:

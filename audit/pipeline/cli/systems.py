@@ -50,9 +50,12 @@ def score_options(parser: argparse.ArgumentParser) -> None:
         help=f"only some of: {', '.join(MEASURES)} (default: all)",
     )  # fmt: skip
     parser.add_argument(
-        "--bertscore", nargs="?", const=DEFAULT_MODEL, metavar="MODEL",
+        "--bertscore",
+        nargs="?",
+        const=DEFAULT_MODEL,
+        metavar="MODEL",
         help=f"compute BERTScore too, by a model's name on Hugging Face or its folder (without one: {DEFAULT_MODEL})",
-    )  # fmt: skip
+    )
     add_json(parser)
 
 
@@ -105,10 +108,12 @@ def _print(arguments: argparse.Namespace, records: SystemRecords, counts: Scored
     lines = [f"{system:<32}{measure:<13}{answers:>8,}{mean:>10.4f}" for system, measure, answers, mean in table]
     text = "\n".join(
         [
-            _counted(counts), f"{'system':<32}{'measure':<13}{'answers':>8}{'mean':>10}", *lines,
+            _counted(counts),
+            f"{'system':<32}{'measure':<13}{'answers':>8}{'mean':>10}",
+            *lines,
             f"{written:,} values: {path}. Load the release again with: audit load {shlex.quote(str(arguments.release))}",
         ]
-    )  # fmt: skip
+    )
     names = ("system_id", "measure", "answers", "mean")
     rows = [dict(zip(names, row, strict=True)) for row in table]
     result = {**asdict(counts), "unreadable": records.unreadable, "values": written, "file": str(path), "means": rows}

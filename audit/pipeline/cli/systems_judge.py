@@ -57,22 +57,31 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = ABOUT
     parser.add_argument("release", type=Path, metavar="RELEASE", help="folder of a release with answers of systems")
     parser.add_argument(
-        "--protocol", choices=(CRITERIA, EVIDENCE), default=CRITERIA,
+        "--protocol",
+        choices=(CRITERIA, EVIDENCE),
+        default=CRITERIA,
         help="how answers are judged: on eight criteria, or by their evidence (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--measures", nargs="+", choices=JUDGED_MEASURES, metavar="NAME",
+        "--measures",
+        nargs="+",
+        choices=JUDGED_MEASURES,
+        metavar="NAME",
         help=f"with --protocol evidence: only some of {', '.join(JUDGED_MEASURES)} (default: all)",
-    )  # fmt: skip
+    )
     parser.add_argument("--systems", nargs="+", default=[], metavar="ID", help="judge only these systems' answers (default: all)")
     parser.add_argument(
-        "--refusals", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
+        "--refusals",
+        choices=(JUDGE, LEAVE_OUT),
+        default=JUDGE,
         help="refusals: judge them like answers, or leave them out (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--references", choices=(JUDGE, LEAVE_OUT), default=JUDGE,
+        "--references",
+        choices=(JUDGE, LEAVE_OUT),
+        default=JUDGE,
         help="reference answers: judge them, or leave them out (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N answers")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as criteria.md")
     add_call_options(parser, "evaluations")
@@ -87,9 +96,12 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         raise AuditError(f"--measures requires --protocol {EVIDENCE}. Nothing was asked.")
     folder: Path = arguments.release.resolve()
     chosen = answers_to_score(
-        folder, settings.max_object_bytes, refusals=arguments.refusals == JUDGE,
-        references=arguments.references == JUDGE, systems=arguments.systems,
-    )  # fmt: skip
+        folder,
+        settings.max_object_bytes,
+        refusals=arguments.refusals == JUDGE,
+        references=arguments.references == JUDGE,
+        systems=arguments.systems,
+    )
     # Checked first: a file that cannot be rewritten must not be discovered after hours of calls
     earlier = earlier_evaluations(folder, settings.max_object_bytes)
     if not chosen.answers:

@@ -48,9 +48,11 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--target-themes", type=count, metavar="N", help="target number of themes")
     size.add_argument(
-        "--cut", type=distance, metavar="D",
+        "--cut",
+        type=distance,
+        metavar="D",
         help=f"for --method average: largest mean cosine distance within a theme (default: {CUT}, by words {WORDS_CUT})",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--seed", type=int, default=ThemeBuildOptions.seed, metavar="N", help="seed of the map (default: %(default)s)"
     )
@@ -132,9 +134,12 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
     if counts:
         earlier = taxonomy_of(like, settings.themes_dir) if like else None
         built = build_taxonomy(
-            counts, words_encoder(list(by_plain_phrase(counts))), ThemeBuildOptions(layout=PRINCIPAL), groups=groups,
+            counts,
+            words_encoder(list(by_plain_phrase(counts))),
+            ThemeBuildOptions(layout=PRINCIPAL),
+            groups=groups,
             earlier=earlier,
-        )  # fmt: skip
+        )
         write_taxonomy(*built, taxonomy_path(run, settings.themes_dir))
         precompute_themes(run, built[0])
 
@@ -255,8 +260,11 @@ def _ask_names(settings: Settings, model: str, calls: Sequence[Call]) -> dict[st
     # Equal cards make equal calls
     distinct = {call.key: call for call in calls}.values()
     asked = run_calls(
-        distinct, endpoints_of(settings, model), keep, readable=lambda _, reply: parse_name(reply) is not None,
+        distinct,
+        endpoints_of(settings, model),
+        keep,
+        readable=lambda _, reply: parse_name(reply) is not None,
         limits=limits_of(settings),
-    )  # fmt: skip
+    )
     asyncio.run(asked)
     return replies

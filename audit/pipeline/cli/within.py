@@ -43,9 +43,12 @@ def within_options(parser: argparse.ArgumentParser) -> None:
         "--judge", choices=(BASELINE, MODEL), default=BASELINE, help="plain rules, or a model (default: %(default)s)"
     )
     parser.add_argument(
-        "--pairs", type=count, default=DEFAULT_PAIRS, metavar="N",
+        "--pairs",
+        type=count,
+        default=DEFAULT_PAIRS,
+        metavar="N",
         help="maximum number of pairs of one handbook put to a model (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, within.md")
     add_call_options(parser, "files")
     add_json(parser)

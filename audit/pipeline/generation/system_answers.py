@@ -108,8 +108,10 @@ FORMS = {
     ),
 }
 MODE_NAMES = {
-    SystemMode.CLOSED_BOOK: "alone", SystemMode.RETRIEVAL: "with retrieval", SystemMode.MULTI_SOURCE: "several sources",
-}  # fmt: skip
+    SystemMode.CLOSED_BOOK: "alone",
+    SystemMode.RETRIEVAL: "with retrieval",
+    SystemMode.MULTI_SOURCE: "several sources",
+}
 # The rough number of tokens of an answer, for estimates without a server.
 REPLY_TOKENS = 300
 WORDS = "{answered:,} answered, {refused:,} refused, {unread:,} unread, {not_asked:,} not asked."
@@ -161,9 +163,12 @@ class SystemPassage:
         """The passage as the evidence of system_answers.jsonl; its rank is its number."""
         passage = self.passage
         return {
-            "handbook_id": self.handbook_id, "section_id": passage.section_id, "rank": passage.number, "score": self.score,
+            "handbook_id": self.handbook_id,
+            "section_id": passage.section_id,
+            "rank": passage.number,
+            "score": self.score,
             "text": "\n".join((*passage.leads, passage.text)),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)

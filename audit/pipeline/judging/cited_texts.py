@@ -57,8 +57,11 @@ class CitedTexts:
 
         None without a quote, and where the text of a quoted section is not in the release: it cannot be checked.
         """
-        quotes = [(str(citation["quote"]), self.cited_text(key, citation)) for citation in self.citations.get(key, ())
-                  if citation.get("quote")]  # fmt: skip
+        quotes = [
+            (str(citation["quote"]), self.cited_text(key, citation))
+            for citation in self.citations.get(key, ())
+            if citation.get("quote")
+        ]
         checked = [is_verbatim(quote, text) for quote, text in quotes if text is not None]
         return sum(checked) / len(checked) if checked and len(checked) == len(quotes) else None
 

@@ -280,9 +280,11 @@ def _variances(tf_idf: csr_array) -> NDArray[np.float64]:
 def _pmi(sequences: Sequence[NDArray[np.int64]], window: int, terms: int) -> csr_array:
     """Two words occur together where at most `window` words apart in one section; P(a, b) is their share of all such pairs."""
     nearby = [
-        (sequence[:-distance], sequence[distance:]) for sequence in sequences for distance in range(1, window + 1)
+        (sequence[:-distance], sequence[distance:])
+        for sequence in sequences
+        for distance in range(1, window + 1)
         if len(sequence) > distance
-    ]  # fmt: skip
+    ]
     first, second = (np.concatenate(ends) for ends in zip(*nearby, strict=True)) if nearby else (np.zeros(0, int),) * 2
     # Both orders, so the table is symmetric
     together = csr_array((np.ones(2 * len(first)), (np.r_[first, second], np.r_[second, first])), shape=(terms, terms))

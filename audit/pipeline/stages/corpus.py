@@ -110,9 +110,12 @@ class ExtractStage(TaskByTask):
     def _task(self, source: SourceDocument) -> Task:
         assert source.identity is not None
         inputs = {
-            "pdf": self.context.cache.digest(source.file), "identity": asdict(source.identity), "file": source.file.name,
-            "engine": self._reader(source), "code": code_digest(*EXTRACTION_CODE),
-        }  # fmt: skip
+            "pdf": self.context.cache.digest(source.file),
+            "identity": asdict(source.identity),
+            "file": source.file.name,
+            "engine": self._reader(source),
+            "code": code_digest(*EXTRACTION_CODE),
+        }
         return Task(self.name, source.handbook_id, inputs, (source.document,), source.handbook_id)
 
     def _reader(self, source: SourceDocument) -> str:
@@ -131,9 +134,12 @@ class ExtractStage(TaskByTask):
         source = self.context.source(task.handbook)
         assert source.identity is not None
         document = extract(
-            source.file, source.identity, self.context.config.corpus.engine or None,
-            lambda done, total: self.context.progress(source.file.name, done, total), self._ocr(),
-        )  # fmt: skip
+            source.file,
+            source.identity,
+            self.context.config.corpus.engine or None,
+            lambda done, total: self.context.progress(source.file.name, done, total),
+            self._ocr(),
+        )
         source.document.parent.mkdir(parents=True, exist_ok=True)
         write_document(document, source.document)
         return {"pages": document.pages or 0, "sections": len(document.sections)}
@@ -152,9 +158,12 @@ class QuestionsStage(TaskByTask):
         # An empty taxonomy must not become Path(""), which is the current folder.
         taxonomy = options.taxonomy and (digest(Path(options.taxonomy)) or options.taxonomy)
         inputs = {
-            "file": digest(options.file), "taxonomy": taxonomy, "screen": options.screen, "encoder": options.encoder,
+            "file": digest(options.file),
+            "taxonomy": taxonomy,
+            "screen": options.screen,
+            "encoder": options.encoder,
             "code": code_digest(*QUESTIONS_CODE),
-        }  # fmt: skip
+        }
         return [Task(self.name, options.file.name, inputs, (self.context.workspace.questions, self._decisions))]
 
     @property
@@ -166,13 +175,15 @@ class QuestionsStage(TaskByTask):
         options, out = self.context.config.questions, self.context.workspace.questions
         assert options.file is not None
         report = import_questions(
-            options.file, out,
+            options.file,
+            out,
             decisions=self._decisions,
             taxonomy=read_tag_taxonomy(options.taxonomy) if options.taxonomy else None,
             screen=make_screen() if options.screen else None,
             encoder_of=encoder_factory(options.encoder, self.context.settings.data_dir / "vectors"),
-            max_bytes=self.context.settings.max_object_bytes, progress=self.context.progress,
-        )  # fmt: skip
+            max_bytes=self.context.settings.max_object_bytes,
+            progress=self.context.progress,
+        )
         path = out.with_name("questions.report.json")
         write_atomic(path, json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n")
         return {

@@ -32,9 +32,12 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     handbooks = tuple(map(handbook_record, documents))
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
     return Corpus(
-        run_record(context, generator), handbooks, partial(_items, context, sources),
-        sections=partial(section_records, documents), trials=trials,
-    )  # fmt: skip
+        run_record(context, generator),
+        handbooks,
+        partial(_items, context, sources),
+        sections=partial(section_records, documents),
+        trials=trials,
+    )
 
 
 def handbook_record(document: Document) -> dict[str, object]:

@@ -164,9 +164,12 @@ def answers_so_far(answers: Iterable[AnswerSize]) -> AnswersSoFar:
         present[question] += not absent
         characters += 0 if absent else length
     return AnswersSoFar(
-        sum(asked.values()), sum(present.values()), characters,
-        sum(comb(number, 2) for number in asked.values()), sum(comb(number, 2) for number in present.values()),
-    )  # fmt: skip
+        sum(asked.values()),
+        sum(present.values()),
+        characters,
+        sum(comb(number, 2) for number in asked.values()),
+        sum(comb(number, 2) for number in present.values()),
+    )
 
 
 @dataclass(frozen=True)

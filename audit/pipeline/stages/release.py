@@ -58,10 +58,12 @@ class JudgeStage(TaskByTask):
         inputs = {
             "files": None if None in digests else digest_of([[path.name for path in files], digests]),
             "questions": digest_of(context.questions()) if workspace.questions.is_file() else None,
-            "run": run_record(context, self.generator), "judge": options.model_dump(mode="json", exclude={"url", "templates"}),
+            "run": run_record(context, self.generator),
+            "judge": options.model_dump(mode="json", exclude={"url", "templates"}),
             "templates": context.cache.digest(options.templates) if options.templates else "",
-            "model": context.settings.judge_model if options.judge == MODEL else "", "code": code_digest(*JUDGE_CODE),
-        }  # fmt: skip
+            "model": context.settings.judge_model if options.judge == MODEL else "",
+            "code": code_digest(*JUDGE_CODE),
+        }
         outputs = [workspace.release / name for name in (*RELEASE_FILES, *(["trials.jsonl"] if compared else []))]
         return [Task(self.name, "release", inputs, tuple(outputs))]
 
@@ -78,10 +80,13 @@ class JudgeStage(TaskByTask):
 def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     """The outcome of the pairs, in figures; `findings` are pairs that a model should have judged and did not."""
     return {
-        "judged": summary.counts["judged"], "prescreened": summary.counts["prescreened"],
-        "unscored": summary.reasons.total(), "not_asked": summary.not_asked,
-        "findings": summary.unread + summary.not_asked, "message": f"{summary.sentence} {summary.remark}".strip(),
-    }  # fmt: skip
+        "judged": summary.counts["judged"],
+        "prescreened": summary.counts["prescreened"],
+        "unscored": summary.reasons.total(),
+        "not_asked": summary.not_asked,
+        "findings": summary.unread + summary.not_asked,
+        "message": f"{summary.sentence} {summary.remark}".strip(),
+    }
 
 
 THEMES_CODE = ("pipeline/themes", "release/taxonomy.py", "pipeline/embedding")

@@ -91,9 +91,11 @@ ACROSS_MODEL = _settings_model(
 )
 AcrossTable = Annotated[CrossSourceSettings, _validated_as(ACROSS_MODEL, CrossSourceSettings)]
 TABLES: dict[str, type[BaseModel]] = {
-    "retrieval.options": SETTINGS_MODEL, "retrieval.options.hybrid": HYBRID_MODEL, "systems.across": ACROSS_MODEL,
+    "retrieval.options": SETTINGS_MODEL,
+    "retrieval.options.hybrid": HYBRID_MODEL,
+    "systems.across": ACROSS_MODEL,
     **{f"systems.across.{name}": model for name, (model, _) in ACROSS_PARTS.items()},
-}  # fmt: skip
+}
 """Table of a config -> the model of its options."""
 
 

@@ -51,8 +51,10 @@ def source_records(context: RunContext) -> list[Record]:
     for options in context.config.systems:
         for source in sources_of(options, documents) if options.asks_sources else ():
             record = {
-                "source_id": source.source_id, "handbook_ids": list(source.handbook_ids), "authority": source.authority,
-            }  # fmt: skip
+                "source_id": source.source_id,
+                "handbook_ids": list(source.handbook_ids),
+                "authority": source.authority,
+            }
             first, known = records.setdefault(source.source_id, (options.id, record))
             if known != record:
                 raise ConfigError(

@@ -350,6 +350,9 @@ def system_record(options: SystemOptions) -> Record:
 def source_settings(options: SystemOptions) -> dict[str, object]:
     """The settings of a system that asks sources, as its record of systems.jsonl lists them."""
     return {
-        "group_by": options.group_by, "authority": options.authority, "required": list(options.required),
-        "entities": options.entities.name if options.entities else None, "across": options.across.record(),
-    }  # fmt: skip
+        "group_by": options.group_by,
+        "authority": options.authority,
+        "required": list(options.required),
+        "entities": options.entities.name if options.entities else None,
+        "across": options.across.record(),
+    }

@@ -35,10 +35,12 @@ class WithinStage(TaskByTask):
         digests = [context.cache.digest(source.document) for source in context.present]
         inputs = {
             "documents": None if None in digests else digest_of([[source.handbook_id for source in context.present], digests]),
-            "judge": judge.judge, "options": context.config.within.model_dump(mode="json"),
+            "judge": judge.judge,
+            "options": context.config.within.model_dump(mode="json"),
             "model": [judge.model, context.settings.judge_model] if judge.judge == MODEL else "",
-            "templates": context.cache.digest(judge.templates) if judge.templates else "", "code": code_digest(*CODE),
-        }  # fmt: skip
+            "templates": context.cache.digest(judge.templates) if judge.templates else "",
+            "code": code_digest(*CODE),
+        }
         # The judge's stage recreates the folder, so these files are made again after it.
         return [Task(self.name, "handbooks", inputs, tuple(context.workspace.release / name for name in FILES))]
 

@@ -86,10 +86,13 @@ def tour(account: Account | None, words: Mapping[str, str]) -> None:
     _tour(
         key="tour",
         data={
-            "user": _user_hash(account), "requests": st.session_state.get(REQUESTS, 0), "lead": texts.lead.format(**words),
-            "steps": [step.format(**words) for step in texts.steps], "note": texts.note,
+            "user": _user_hash(account),
+            "requests": st.session_state.get(REQUESTS, 0),
+            "lead": texts.lead.format(**words),
+            "steps": [step.format(**words) for step in texts.steps],
+            "note": texts.note,
         },
-    )  # fmt: skip
+    )
 
 
 def tour_link(start: str) -> None:

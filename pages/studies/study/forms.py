@@ -209,9 +209,12 @@ def head_to_head_fields(run: Run) -> HeadToHeadPlan:
     """The sample plan of a head-to-head study, as filled in."""
     systems = systems_in(run)
     chosen = st.multiselect(
-        "Systems (each two of them are compared)", list(systems), list(systems)[:2], key=f"systems_{run.key}",
+        "Systems (each two of them are compared)",
+        list(systems),
+        list(systems)[:2],
+        key=f"systems_{run.key}",
         format_func=systems.__getitem__,
-    )  # fmt: skip
+    )
     questions, calibration, repeats, seed = st.columns(4)
     return HeadToHeadPlan(
         systems=tuple(chosen),

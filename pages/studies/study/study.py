@@ -75,11 +75,14 @@ def progress_section(store: LabelStore, study: Study) -> None:
     """How far each annotator is; counts only."""
     rows = [
         {
-            "annotator": part.annotator, "round": "calibration" if part.calibration else "study",
-            "rated": part.rated, "seats": part.assignments, "share": part.rated / part.assignments if part.assignments else 0.0,
+            "annotator": part.annotator,
+            "round": "calibration" if part.calibration else "study",
+            "rated": part.rated,
+            "seats": part.assignments,
+            "share": part.rated / part.assignments if part.assignments else 0.0,
         }
         for part in study_progress(store, study.study_id)
-    ]  # fmt: skip
+    ]
     progress = pd.DataFrame(rows, columns=list(PROGRESS))
     table(progress, "progress", PROGRESS, shares=("share",), digits=0)
     csv_button(progress, "progress", f"{study.study_id}_progress.csv")
@@ -171,9 +174,12 @@ def export_section(store: LabelStore, study: Study) -> None:
         download_button("Codebook as CSV", lambda: csv_bytes(codebook(study.scheme)), "codebook.csv", "text/csv", "codebook")
         if study.scheme is HEAD_TO_HEAD:
             download_button(
-                "Choices as preferences.jsonl", lambda: preferences_jsonl(store, study.study_id), "preferences.jsonl",
-                "application/jsonl", "preferences",
-            )  # fmt: skip
+                "Choices as preferences.jsonl",
+                lambda: preferences_jsonl(store, study.study_id),
+                "preferences.jsonl",
+                "application/jsonl",
+                "preferences",
+            )
         if st.button("Verify study", key="verify"):
             faults = verify_study(store, study.study_id)
             st.toast(

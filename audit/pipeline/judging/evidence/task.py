@@ -204,9 +204,12 @@ class AnswerWithEvidence:
             return None
         cited = [f"Statement: {one.statement}\nPassage: {one.passage}" for one in self.citations]
         every = {
-            "question": self.question, "answer": self.answer, "reference_answer": self.reference or "",
-            "passages": _numbered(self.passages), "citations": _numbered(cited),
-        }  # fmt: skip
+            "question": self.question,
+            "answer": self.answer,
+            "reference_answer": self.reference or "",
+            "passages": _numbered(self.passages),
+            "citations": _numbered(cited),
+        }
         return {name: every[name] for name in FIELDS[measure]}
 
     def numbered(self, measure: str) -> int:

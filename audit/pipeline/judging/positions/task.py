@@ -131,11 +131,13 @@ class PositionsTask(LlmTask):
         findings = findings_of_run(item)
         return {
             handbook: self.prompts[STATEMENTS].call(
-                self.model, item.question_id,
+                self.model,
+                item.question_id,
                 {"question": str(item.question["question"]), "answer": item.answers[handbook].text or ""},
             )
-            for handbook, finding in findings.items() if finding.absent is False
-        }  # fmt: skip
+            for handbook, finding in findings.items()
+            if finding.absent is False
+        }
 
     def _merge_call(self, item: QuestionToJudge, statements: tuple[HeldStatement, ...]) -> Call:
         # Without names: the source of a statement must not influence how it is sorted

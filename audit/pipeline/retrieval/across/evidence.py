@@ -74,13 +74,16 @@ class GatheredEvidence:
             "edges": self._edges(),
             "packing": [
                 {
-                    "chunk": str(step.passage.candidate.chunk_id), "source_id": step.passage.source_id, "tokens": step.tokens,
-                    "final": step.passage.final, "decision": step.decision,
+                    "chunk": str(step.passage.candidate.chunk_id),
+                    "source_id": step.passage.source_id,
+                    "tokens": step.tokens,
+                    "final": step.passage.final,
+                    "decision": step.decision,
                 }
                 for step in self.packing.steps
             ],
             "notes": list(self.notes),
-        }  # fmt: skip
+        }
 
     def record(self) -> dict[str, Any]:
         """The fields `routes`, `evidence` and `trace` of a record of routes.jsonl; the opening of a source is in the trace."""

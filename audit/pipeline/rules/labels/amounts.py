@@ -82,9 +82,11 @@ def _asked_for(question: ParsedQuestion, answer: ParsedAnswer) -> Sequence[Quant
 
 def _all_quantities(answer: ParsedAnswer) -> list[QuantityInStatement]:
     return [
-        (statement, quantity) for statement in answer.statements for quantity in statement.quantities
+        (statement, quantity)
+        for statement in answer.statements
+        for quantity in statement.quantities
         if not _states_no_amount(statement, quantity)
-    ]  # fmt: skip
+    ]
 
 
 CONTAINER = re.compile(r"\W{0,3}(?:glass(?:es)?|cups?|mugs?|bottles?|cans?|cartons?)\b", re.I)

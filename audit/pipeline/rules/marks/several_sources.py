@@ -67,11 +67,13 @@ class SourceReader:
         """The passages of the evidence, numbered from 1 in its order."""
         return [
             SourcePassage(
-                entry["source_id"], entry["handbook_id"],
-                retrieved_passage(entry["rank"], entry, self.documents[entry["handbook_id"]]), entry["final"],
+                entry["source_id"],
+                entry["handbook_id"],
+                retrieved_passage(entry["rank"], entry, self.documents[entry["handbook_id"]]),
+                entry["final"],
             )
             for entry in evidence.record()["evidence"]
-        ]  # fmt: skip
+        ]
 
     def same_elsewhere(self, own: Citations, duplicates: Mapping[int, Sequence[ChunkId]]) -> Iterator[SourceCitation]:
         """The same quotes in other handbooks, in chunks that were left out of the evidence as duplicates."""

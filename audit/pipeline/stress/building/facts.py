@@ -19,8 +19,11 @@ from audit.text.statements import Statement
 from audit.text.tokens import stems
 
 RULES: tuple[Callable[[str, int, int], Iterator[Replacement]], ...] = (
-    amount_replacements, frequency_replacements, negation_replacements, direction_replacements
-)  # fmt: skip
+    amount_replacements,
+    frequency_replacements,
+    negation_replacements,
+    direction_replacements,
+)
 GAP = "____"
 NO_RULE = "document without a statement that a rule can change"
 # Of a long statement, only the words around the gap are shown

@@ -10,9 +10,12 @@ from typing import Any
 MAX_EXAMPLES = 3
 # Other names for the documented fields in published files
 ALIASES = {
-    "question_id": ("question_id", "id", "qid"), "question": ("question", "text"), "options": ("options", "choices"),
-    "gold": ("gold", "answer", "label"), "documents": ("documents", "signal_documents", "contexts"),
-}  # fmt: skip
+    "question_id": ("question_id", "id", "qid"),
+    "question": ("question", "text"),
+    "options": ("options", "choices"),
+    "gold": ("gold", "answer", "label"),
+    "documents": ("documents", "signal_documents", "contexts"),
+}
 
 
 @dataclass(frozen=True)

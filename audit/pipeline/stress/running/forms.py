@@ -36,9 +36,12 @@ class StressReplyForm:
         """The form of a reply to an instance."""
         calls = STRESS_CALLS.get(instance.test, ())
         return cls(
-            tuple(instance.options), instance.test == StressTest.SUFFICIENCY, len(instance.documents) if calls else 0, calls,
+            tuple(instance.options),
+            instance.test == StressTest.SUFFICIENCY,
+            len(instance.documents) if calls else 0,
+            calls,
             len(sub_questions_of(instance)),
-        )  # fmt: skip
+        )
 
     @classmethod
     def from_schema(cls, schema: Mapping[str, Any]) -> StressReplyForm:
@@ -47,10 +50,12 @@ class StressReplyForm:
         allowed = parts["choice"].get("enum", ())
         calls = list(parts.get("documents", {}).get("properties", {}).values())
         return cls(
-            tuple(letter for letter in allowed if letter != INSUFFICIENT), schema["title"] == StressTest.SUFFICIENCY, len(calls),
+            tuple(letter for letter in allowed if letter != INSUFFICIENT),
+            schema["title"] == StressTest.SUFFICIENCY,
+            len(calls),
             tuple(DocumentCall(call) for call in calls[0]["enum"]) if calls else (),
             len(parts.get("sub_answers", {}).get("properties", {})),
-        )  # fmt: skip
+        )
 
     def schema(self, test: StressTest) -> dict[str, Any]:
         """The JSON Schema: the reasons come first and the choice last, because a model writes the keys in this order.

@@ -40,9 +40,11 @@ def stress_call(prompt: Prompt, model: str, instance: StressInstance) -> Call:
     options = [f"{letter}: {_one_line(text)}" for letter, text in instance.options.items()]
     asked = [f"Sub-question {number}: {_one_line(one.sub_question)}" for number, one in enumerate(sub_questions_of(instance), 1)]
     texts = {
-        "documents": "\n".join(documents) or NO_DOCUMENTS, "question": instance.question,
-        "options": "\n".join(options) or NO_OPTIONS, "sub_questions": "\n".join(asked) or NO_SUB_QUESTIONS,
-    }  # fmt: skip
+        "documents": "\n".join(documents) or NO_DOCUMENTS,
+        "question": instance.question,
+        "options": "\n".join(options) or NO_OPTIONS,
+        "sub_questions": "\n".join(asked) or NO_SUB_QUESTIONS,
+    }
     schema = StressReplyForm.of(instance).schema(instance.test)
     return replace(prompt, form=replace(prompt.form, schema=schema)).call(model, instance.question_id, texts)
 

@@ -26,9 +26,12 @@ from audit.vocabulary import DocumentCall, Parse, StressTest
 
 Reader = Callable[[StressInstance], StressReply]
 READER_NAMES = {
-    "oracle": "Oracle (knows what is true)", "copycat": "Copycat (believes any document)",
-    "closed_book": "Closed book (ignores the documents)", "insufficient": "Always insufficient", "coin": "Coin",
-}  # fmt: skip
+    "oracle": "Oracle (knows what is true)",
+    "copycat": "Copycat (believes any document)",
+    "closed_book": "Closed book (ignores the documents)",
+    "insufficient": "Always insufficient",
+    "coin": "Coin",
+}
 """Reader -> what a page calls it. The keys are the ids of their systems."""
 
 
@@ -51,9 +54,11 @@ def _random(seed: int, name: str, instance: StressInstance) -> random.Random:
 
 
 def _reply(
-    instance: StressInstance, choice: str | None, call: Callable[[StressDocument], DocumentCall] | None = None,
+    instance: StressInstance,
+    choice: str | None,
+    call: Callable[[StressDocument], DocumentCall] | None = None,
     sub_answer: Callable[[StressDocument], str | None] | None = None,
-) -> StressReply:  # fmt: skip
+) -> StressReply:
     """A reply with a choice (None: insufficient), the calls on documents that the test requires, and sub-answers."""
     form = StressReplyForm.of(instance)
     called = {number: call(one) for number, one in enumerate(instance.documents, 1)} if call and form.documents else {}
@@ -77,9 +82,11 @@ def _is_sound(instance: StressInstance, document: StressDocument) -> bool:
 def _oracle(instance: StressInstance) -> StressReply:
     has_signal = any(document.is_signal for document in instance.documents)
     return _reply(
-        instance, instance.gold if has_signal else None, lambda one: _called(instance, _is_sound(instance, one)),
+        instance,
+        instance.gold if has_signal else None,
+        lambda one: _called(instance, _is_sound(instance, one)),
         lambda one: one.sub_answer,
-    )  # fmt: skip
+    )
 
 
 def _copycat(instance: StressInstance, drawn: random.Random) -> StressReply:
@@ -104,9 +111,11 @@ def _insufficient(instance: StressInstance) -> StressReply:
 def _coin(instance: StressInstance, drawn: random.Random) -> StressReply:
     letters = list(instance.options)
     return _reply(
-        instance, drawn.choice(letters) if letters else None, lambda _: _called(instance, drawn.random() < 0.5),
+        instance,
+        drawn.choice(letters) if letters else None,
+        lambda _: _called(instance, drawn.random() < 0.5),
         lambda one: drawn.choice([one.sub_answer, one.false_answer or "unknown"]),
-    )  # fmt: skip
+    )
 
 
 def _kind(instance: StressInstance) -> tuple[str | None, tuple[str, ...]]:

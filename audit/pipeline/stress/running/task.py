@@ -87,7 +87,10 @@ def reply_record(instance: StressInstance, system_id: str, reply: StressReply) -
     """A reply as in stress_replies.jsonl: with the ids of the documents instead of their numbers."""
     documents, asked = instance.documents, sub_questions_of(instance)
     return {
-        "instance_id": instance.instance_id, "system_id": system_id, "reasoning": reply.reasoning, "choice": reply.choice,
+        "instance_id": instance.instance_id,
+        "system_id": system_id,
+        "reasoning": reply.reasoning,
+        "choice": reply.choice,
         "insufficient": None if reply.reason else reply.insufficient,
         "documents": [
             {"document_id": documents[number - 1].document_id, "call": str(call)} for number, call in sorted(reply.calls.items())
@@ -96,4 +99,4 @@ def reply_record(instance: StressInstance, system_id: str, reply: StressReply) -
             {"document_id": asked[number - 1].document_id, "answer": text} for number, text in sorted(reply.sub_answers.items())
         ],
         **({"unread_reason": reply.reason} if reply.reason else {}),
-    }  # fmt: skip
+    }
