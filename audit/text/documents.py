@@ -20,6 +20,30 @@ DEFAULT_PHASE = "combined"
 IDENTITY_FIELDS = ("handbook_id", "organ", "center", "phase")
 SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine", "licence", "language", "unreadable")
 PAGE_LISTS = ("silent_pages", "ocr_pages")
+STRUCK, HIDDEN, FRAME, UNREAD = "struck", "hidden", "frame", "unread"
+LOSSES = {
+    STRUCK: "struck through, so withdrawn",
+    HIDDEN: "not visible to a reader",
+    FRAME: "navigation, forms, banners and what each page repeats",
+    UNREAD: "on the page, but not read",
+}
+"""Why text of a source is not in its document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Text of a source that is not in its document.
+
+    kind     one of LOSSES
+    letters  how many letters and digits it has
+    page     counted from 1; None where the source has no pages
+    example  its first words
+    """
+
+    kind: str
+    letters: int
+    page: int | None = None
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +100,7 @@ class Document:
     unreadable  share in [0, 1] of its words that are not text: unknown glyphs, fonts without a character table
     silent_pages, ocr_pages  numbers of the pages that are pictures without text, and of those whose text was recognised
     aliases other names and abbreviations of the center, which blinded texts mask
+    lost    what the source says and the document does not
 
     Raises ValueError where two sections have the same id.
     """
@@ -98,6 +123,7 @@ class Document:
     silent_pages: tuple[int, ...] = ()
     ocr_pages: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
+    lost: tuple[Loss, ...] = ()
 
     def __post_init__(self) -> None:
         counts = Counter(section.section_id for section in self.sections)
@@ -136,6 +162,7 @@ def _document_record(document: Document) -> dict[str, object]:
     ]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
     fields |= {name: value for name in (*PAGE_LISTS, "may_be_downloaded", "aliases") if (value := getattr(document, name))}
+    fields |= {"lost": [asdict(loss) for loss in document.lost]} if document.lost else {}
     return {**fields, "sections": sections, "full_text": document.full_text}
 
 
@@ -169,7 +196,8 @@ def _document_of(record: Mapping[str, Any]) -> Document:
 
 def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     lists = {name: tuple(record.get(name) or ()) for name in (*PAGE_LISTS, "aliases")}
-    return {name: record.get(name) for name in SOURCE_FIELDS} | lists
+    lost = tuple(Loss(**loss) for loss in record.get("lost") or ())
+    return {name: record.get(name) for name in SOURCE_FIELDS} | lists | {"lost": lost}
 
 
 def _checked_file_name(handbook_id: str) -> str:

@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from audit.atomic_io import write_atomic
-from audit.text.documents import Document
+from audit.text.documents import LOSSES, Document, Loss
 from audit.text.language import is_gibberish, language_of
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
 
@@ -42,6 +42,7 @@ class Quality:
     pages         number of pages; None: a source without pages
     silent_pages  numbers of the pages that are pictures without text
     ocr_pages     numbers of the pages whose text is from OCR
+    lost          what the source says and the document does not
     unreadable, glued  shares in [0, 1] of the words: not text at all; several words without spaces between them
     language      ISO 639 code; None: unknown
     """
@@ -59,11 +60,12 @@ class Quality:
     headings: int
     tables: int
     engine: str | None
+    lost: tuple[Loss, ...] = ()
 
     @cached_property
     def losses(self) -> list[str]:
         """A sentence on each loss; none where everything was read."""
-        return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces) if sentence]
+        return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces, *self._left_out) if sentence]
 
     def as_record(self) -> dict[str, object]:
         """The numbers as JSON, with the sentences."""
@@ -87,6 +89,16 @@ class Quality:
         return (
             f"{self.unreadable:.0%} of its words are not readable text, for example because a font lacks its table of characters."
         )
+
+    @property
+    def _left_out(self) -> Iterator[str]:
+        """A sentence on each kind of text that was left out."""
+        for kind, why in LOSSES.items():
+            if of_kind := [loss for loss in self.lost if loss.kind == kind]:
+                pages = sorted({loss.page for loss in of_kind if loss.page is not None})
+                where = f" ({page_list(pages)})" if pages else ""
+                letters = sum(loss.letters for loss in of_kind)
+                yield f"{letters:,} letters were left out{where}: {why}. For example: “{of_kind[0].example}”."
 
     @property
     def _missing_spaces(self) -> str:
@@ -115,7 +127,7 @@ def quality_of(document: Document) -> Quality:
         words=words["words"], unreadable=unreadable, glued=round(words["glued"] / total, 4),
         language=document.language or language_of(document.full_text),
         sections=len(document.sections), headings=sum(bool(section.heading) for section in document.sections),
-        tables=sum(_tables(section.text) for section in document.sections), engine=document.engine,
+        tables=sum(_tables(section.text) for section in document.sections), engine=document.engine, lost=document.lost,
     )  # fmt: skip
 
 

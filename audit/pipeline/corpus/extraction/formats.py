@@ -20,7 +20,7 @@ from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
 from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, read_html
 from audit.pipeline.corpus.extraction.layout import Block
 from audit.pipeline.corpus.extraction.structure import sections_of
-from audit.text.documents import Section
+from audit.text.documents import Loss, Section
 from audit.text.statements import ITEM_MARK
 
 MAX_BYTES = 50_000_000
@@ -53,12 +53,13 @@ class Format:
 
 @dataclass(frozen=True)
 class SourceText:
-    """The sections of a file, its title, the address that it gives itself, and the sha256 of its bytes."""
+    """The sections of a file, its title, the address that it gives itself, the sha256 of its bytes, and what was left out."""
 
     sections: tuple[Section, ...]
     digest: str
     title: str | None = None
     url: str | None = None
+    lost: tuple[Loss, ...] = ()
 
 
 def format_of(source: Path) -> Format | None:
@@ -97,7 +98,8 @@ def read_source(source: Path, url: str | None = None) -> SourceText:
     if not any(character.isalpha() for section in sections for character in f"{section.heading}{section.text}"):
         raise DocumentError("no text was found in it")
     _, first = pages[0]
-    return SourceText(tuple(sections), digest_of_source(source), first.title, first.url)
+    lost = tuple(loss for _, page in pages for loss in page.lost)
+    return SourceText(tuple(sections), digest_of_source(source), first.title, first.url, lost)
 
 
 def _content(path: Path) -> bytes:
@@ -223,9 +225,12 @@ def read_docx(content: bytes) -> str:
     library = optional("mammoth", "Reading a DOCX file", "pipeline")
     try:
         result = library.convert_to_html(
-            io.BytesIO(content), style_map=STYLES, include_embedded_style_map=False, external_file_access=False,
+            io.BytesIO(content),
+            style_map=STYLES,
+            include_embedded_style_map=False,
+            external_file_access=False,
             convert_image=lambda _: [],
-        )  # fmt: skip
+        )
     except Exception as error:  # the library lets through whatever its parsers raise; each means that the file cannot be read
         raise DocumentError(NOT_READABLE) from error
     return f"<body>{result.value}</body>"

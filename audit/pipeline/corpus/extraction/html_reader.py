@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.repair import clean_text
+from audit.pipeline.corpus.extraction.characters import plain_text
+from audit.text.documents import Loss
 from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM, ITEM_MARK
 
 PURPOSE = "Reading a web page"
@@ -50,11 +51,12 @@ class WebBlock(NamedTuple):
 
 
 class WebPage(NamedTuple):
-    """The blocks of a page in reading order, its title, and the address that it gives itself."""
+    """The blocks of a page in reading order, its title, the address that it gives itself, and what was left out."""
 
     blocks: tuple[WebBlock, ...]
     title: str | None = None
     url: str | None = None
+    lost: tuple[Loss, ...] = ()
 
 
 def read_html(markup: str) -> WebPage:
@@ -83,7 +85,7 @@ def _check_bounds(library: Any, root: Any) -> None:
 
 def _title(root: Any) -> str | None:
     title = root.xpath("string(//title)")
-    return clean_text(title) or None
+    return plain_text(title) or None
 
 
 def _own_url(root: Any, markup: str) -> str | None:
@@ -140,8 +142,8 @@ def _letters(element: Any) -> int:
 def _promote_bold_paragraphs(body: Any) -> None:
     """Short bold paragraphs are the headings of a text without any; DOCX files of people who use no styles have them."""
     for paragraph in body.iter("p"):
-        text = clean_text("".join(paragraph.itertext()))
-        bold = clean_text("".join("".join(element.itertext()) for element in paragraph.iterchildren("strong", "b")))
+        text = plain_text("".join(paragraph.itertext()))
+        bold = plain_text("".join("".join(element.itertext()) for element in paragraph.iterchildren("strong", "b")))
         if text and text == bold and len(text) <= MAX_BOLD_HEADING and not text.endswith((".", ":", ";", ",")):
             paragraph.tag = "h4"
 
@@ -210,20 +212,20 @@ class _Walk:
         element.tail = (element.tail or "").replace("\n", " ")
 
     def _heading(self, element: Any) -> None:
-        text = clean_text("".join(self.words))
+        text = plain_text("".join(self.words))
         self.words = []
         if text:
             self.finished.append(WebBlock("heading", text, HEADINGS[element.tag], _anchor(element)))
 
     def _term(self) -> None:
-        text = clean_text("".join(self.words))
+        text = plain_text("".join(self.words))
         self.words = []
         if text:
             self.lines.append(f"{text.rstrip(':')}:")
 
     def _flush(self) -> None:
         """End the paragraph or item."""
-        lines = [line for line in map(clean_text, "".join(self.words).split("\n")) if line]
+        lines = [line for line in map(plain_text, "".join(self.words).split("\n")) if line]
         self.words = []
         if not lines:
             return
@@ -308,7 +310,7 @@ def is_layout_table(table: Any) -> bool:
 def table_blocks(table: Any) -> Iterator[str]:
     """The table's title, its rows as one block, and the lists in its cells, each led by the head of its column."""
     caption = table.find("caption")
-    if caption is not None and (title := clean_text("".join(caption.itertext()))):
+    if caption is not None and (title := plain_text("".join(caption.itertext()))):
         yield title
     rows = _grid(table)
     heads, body = _heads_and_body(rows)
@@ -368,7 +370,7 @@ def _span(cell: Any, name: str) -> int:
 def _text(cell: Any) -> str:
     # A space between the paragraphs of a cell; "m<sup>2</sup>" stays together
     has_blocks = next(cell.iterdescendants("p", "div", "br", "li"), None) is not None
-    text = clean_text((" " if has_blocks else "").join(cell.itertext()))
+    text = plain_text((" " if has_blocks else "").join(cell.itertext()))
     return BULLET.sub("", text)
 
 
@@ -397,7 +399,7 @@ def _row_text(heads: list[str], cells: list[str]) -> str:
 
 def _cell_lists(heads: list[str], row: Row) -> Iterator[str]:
     for column, cell in enumerate(row):
-        items = [clean_text("".join(item.itertext())) for item in cell.iter("li")]
+        items = [plain_text("".join(item.itertext())) for item in cell.iter("li")]
         head = heads[column].rstrip(":") if column < len(heads) else ""
         if items:
             yield "\n".join([*([f"{head}:"] if head else []), *(f"{ITEM_MARK}{item}" for item in items if item)])

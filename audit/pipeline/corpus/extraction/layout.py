@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text, raised
+from audit.pipeline.corpus.extraction.characters import raised
+from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text
+from audit.text.documents import Loss
 from audit.text.statements import CELL_SEPARATOR
 
 Color = tuple[float, ...]
@@ -157,12 +159,13 @@ class Block:
 
 @dataclass(frozen=True)
 class ExtractedBlocks:
-    """The blocks of a PDF in reading order, the number of its pages, and the numbers of the pages without text."""
+    """The blocks of a PDF in reading order, the number of its pages, the numbers of those without text, and what was left out."""
 
     blocks: tuple[Block, ...]
     page_count: int
     title: str | None = None
     pages_without_text: tuple[int, ...] = ()
+    lost: tuple[Loss, ...] = ()
 
 
 def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Repair of characters: ligatures, symbol fonts, raised digits and signs, degree signs.
+"""Repair of the characters that a PDF's fonts give: ligatures, symbol fonts, misread quotes.
 
 Fonts give many glyphs no Unicode character, or one of the private use area that only the font can draw. The tables here map
 what handbooks are set with; whatever stays private or unknown counts as unreadable (`audit.pipeline.corpus.quality`).
@@ -7,6 +7,8 @@ what handbooks are set with; whatever stays private or unknown counts as unreada
 from __future__ import annotations
 
 import re
+
+from audit.pipeline.corpus.extraction.characters import plain_text
 
 # TeX's two encodings have the ligatures at these control codes; the others are Unicode's, Adobe's private ones and Calibri's
 LIGATURES = {
@@ -18,7 +20,6 @@ LIGATURES = {
 }  # fmt: skip
 CONTROL_LIGATURES = frozenset(map(ord, "\x0b\x0c\x0d\x0e\x0f\x1b\x1c\x1d\x1e\x1f"))
 HYPHENS = {"\xad": "-", "\u2010": "-", "\u2011": "-"}
-CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060\ufeff\ufffe\uffff]")
 # The private use area from F020 on holds the codes of symbol fonts. Within text they are Adobe's Symbol
 SYMBOL = {
     0x61: "α", 0x62: "β", 0x67: "γ", 0x64: "δ", 0x6D: "µ", 0x6C: "λ", 0xA2: "′", 0xA3: "≤", 0xB2: "″", 0xB3: "≥", 0xB0: "°",
@@ -30,20 +31,11 @@ TICKS, CROSSES = {0xFC, 0xFE, 0x50, 0x52}, {0xFB, 0xFD, 0x4F, 0x51, 0x53, 0x54}
 DINGBATS = re.compile(r"wingdings|webdings|dingbats", re.IGNORECASE)
 PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 UNKNOWN = "�"
-RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
-# Raised signs and endings that belong to the word before them
-RAISED_SIGN = re.compile(r"[®™©℠*†‡°º˚’']+|\(?(?:R|TM|SM|st|nd|rd|th)\)?", re.IGNORECASE)
-UNIT_BEFORE = re.compile(r"(?:\d|\b[kcm]?m|\b(?:in|ft))$")
-LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
-# A fraction drawn of a raised and a lowered number, also behind a whole one: 2¹⁄₂
-FRACTION = re.compile(r"(?P<whole>\d*)\s?(?P<top>[⁰¹²³⁴-⁹]{1,2})\s?[⁄/]\s?(?P<bottom>[\d₀-₉]{1,2})(?!\d)")
 # Fonts whose ligatures are read as the marks at their places: su!cient, A"oje; a mark never stands before a small letter so
 LOST_LIGATURE = re.compile(r"(?<=[^\W\d_])[!\"](?=[a-zà-ÿ])|(?<![^\s(“‘])!(?=[a-zà-ÿ]{2})")
 # Quotes of the Macintosh read as letters: donít, ìeggnogî
 QUOTES = {"í": "’", "ì": "“", "î": "”"}
 MISREAD_QUOTE = re.compile(r"(?<=[a-z]n)í(?=t\b)|\bì(?=\w{2})|(?<=\w{2})î(?!\w)")
-# A raised zero, an o or a ring above is how many handbooks write the sign of a degree
-DEGREE = re.compile(r"(?<=\d)\s?[⁰ºo˚](?=\s?[CF]\b)")
 
 
 def clean_text(text: str) -> str:
@@ -54,15 +46,8 @@ def clean_text(text: str) -> str:
     for hyphen, plain in HYPHENS.items():
         text = text.replace(hyphen, plain)
     text = MISREAD_QUOTE.sub(lambda match: QUOTES[match[0]], text)
-    text = FRACTION.sub(_fraction, text)
     text = LOST_LIGATURE.sub(lambda match: "fi" if match[0] == "!" else "fl", text)
-    text = PRIVATE.sub(lambda match: _symbol(match[0]), CONTROL_CHARACTER.sub("", text))
-    return DEGREE.sub("°", " ".join(text.split()))
-
-
-def _fraction(match: re.Match[str]) -> str:
-    whole = f"{match['whole']} " if match["whole"] else ""
-    return whole + match["top"].translate(LOWERED) + "/" + match["bottom"].translate(LOWERED)
+    return plain_text(PRIVATE.sub(lambda match: _symbol(match[0]), text))
 
 
 def _symbol(private: str) -> str:
@@ -82,15 +67,3 @@ def from_font(character: str, font: str) -> str:
     if DINGBATS.search(font) and 0x20 < ord(character) <= 0xFF:
         return chr(0xF000 + ord(character))
     return character
-
-
-def raised(text: str, before: str) -> str:
-    """Raised text as it is written behind `before`: 10³, m², Motrin®, 1st; a note's number is kept apart: heart [3]."""
-    if text in ("0", "o", "O") and before[-1:].isdigit():
-        # The sign of a degree: `clean_text` decides with what follows
-        return "⁰"
-    if RAISED_SIGN.fullmatch(text):
-        return text
-    if re.fullmatch(r"[0-9+-]{1,3}", text) and UNIT_BEFORE.search(before):
-        return text.translate(RAISED)
-    return f" [{text}]" if re.fullmatch(r"[\d,–-]+", text) else f" {text}"

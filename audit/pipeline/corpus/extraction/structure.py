@@ -202,11 +202,14 @@ def _heads_smaller_text(heading: Heading, lines: list[Line]) -> bool:
     """Whether a line in the color of headings is right above text in another color and not larger, as in boxes and notes."""
     below = lines[heading.end : heading.end + 1]
     return any(
-        line.page == heading.page and line.size <= heading.style[0] and not line.bold and len(line.cells) == 1
+        line.page == heading.page
+        and line.size <= heading.style[0]
+        and not line.bold
+        and len(line.cells) == 1
         and line.color not in ((), heading.color)
         and 0 < line.baseline - lines[heading.end - 1].baseline < MAX_HEADING_GAP * heading.style[0]
         for line in below
-    )  # fmt: skip
+    )
 
 
 def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]) -> Iterator[Heading]:
