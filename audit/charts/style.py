@@ -11,6 +11,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from unicodedata import bidirectional
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -55,6 +56,10 @@ SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": SEVERE}
 ABSENCE_SCALE = ((0.0, "#f3ece0"), (0.5, "#8fb8c9"), (1.0, "#0b4f6c"))
 
 NO_VALUE = "\N{EN DASH}"
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+# Around a text whose first letter decides its direction; a label of Plotly has no `dir` attribute
+ISOLATE, END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+RIGHT_TO_LEFT = ("R", "AL")
 INK = "#31333f"
 DARK_INK = "#1f2328"
 """For text on one of the colours defined here."""
@@ -73,16 +78,32 @@ FONT = '"Source Sans", "Source Sans Pro", "Source Sans 3", "Helvetica Neue", Ari
 
 
 def html(text: object) -> str:
-    """A release's text for a Plotly label or hover text, where tags would be read as formatting."""
+    """A release's text for a Plotly label or hover text, where tags would be read as formatting.
+
+    A text with letters that are written from right to left gets its own direction.
+    """
+    plain = display_name(text)
     # `&` first, or the others would be escaped twice.
-    return display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    escaped = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"{ISOLATE}{escaped}{END_ISOLATE}" if any(map(_is_right_to_left, plain)) else escaped
+
+
+def _is_right_to_left(letter: str) -> bool:
+    return letter > "\u0590" and bidirectional(letter) in RIGHT_TO_LEFT
+
+
+def cut(text: str, max_length: int) -> str:
+    """`text` cut to `max_length` characters with an ellipsis."""
+    return text if len(text) <= max_length else text[: max_length - 1].rstrip() + ELLIPSIS
 
 
 def clipped(text: object, max_length: int = 40) -> str:
-    """`text` cut to `max_length` characters with an ellipsis, safe for Plotly."""
-    plain = display_name(text)
+    """`text` cut to `max_length` characters with an ellipsis, safe for Plotly.
+
+    For a single name: several that stand next to each other are those of `names.clipped_names`.
+    """
     # Cut before escaping, so no entity is cut in two.
-    return html(plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…")
+    return html(cut(display_name(text), max_length))
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -18,6 +18,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
+from audit.charts.names import axis_of_names, clipped_names
 from audit.charts.style import (
     BLACK,
     FAINT,
@@ -25,7 +26,6 @@ from audit.charts.style import (
     QUALITATIVE,
     SEVERE,
     SIGNIFICANCE_COLOURS,
-    clipped,
     html,
     ink_on,
     interval,
@@ -65,7 +65,7 @@ def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> g
     figure = go.Figure(
         go.Treemap(
             ids=[EVERYTHING, *ids], parents=["", *rows["over"]], branchvalues="total",
-            labels=["All themes", *(clipped(name, 60) for name in above["name"]), *(_wrapped(name) for name in inside["name"])],
+            labels=["All themes", *clipped_names(above["name"], 60), *(_wrapped(name) for name in inside["name"])],
             values=[int(above["pairs"].sum()), *rows["pairs"]],
             marker={
                 "colors": values, "colorscale": [list(stop) for stop in PALE_TO_DARK], "cmin": low, "cmax": high,
@@ -230,7 +230,7 @@ def theme_bars(themes: pd.DataFrame) -> go.Figure:
     hovers = [_bar_hover(row) for row in themes[["name", "disagreeing", *BAR_GRADES]].to_dict("records")]
     traces = [_bars(themes, rows, grade, hovers) for grade in BAR_GRADES if themes[grade].sum()]
     xaxes = {"title": {"text": "disagreeing pairs"}, "gridcolor": "#e4e7eb", "rangemode": "tozero"}
-    names = {"tickmode": "array", "tickvals": rows, "ticktext": [clipped(name, 52) for name in themes["name"]]}
+    names = axis_of_names(clipped_names(themes["name"], 52))
     yaxes = {**names, "ticklabelstandoff": 6, "range": [len(rows) - 0.4, -0.6], "showgrid": False}
     # From the left edge of the figure: beside long names, a window of 900 pixels has no room for its entries in a line
     legend = {"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}

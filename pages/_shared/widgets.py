@@ -61,7 +61,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 # On hover, a single button: save the figure as an image, for a slide.
-CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True}
+CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True, "typesetMath": False}
 
 
 def how_counted(*names: str) -> None:
