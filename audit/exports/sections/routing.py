@@ -157,5 +157,5 @@ def _source_ids(context: ExportContext) -> list[str]:
     return [source.source_id for source in stored_sources(context.con)]
 
 
-ROUTING_PICTURES = (picture_of(CHOICE, _missing("routing"), called="measures"), dominance, budgets)
+ROUTING_PICTURES = (picture_of(CHOICE, _missing("routing"), called="measures_of_routing"), dominance, budgets)
 """Every figure of several sources, in order."""

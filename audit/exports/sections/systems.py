@@ -249,7 +249,8 @@ def retrieval_and_quality(context: ExportContext) -> Iterator[Picture]:
     points = downstream_points(context.con)
     if points.empty:
         raise AuditError(f"No system of run {context.run.key} has both measures of retrieval and composites.")
-    for (name, measure), own in points.groupby(["name", "measure"], sort=False):
+    for (_, measure), own in points.groupby(["system_id", "measure"], sort=False):
+        name = str(own["name"].iloc[0])
         title = MEASURE_TITLES[str(measure)]
         caption = f"Composite of {name} against {title} of its search, question by question"
         yield Picture(f"downstream_{name}_{measure}", caption, downstream_bubbles(own, title))
@@ -370,7 +371,7 @@ SYSTEM_PICTURES = (
             (QUALITY, "composites"),
             (CRITERION_SCORES, "criteria"),
             (DIFFERENCES, "differences"),
-            (MEASURES, "measures"),
+            (MEASURES, "measures_of_systems"),
             (PREFERENCES, "preferences"),
         )
     ),
