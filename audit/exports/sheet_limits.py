@@ -12,14 +12,14 @@ from audit.formatting import printable
 # Excel's own limits; it counts the letters of a cell in UTF-16, so a letter beyond 65,535 counts as two
 MAX_TEXT = 32_767
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
-CUT = " […] Cut here: {missing:,} of {total:,} letters are missing. The CSV file of this table has the whole text."
+CUT = " […] Cut here: {missing:,} of {total:,} letters are missing. Written as CSV, the table has the whole text."
 CUT_NOTE = (
     "{n:,} {texts} longer than the {limit:,} letters that a cell can hold, and cut: each ends in words that say how much is "
-    "missing. The CSV file of this table has the whole texts."
+    "missing. Written as CSV, the table has the whole texts."
 )
 CONTROLS_NOTE = "{n:,} {texts} control characters, which a workbook cannot hold: a space is written for each."
-ROWS_NOTE = "{n:,} more rows do not fit on a sheet. The CSV file of this table has all {total:,}."
-COLUMNS_NOTE = "{n:,} more columns do not fit on a sheet. The CSV file of this table has all {total:,}."
+ROWS_NOTE = "{n:,} more rows do not fit on a sheet. Written as CSV, the table has all {total:,}."
+COLUMNS_NOTE = "{n:,} more columns do not fit on a sheet. Written as CSV, the table has all {total:,}."
 
 
 @dataclass(frozen=True)

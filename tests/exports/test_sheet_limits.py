@@ -43,7 +43,7 @@ def test_a_text_as_long_as_a_cell_is_whole_and_a_longer_one_says_how_much_is_mis
     assert units(cut) <= MAX_TEXT
     assert set(kept) == {letter}
     missing, total = len(fits) + 100 - len(kept), len(fits) + 100
-    assert cut.endswith(f"Cut here: {missing:,} of {total:,} letters are missing. The CSV file of this table has the whole text.")
+    assert cut.endswith(f"Cut here: {missing:,} of {total:,} letters are missing. Written as CSV, the table has the whole text.")
 
 
 def test_the_notes_count_the_texts_that_are_cut_and_the_csv_has_them_whole():
@@ -51,7 +51,7 @@ def test_the_notes_count_the_texts_that_are_cut_and_the_csv_has_them_whole():
     book = workbook(table)
     assert notes(book)[1] == (
         "2 texts are longer than the 32,767 letters that a cell can hold, and cut: each ends in words that say how much is "
-        "missing. The CSV file of this table has the whole texts."
+        "missing. Written as CSV, the table has the whole texts."
     )
     assert book["texts"]["B3"].value == "short"
     assert [len(row["Text"]) for row in csv.DictReader(io.StringIO(csv_table(table).decode("utf-8-sig")))] == [40_000, 5, 50_000]
@@ -71,7 +71,7 @@ def test_rows_that_do_not_fit_are_counted_in_a_last_row_and_in_the_notes(monkeyp
     monkeypatch.setattr(sheet_limits, "MAX_ROWS", 5)
     assert fitted(pd.DataFrame({"a": range(4)})).notes == ()
     book = workbook(texts(*"abcdefgh"))
-    sentence = "5 more rows do not fit on a sheet. The CSV file of this table has all 8."
+    sentence = "5 more rows do not fit on a sheet. Written as CSV, the table has all 8."
     assert [row[0].value for row in book["texts"].iter_rows()] == ["Id", "t0", "t1", "t2", sentence]
     assert notes(book)[1] == sentence
 
@@ -80,7 +80,7 @@ def test_columns_that_do_not_fit_are_counted_in_the_notes(monkeypatch: pytest.Mo
     monkeypatch.setattr(sheet_limits, "MAX_COLUMNS", 1)
     book = workbook(texts("a"))
     assert [row[0].value for row in book["texts"].iter_rows()] == ["Id", "t0"]
-    assert notes(book)[1] == "1 more columns do not fit on a sheet. The CSV file of this table has all 2."
+    assert notes(book)[1] == "1 more columns do not fit on a sheet. Written as CSV, the table has all 2."
 
 
 def test_no_row_is_higher_than_a_sheet_can_show():
