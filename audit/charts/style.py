@@ -11,13 +11,12 @@ import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from unicodedata import bidirectional
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.formatting import fixed
+from audit.formatting import fixed, isolated
 from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 
@@ -57,9 +56,6 @@ ABSENCE_SCALE = ((0.0, "#f3ece0"), (0.5, "#8fb8c9"), (1.0, "#0b4f6c"))
 
 NO_VALUE = "\N{EN DASH}"
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-# Around a text whose first letter decides its direction; a label of Plotly has no `dir` attribute
-ISOLATE, END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
-RIGHT_TO_LEFT = ("R", "AL")
 INK = "#31333f"
 DARK_INK = "#1f2328"
 """For text on one of the colours defined here."""
@@ -82,14 +78,8 @@ def html(text: object) -> str:
 
     A text with letters that are written from right to left gets its own direction.
     """
-    plain = display_name(text)
     # `&` first, or the others would be escaped twice.
-    escaped = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"{ISOLATE}{escaped}{END_ISOLATE}" if any(map(_is_right_to_left, plain)) else escaped
-
-
-def _is_right_to_left(letter: str) -> bool:
-    return letter > "\u0590" and bidirectional(letter) in RIGHT_TO_LEFT
+    return isolated(display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
 def cut(text: str, max_length: int) -> str:

@@ -33,6 +33,7 @@ from audit.charts.style import (
     percent_ticks,
     styled,
 )
+from audit.formatting import isolated
 from audit.stats.intervals import Floats
 from audit.tables import Row
 from audit.terms import display_name
@@ -160,15 +161,20 @@ def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, 
         "alt": alt, "none": "no theme", "wide": wide, "high": high,
         "places": _base64_uint16(np.rint(xy * MAX_UINT16)), "theme": _base64_uint16(np.where(index < 0, MAX_UINT16, index)),
         "themes": [
-            [display_name(name), int(above), int(size), *_middle(xy, index == rank)]
+            [_title(name), int(above), int(size), *_middle(xy, index == rank)]
             for rank, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
         ],
         "parents": [
-            [display_name(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
+            [_title(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
             for rank, top in enumerate(tops)
         ],
         "bySize": np.argsort(-sizes, kind="stable").tolist(),
     }  # fmt: skip
+
+
+def _title(name: object) -> str:
+    # The map draws titles on a canvas, where a text has no attribute for its direction
+    return isolated(display_name(name))
 
 
 def _scaled_positions(points: pd.DataFrame) -> tuple[Floats, float, float]:
