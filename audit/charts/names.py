@@ -12,7 +12,7 @@ from itertools import count
 
 import pandas as pd
 
-from audit.charts.style import ELLIPSIS, cut, html
+from audit.charts.style import ELLIPSIS, cut, literal
 from audit.terms import display_name
 
 NO_NAME = "(no name)"
@@ -32,9 +32,10 @@ def axis_of_names(texts: Sequence[str], places: Sequence[float] | None = None) -
 def clipped_names(names: Iterable[object], max_length: int = MAX_LENGTH) -> list[str]:
     """Each name cut to `max_length` letters, safe for Plotly; names that differ still differ where they are cut.
 
-    Names with the same beginning are cut in the middle, and numbered where that is not enough. An empty one is written NO_NAME.
+    Names with the same beginning are cut in the middle, and numbered where that is not enough. An empty one is written NO_NAME,
+    and names that are alike without their underscores keep these.
     """
-    full = [display_name(name).strip() or NO_NAME for name in names]
+    full = _readable(list(map(str, names)))
     different, texts = list(dict.fromkeys(full)), dict[str, str]()
     for shorten in (cut, _without_middle):
         short = {name: shorten(name, max_length) for name in different}
@@ -43,7 +44,7 @@ def clipped_names(names: Iterable[object], max_length: int = MAX_LENGTH) -> list
     for name in different:
         if name not in texts:
             texts[name] = _numbered(name, max_length, set(texts.values()))
-    return [html(texts[name]) for name in full]
+    return [literal(texts[name]) for name in full]
 
 
 def names_of(frame: pd.DataFrame, by: str, called: str = "") -> dict[Hashable, str]:
@@ -52,8 +53,14 @@ def names_of(frame: pd.DataFrame, by: str, called: str = "") -> dict[Hashable, s
     A name that several ids have is followed by its id.
     """
     names = dict(zip(frame[by].tolist(), map(str, frame[called or by].tolist()), strict=True))
-    shared = Counter(map(display_name, names.values()))
-    return {key: f"{name} · {key}" if shared[display_name(name)] > 1 and called else name for key, name in names.items()}
+    shared = Counter(names.values())
+    return {key: f"{name} · {key}" if shared[name] > 1 and called else name for key, name in names.items()}
+
+
+def _readable(names: Sequence[str]) -> list[str]:
+    alike = Counter(map(display_name, dict.fromkeys(names)))
+    shown = (name if alike[display_name(name)] > 1 else display_name(name) for name in names)
+    return [name.strip() or NO_NAME for name in shown]
 
 
 def _without_middle(name: str, max_length: int) -> str:

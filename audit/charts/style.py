@@ -74,12 +74,14 @@ FONT = '"Source Sans", "Source Sans Pro", "Source Sans 3", "Helvetica Neue", Ari
 
 
 def html(text: object) -> str:
-    """A release's text for a Plotly label or hover text, where tags would be read as formatting.
+    """A release's name for a Plotly label or hover text, as a person reads it."""
+    return literal(display_name(text))
 
-    A text with letters that are written from right to left gets its own direction.
-    """
+
+def literal(text: str) -> str:
+    """The same text as it is: tags would be read as formatting. One from right to left has its own direction."""
     # `&` first, or the others would be escaped twice.
-    return isolated(display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return isolated(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
 def cut(text: str, max_length: int) -> str:

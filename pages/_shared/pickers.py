@@ -16,6 +16,7 @@ from audit.queries.lookup import question_list
 from audit.store.runs import Run, newest_full_run
 from audit.terms import display_name, fill
 from pages._blinded.frame import escaped, escaped_label
+from pages._blinded.option_labels import told_apart
 from pages._shared import loaders
 
 LAST_RUN = "last run seen"
@@ -87,7 +88,7 @@ def pick_one(
     """One of `options`; without a default the picker may stay empty (None)."""
     st.session_state[param] = param_value(param, set(options), default)
     chosen: str | None = st.selectbox(
-        escaped_label(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=told_apart(options, format_func), placeholder=placeholder,
         index=None if default is None else 0, on_change=remember_choice, args=(param, default, options),
         label_visibility="visible" if show_label else "collapsed",
     )  # fmt: skip
@@ -100,7 +101,7 @@ def pick_many(
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = param_values(param, set(options))
     chosen: list[str] = st.multiselect(
-        escaped_label(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=told_apart(options, format_func), placeholder=placeholder,
         on_change=remember_choice, args=(param, [], options),
     )  # fmt: skip
     return chosen
@@ -111,8 +112,9 @@ def choose(
 ) -> str:
     """One of a few `options`, all of them visible; the first is the default."""
     st.session_state[param] = param_value(param, set(options), options[0])
+    named = told_apart(options, format_func)
     chosen = st.segmented_control(
-        escaped_label(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
+        escaped_label(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(named(name)),
         label_visibility="visible" if show_label else "collapsed", on_change=remember_choice,
         args=(param, options[0], options),
     )  # fmt: skip

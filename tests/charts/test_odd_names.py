@@ -347,6 +347,10 @@ def test_a_name_without_letters_says_so_and_equal_names_stay_equal():
     assert clipped_names(["", "Elm", " ", "Elm"]) == [NO_NAME, "Elm", NO_NAME, "Elm"]
 
 
+def test_names_that_are_alike_without_their_underscores_keep_them():
+    assert clipped_names(["heart_lung", "heart lung", "small_bowel"]) == ["heart_lung", "heart lung", "small bowel"]
+
+
 def test_a_name_that_is_written_from_right_to_left_has_its_own_direction():
     assert clipped("ברוש.") == "\u2068ברוש.\u2069"
     assert clipped("Elm.") == "Elm."

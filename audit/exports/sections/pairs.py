@@ -143,7 +143,7 @@ def label_counts(outcomes: pd.DataFrame) -> LabelCounts:
 
 def named_organs(run: Run, frame: pd.DataFrame) -> pd.DataFrame:
     """A frame by organ with readable names, and the ids in `organ_id`."""
-    return frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, fill(run, "all {organs}")).map(display_name))
+    return frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, fill(run, "all {organs}")))
 
 
 def significance(context: ExportContext) -> Table:
