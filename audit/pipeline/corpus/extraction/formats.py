@@ -16,6 +16,7 @@ from pathlib import Path
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.encodings import declared_label, decoded
 from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
 from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, read_html
 from audit.pipeline.corpus.extraction.layout import Block
@@ -24,8 +25,6 @@ from audit.text.documents import Loss, Section
 from audit.text.statements import ITEM_MARK
 
 MAX_BYTES = 50_000_000
-CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
-BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # A heading of plain text: underlined, numbered ("2.1 Medicines"), or in capitals
 UNDERLINE = re.compile(r"[=\-~^]{3,}")
@@ -135,23 +134,8 @@ def _sections(page: WebPage, url: str | None, before: int, page_name: str | None
 # -- the formats -------------------------------------------------------------------------------------------------------
 
 
-def decoded(content: bytes) -> str:
-    """The text of a file in the encoding that it declares, else UTF-8, else that of Windows. DocumentError: it is not text."""
-    mark = next((name for start, name in BYTE_ORDER_MARKS.items() if content.startswith(start)), None)
-    if mark is None and b"\0" in content:
-        raise DocumentError(f"it is not text: it begins with {content[:8]!r}")
-    declared = CHARSET.search(content[:2048])
-    for encoding in (mark, "utf-8", declared[1].decode("ascii") if declared else None):
-        try:
-            if encoding:
-                return content.decode(encoding).replace("\r\n", "\n")
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return content.decode("cp1252", errors="replace").replace("\r\n", "\n")
-
-
 def _html(content: bytes) -> WebPage:
-    return read_html(decoded(content))
+    return read_html(decoded(content, declared_label(content)))
 
 
 def _docx(content: bytes) -> WebPage:
