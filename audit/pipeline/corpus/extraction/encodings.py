@@ -29,7 +29,7 @@ AS_DECODED = {"utf-16le": UTF_8, "utf-16be": UTF_8, "x-user-defined": "windows-1
 
 
 def decoded(content: bytes, label: str | None = None) -> str:
-    """The text of a file, with "\\n" as the only end of a line. DocumentError, with the reason as a clause: it is not text.
+    """The text of a file, with line feeds as the only ends of lines. DocumentError, with the reason as a clause: it is not text.
 
     label  the encoding that the file declares
 
