@@ -125,7 +125,7 @@ _FORMS = [
 ]
 _FRACTION = f"[{''.join(FRACTIONS)}]"
 # A raised figure behind a number is that of a note; powers of ten are not read
-DIGITS = rf"{NO_PART_BEFORE}(?:{'|'.join(form + NO_PART_AFTER for form in _FORMS)})(?:\s?{_FRACTION}|[{RAISED}][{RAISED}°]*)?"
+DIGITS = rf"{NO_PART_BEFORE}(?:{'|'.join(form + NO_PART_AFTER for form in _FORMS)})(?:(?:\s?{_FRACTION}|[{RAISED}][{RAISED}°]*)(?![.,'·⋅]?\d))?"
 IN_WORDS = rf"(?:(?:{any_of(TENS)})(?:[-\s](?:{ONE}))?|{ONE}|a(?=\s(?:{any_of(POWERS)})\b)|half\s(?:an?|of\san?))(?![a-z])"
 POWER = rf"(?:[\s-](?:{any_of(POWERS)})\b)?"
 HALF = r"(?:\sand\sa\shalf\b)?"
@@ -238,7 +238,7 @@ RULES: dict[str, str] = {
     "fraction": r"(?:(?:(?P<parts>one|two|three|four|a)[-\s])?(?P<piece>half|third|quarter|fourth|fifth|tenth)s?\sof\b)",
     # Aged 60 or older, ages 5 to 12; but not "aged 6 months", which is a duration
     "age": (
-        rf"{BOUND}(?:ages?|aged|(?:the\s)?ages?\sof)\s{ABOUT}(?:between\s)?(?P<low>{NUMBER})(?:(?:{OR}|\sand\s)(?P<high>{NUMBER}))?"
+        rf"{BOUND}(?:ages?|aged|(?:the\s)?ages?\sof)\s{ABOUT}(?:between\s)?(?P<low>{NUMBER})(?:(?:{OR}|\sand\s)(?P<high>{NUMBER})|(?!{TO}\d))"
         rf"(?!{GAP}(?:months?|weeks?|days?)\b)(?:[-\s]years?)?{AFTER}"
     ),
     # In their late 60s or seventies
