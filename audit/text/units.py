@@ -125,7 +125,8 @@ _FORMS = [
 ]
 _FRACTION = f"[{''.join(FRACTIONS)}]"
 # A raised figure behind a number is that of a note; powers of ten are not read
-DIGITS = rf"{NO_PART_BEFORE}(?:{'|'.join(form + NO_PART_AFTER for form in _FORMS)})(?:(?:\s?{_FRACTION}|[{RAISED}][{RAISED}°]*)(?![.,'·⋅]?\d))?"
+_BEHIND = rf"(?:(?:\s?{_FRACTION}|[{RAISED}][{RAISED}°]*)(?![.,'·⋅]?\d))?"
+DIGITS = rf"{NO_PART_BEFORE}(?:{'|'.join(form + NO_PART_AFTER for form in _FORMS)}){_BEHIND}"
 IN_WORDS = rf"(?:(?:{any_of(TENS)})(?:[-\s](?:{ONE}))?|{ONE}|a(?=\s(?:{any_of(POWERS)})\b)|half\s(?:an?|of\san?))(?![a-z])"
 POWER = rf"(?:[\s-](?:{any_of(POWERS)})\b)?"
 HALF = r"(?:\sand\sa\shalf\b)?"

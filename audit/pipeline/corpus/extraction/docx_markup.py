@@ -15,6 +15,8 @@ COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 VML = "{urn:schemas-microsoft-com:vml}"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 SYMBOL_FONTS = {"Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"}
+# Boxes, ticks and crosses of these fonts, as every font has them
+SIGNS = str.maketrans("🞏🞎🗆□⬜🗹🗷🗵⮽⌧🗸🗶🗴🗙", "☐☐☐☐☐☑☒☒☒☒✓✗✗✗")
 # The colour of highlighting that stands for hidden text in the style map; Word has no such colour
 HIDDEN_MARK = "hidden"
 # They only hold text that mammoth would leave out
@@ -151,7 +153,9 @@ def _shown(code: int, font: str) -> str:
     table = optional("mammoth.docx.dingbats", "Reading a DOCX file", "pipeline").dingbats
     low = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     known = table.get((font, code)) or table.get((font, low))
-    return chr(known or (0xF000 + low if font in SYMBOL_FONTS and low <= 0xFF else code))
+    if known:
+        return chr(known).translate(SIGNS)
+    return chr(0xF000 + low if font in SYMBOL_FONTS and low <= 0xFF else code)
 
 
 def _show_choice(field: Any, w: str) -> None:

@@ -13,18 +13,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from audit.errors import DocumentError
-from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.characters import LINE_ENDS, plain_text
 from audit.pipeline.corpus.extraction.docx_reader import read_docx
 from audit.pipeline.corpus.extraction.encodings import declared_label, decoded
 from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
 from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, read_html
 from audit.pipeline.corpus.extraction.layout import Block
+from audit.pipeline.corpus.extraction.markdown_reader import read_markdown
 from audit.pipeline.corpus.extraction.structure import sections_of
 from audit.text.documents import Loss, Section
 from audit.text.statements import ITEM_MARK
 
 MAX_BYTES = 50_000_000
-FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+PAGE_BREAK = re.compile(r"\n?\f")
+PAGE_BREAK_IN_SENTENCE = re.compile(r"(?<=[^\W_])(?<![.!?:])\n?\f(?=[a-zß-ÿ])|(?<=[,;])\n?\f(?=\S)")
 # A heading of plain text: underlined, numbered ("2.1 Medicines"), or in capitals
 UNDERLINE = re.compile(r"[=\-~^]{3,}")
 NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2})*)\.?\s+[^\W\d_].{1,80}(?<![.,;:?!])")
@@ -144,22 +146,33 @@ def _docx(content: bytes) -> WebPage:
 
 
 def _markdown(content: bytes) -> WebPage:
-    library = optional("markdown_it", "Reading Markdown", "pipeline")
-    parser = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
-    return read_html(f"<body>{parser.render(FRONT_MATTER.sub('', decoded(content)))}</body>")
+    html, lost = read_markdown(decoded(content))
+    page = read_html(html)
+    return page._replace(lost=page.lost + lost)
 
 
 def _plain_text(content: bytes) -> WebPage:
     blocks: list[WebBlock] = []
-    for paragraph in re.split(r"\n\s*\n", decoded(content)):
-        lines = [line.rstrip() for line in paragraph.split("\n") if line.strip()]
+    for paragraph in re.split(r"\n\s*\n", _with_line_ends(decoded(content))):
+        lines = [_line(line) for line in paragraph.split("\n") if plain_text(line)]
         level = _heading_level(lines)
         if level:
-            blocks.append(WebBlock("heading", " ".join(lines[0].split()), level))
+            blocks.append(WebBlock("heading", lines[0].strip(), level))
         below = lines[_heading_lines(lines) if level else 0 :]
         if below:
             _add_text(blocks, lines_as_text(below))
     return WebPage(tuple(blocks))
+
+
+def _with_line_ends(text: str) -> str:
+    """Text whose only line ends are line feeds. A new page begins a new paragraph, unless it goes on with a sentence."""
+    return PAGE_BREAK.sub("\n\n", PAGE_BREAK_IN_SENTENCE.sub("\n", text)).translate(LINE_ENDS)
+
+
+def _line(line: str) -> str:
+    """A line in plain characters, with its indent."""
+    expanded = line.expandtabs(4)
+    return " " * (len(expanded) - len(expanded.lstrip())) + plain_text(line)
 
 
 def _add_text(blocks: list[WebBlock], text: str) -> None:
