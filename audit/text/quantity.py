@@ -125,6 +125,9 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     "three months", "3-month" and "90 days" agree with each other (`Quantity.agrees`); so do "twice a day" and "every
     12 hours", "1 in 4" and "25 %", "38 °C" and "100.4 °F". Dates, telephone numbers, list and footnote markers, "type 2" and
     the pronoun "one" are not quantities. A bare year such as 1997 is a date, so "2000 people" is missed.
+
+    A number is read in each form that has one meaning ("38,5 °C", "1 500 ml", "two (2) weeks") and not at all where it may have two:
+    "1.500 ml", "11/2 tablets", "two (3) weeks". The table is in `audit/pipeline/corpus/README.md`.
     """
     plain = plain_text(text)
     quantities = tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)

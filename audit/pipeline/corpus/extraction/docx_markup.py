@@ -30,7 +30,7 @@ def rewrite(root: Any, styles: Styles) -> None:
     """Rewrite one part of the file."""
     w = styles.w
     _choose_alternatives(root, w)
-    _keep_deleted(root, w)
+    _keep_changes(root, w)
     for formula in list(root.iter("{*}oMath")):
         _replace(formula, list(_formula_runs(formula, w)))
     _unwrap(root, w)
@@ -94,18 +94,28 @@ def _unwrap(root: Any, w: str) -> None:
         element.tag = f"{w}{BREAKS[element.tag.rpartition('}')[2]]}"
 
 
-def _keep_deleted(root: Any, w: str) -> None:
-    """Deletions that are tracked are struck text on the page. Deleted rows of a table are rows of it."""
+def _keep_changes(root: Any, w: str) -> None:
+    """Deletions that are tracked are struck text on the page; what was moved is where it was moved to."""
+    moved = {text_of(move, w) for move in root.iter(f"{w}moveTo")}
+    for move in list(root.iter(f"{w}moveFrom")):
+        if text_of(move, w) in moved or move.getparent().tag == f"{w}rPr":
+            _replace(move, [])
+        else:
+            move.tag = f"{w}del"
     for deletion in list(root.iter(f"{w}del")):
-        parent = deletion.getparent()
-        deleted = parent.getparent() if parent.tag == f"{w}trPr" else deletion
-        for run in deleted.iter(f"{w}r"):
-            _properties(run).append(_new(run, "strike"))
+        for run in deletion.iter(f"{w}r"):
+            _set(run, "strike")
         for text in deletion.iter(f"{w}delText"):
             text.tag = f"{w}t"
-        # Of a paragraph's mark, the deletion joins two paragraphs: mammoth does so
-        if parent.tag != f"{w}rPr":
+        # Of a paragraph's mark, the deletion joins two paragraphs: mammoth does so. A row's is in its properties
+        if deletion.getparent().tag not in (f"{w}rPr", f"{w}trPr"):
             _replace(deletion, list(deletion))
+    for name, mark in (("del", "strike"), ("hidden", "vanish")):
+        for change in [change for change in root.iter(f"{w}{name}") if change.getparent().tag == f"{w}trPr"]:
+            row = change.getparent().getparent()
+            _replace(change, [])
+            for run in row.iter(f"{w}r"):
+                _set(run, mark)
 
 
 def _properties(run: Any) -> Any:

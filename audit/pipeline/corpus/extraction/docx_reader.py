@@ -138,7 +138,7 @@ def _rewritten(archive: _Archive) -> str:
         namespace = _namespace(root)
         known = Styles(styles.get(namespace), namespace, _paper(archive, root, namespace))
         rewrite(root, known)
-        texts.append(_text_without_moves(root, known.w))
+        texts.append(text_of(root, known.w))
     return " ".join(texts)
 
 
@@ -147,15 +147,6 @@ def _paper(archive: _Archive, root: Any, namespace: str) -> str:
     background = root.find(f"{{{namespace}}}background")
     shows = any(settings.find(f"{{{namespace}}}displayBackgroundShape") is not None for settings in archive.roots("settings"))
     return background.get(f"{{{namespace}}}color") or PAPER if background is not None and shows else PAPER
-
-
-def _text_without_moves(root: Any, w: str) -> str:
-    """The text of a part; what was moved away is where it was moved to."""
-    moved = [text_of(element, w) for element in root.iter(f"{w}moveFrom")]
-    text = text_of(root, w)
-    for words in moved:
-        text = text.replace(words, "", 1)
-    return text
 
 
 def _left_out(archive: _Archive) -> list[Loss]:

@@ -11,7 +11,9 @@ from audit.errors import DocumentError
 from audit.optional_imports import optional
 
 PURPOSE = "Reading the encoding of a web page"
-UTF_8 = "utf-8"
+UTF_8, WINDOWS_1252 = "utf-8", "windows-1252"
+# Of the letters of a language of Western Europe: with more that are not ASCII, the text is in another script
+MAX_ACCENTED = 1 / 2
 # The longer mark first: UTF-32 begins as UTF-16 does
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -25,7 +27,7 @@ CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s;\"'>]+)", re.IGNORECASE)
 # A page declares its encoding in its head; beyond this there is no head
 MAX_HEAD = 65_536
 # The Encoding Standard: a page that can be searched for its declaration is not in UTF-16, and GBK is decoded as GB 18030
-AS_DECODED = {"utf-16le": UTF_8, "utf-16be": UTF_8, "x-user-defined": "windows-1252", "gbk": "gb18030"}
+AS_DECODED = {"utf-16le": UTF_8, "utf-16be": UTF_8, "x-user-defined": WINDOWS_1252, "gbk": "gb18030"}
 
 
 def decoded(content: bytes, label: str | None = None) -> str:
@@ -37,7 +39,7 @@ def decoded(content: bytes, label: str | None = None) -> str:
     encoding is practically never valid UTF-8, and the server's header, which browsers obey before the file, is lost when a page
     is saved. Then the declared encoding counts, read as browsers do: iso-8859-1 is Windows-1252. Bytes that it does not have
     become U+FFFD, which counts as unreadable. Without a true declaration a file is UTF-8 where most of what is not ASCII is
-    valid UTF-8, else Windows-1252.
+    valid UTF-8, else Windows-1252, unless so many of its letters have accents that it must be in another script.
     """
     mark = next((encoding for start, encoding in BYTE_ORDER_MARKS if content.startswith(start)), None)
     if mark is None and b"\0" in content:
@@ -85,6 +87,16 @@ def _without_mark(content: bytes, label: str | None) -> str:
         raise DocumentError(f"it is in {label}, which cannot be read: save it as UTF-8")
     if encoding not in (None, UTF_8):
         codec = optional("webencodings", PURPOSE, "pipeline").lookup(encoding).codec_info
-        return str(codec.decode(content, "replace")[0])
+        text = str(codec.decode(content, "replace")[0])
+        return _as_western(content) if encoding == WINDOWS_1252 else text
     valid = sum(not character.isascii() for character in as_utf8) - lost
-    return as_utf8 if valid >= lost else content.decode("cp1252", errors="replace")
+    return as_utf8 if valid >= lost else _as_western(content)
+
+
+def _as_western(content: bytes) -> str:
+    """Bytes as Windows-1252; where that cannot be the encoding, each byte that is not ASCII is U+FFFD."""
+    text = content.decode("cp1252", errors="replace")
+    letters = [character for character in text if character.isalpha()]
+    if sum(not letter.isascii() for letter in letters) > MAX_ACCENTED * len(letters):
+        return content.decode("ascii", errors="replace")
+    return text

@@ -130,6 +130,15 @@ def test_tracked_deletions_are_struck_and_insertions_and_moves_are_text():
     assert html(body) == "<p>Walk <s>5 miles </s>1 mile a day, slowly </p>"
 
 
+def test_text_that_is_moved_to_nowhere_is_struck():
+    assert html(paragraph(f'<w:moveFrom w:id="1">{run("Walk. ")}</w:moveFrom>', run("Rest."))) == "<p><s>Walk. </s>Rest.</p>"
+
+
+def test_a_hidden_row_is_hidden():
+    row = f"<w:tr><w:trPr><w:hidden/></w:trPr><w:tc>{paragraph(run('Eat grapefruit.'))}</w:tc></w:tr>"
+    assert html(f"<w:tbl>{row}</w:tbl>") == f"<table><tr><td><p>{HIDDEN}</p></td></tr></table>"
+
+
 def test_a_deleted_row_is_struck():
     row = f'<w:tr><w:trPr><w:del w:id="1"/></w:trPr><w:tc>{paragraph(run("Eat grapefruit."))}</w:tc></w:tr>'
     assert html(f"<w:tbl>{row}</w:tbl>") == "<table><tr><td><p><s>Eat grapefruit.</s></p></td></tr></table>"

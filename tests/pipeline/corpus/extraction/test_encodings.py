@@ -107,6 +107,19 @@ def test_an_encoding_that_no_browser_reads_is_refused():
         decoded(b"~{<:Ky2;VJ~}", "hz-gb-2312")
 
 
+def test_text_in_another_script_whose_encoding_is_not_declared_is_unreadable():
+    words = "Звоните нам, если температура выше 38 градусов"
+    for label in (None, "iso-8859-1", "utf-8"):
+        if label == "iso-8859-1":
+            pytest.importorskip("webencodings", reason=NEEDS_LABELS)
+        text = decoded(words.encode("cp1251"), label)
+        assert "38" in text
+        assert quality(text) == 1
+    # Words of Icelandic and French have fewer accents
+    for words in ("Hringið í okkur ef hitinn fer yfir 38 gráður", "Été à Thônes : déjà brûlé"):
+        assert decoded(words.encode("cp1252")) == words
+
+
 @given(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0\r\ufeff"), max_size=40))
 def test_text_in_utf8_is_read_as_it_is(text):
     assert decoded(text.encode(), "iso-8859-1" if not text.isascii() else None) == text
