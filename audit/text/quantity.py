@@ -126,8 +126,8 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     12 hours", "1 in 4" and "25 %", "38 °C" and "100.4 °F". Dates, telephone numbers, list and footnote markers, "type 2" and
     the pronoun "one" are not quantities. A bare year such as 1997 is a date, so "2000 people" is missed.
 
-    A number is read in each form that has one meaning ("38,5 °C", "1 500 ml", "two (2) weeks") and not at all where it may have two:
-    "1.500 ml", "11/2 tablets", "two (3) weeks". The table is in `audit/pipeline/corpus/README.md`.
+    A number is read in each form that has one meaning ("38,5 °C", "1 500 ml", "two (2) weeks") and not at all where it may have
+    two: "1.500 ml", "11/2 tablets", "two (3) weeks". The table is in `audit/pipeline/corpus/README.md`.
     """
     plain = plain_text(text)
     quantities = tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)
@@ -197,12 +197,13 @@ def number_value(number: str) -> float:
         value = number_value(again[1])
         return value if value == number_value(again[2]) else nan
     half = number.endswith(" and a half")
-    plain = RAISED_END.sub("", SPACED.sub("", number.removesuffix(" and a half")))
-    words = plain.replace("-", " ").split()
+    whole, _, rest = RAISED_END.sub("", SPACED.sub("", number.removesuffix(" and a half"))).partition(" and ")
+    words = whole.replace("-", " ").split()
     power = POWERS[words.pop()] if words[-1] in POWERS else 1.0
     values = [_word_value(word) for word in words if word not in ARTICLES]
     # "A hundred" has no other number
-    return (sum(values) if values else 1.0) * power + (0.5 * power if half else 0.0)
+    value = (sum(values) if values else 1.0) * power + (0.5 * power if half else 0.0)
+    return value + (number_value(rest) if rest else 0.0)
 
 
 def _word_value(word: str) -> float:

@@ -103,9 +103,9 @@ def any_of(words: Iterable[str]) -> str:
 ONE = any_of(ONES)
 RAISED = "¹²³⁴⁵⁶⁷⁸⁹"
 # The forms in which numbers are written. A number is read whole or not at all: nothing that belongs to it may be next to it, or
-# "38,5" would be 5, and "1.500" (one and a half, or fifteen hundred) would be 500.
-NO_PART_BEFORE = rf"(?<![.\[])(?<!\d[,'·⋅])(?!10[⁺⁻{RAISED}])"
-NO_PART_AFTER = rf"(?![.,'·⋅]?\d|\^|\s?[x×*·]\s?10[\^⁺⁻{RAISED}])"
+# "38,5" would be 5, "38°5" 38, and "1.500" (one and a half, or fifteen hundred) would be 500.
+NO_PART_BEFORE = rf"(?<![.\[])(?<!\d[,'·⋅°º])(?!10[⁺⁻{RAISED}])"
+NO_PART_AFTER = rf"(?![.,'·⋅°º]?\d|\^|\s?[x×*·]\s?10[\^⁺⁻{RAISED}])"
 _FORMS = [
     # 1,500 and 1,500.5; 1.500,5; 1'500; 1 500: groups of three figures
     r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d{1,6})?",
@@ -131,10 +131,12 @@ IN_WORDS = rf"(?:(?:{any_of(TENS)})(?:[-\s](?:{ONE}))?|{ONE}|a(?=\s(?:{any_of(PO
 POWER = rf"(?:[\s-](?:{any_of(POWERS)})\b)?"
 HALF = r"(?:\sand\sa\shalf\b)?"
 # The same number may follow in its other form: two (2) weeks, 2 (two) weeks
-NUMBER = rf"(?:(?:{DIGITS}|{_FRACTION}){POWER}{HALF}(?:[\s-]?\({IN_WORDS}\))?|{IN_WORDS}{POWER}{HALF}(?:[\s-]?\({DIGITS}\))?)"
+# Two hundred and fifty
+HUNDREDS = rf"{IN_WORDS}(?:[\s-](?:{any_of(POWERS)})\b(?:\sand\s{IN_WORDS}(?!\s(?:{any_of(POWERS)})\b))?)?"
+NUMBER = rf"(?:(?:{DIGITS}|{_FRACTION}){POWER}{HALF}(?:[\s-]?\({IN_WORDS}\))?|{HUNDREDS}{HALF}(?:[\s-]?\({DIGITS}\))?)"
 TIME = r"(?:second|minute|hour|day|night|week|month|year)s?"
-# Text from a PDF loses dashes: "at least 1 to 2 yearsto cure it". 5 cm² is not a length
-UNIT_END = "(?:(?![a-z°º]|(?<=[mt])[²³])|(?<=days)|(?<=hours)|(?<=weeks)|(?<=years)|(?<=months))"
+# Text from a PDF loses dashes: "at least 1 to 2 yearsto cure it". 5 cm² is not a length, nor 2h30 two hours
+UNIT_END = "(?:(?![a-z°º0-9]|(?<=[mt])[²³])|(?<=days)|(?<=hours)|(?<=weeks)|(?<=years)|(?<=months))"
 UNIT = rf"(?:(?:degrees?|°|º)\s?(?:celsius|fahrenheit|[cf])|mm\s?hg|(?:fluid|fl\.?)\s(?:oz|ounces?)|{any_of(UNITS)}){UNIT_END}"
 # The mark of a note may stand between a number and its unit: 38 [1,2] °C
 GAP = r"(?:\s?\[\d[\d,\s-]{0,12}\])?(?:\s?-?\s?(?:(?:full|whole|consecutive|more|additional|calendar|straight)\s)?)"
@@ -205,7 +207,7 @@ SKIP = "|".join(
         r"24/7",
         r"\d+(?:st|nd|rd|th)\b",
         # An amount of money
-        r"[$€£¥]\s?\d[\d,.]*",
+        r"[$€£¥]\s?\d[\d,.]*|\d[\d,.]*\s?[€£¥]",
     ]
 )
 TIMES = rf"(?:(?P<once>once|twice)|(?P<times>{NUMBER})(?:\s?x|\stimes?))"
@@ -228,9 +230,9 @@ RULES: dict[str, str] = {
         rf"(?:every|each)\s(?:(?P<other>other|second)\s|(?P<few>few|several|couple\sof)\s|{RANGE}{GAP})?(?P<unit>{TIME})\b"
     ),
     # 120/80 mmHg
-    "pressure": r"(?P<high>\d{2,3})\s?/\s?(?P<low>\d{2,3})(?:\s?mm\s?hg)?\b",
+    "pressure": r"(?P<high>\d{2,3})\s?/\s?(?P<low>\d{2,3})(?:\s?mm\s?hg)?\b(?![.,]\d)",
     # 9 a.m., 10:30 pm
-    "clock": r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b\.?",
+    "clock": r"(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?",
     # 1 in 4, 3 out of 100
     "odds": (
         rf"{BOUND}{RANGE}(?:\s(?:in|out\sof|of|per|for)\s(?:every\s|each\s)?(?:about\s)?|:)(?P<whole>{NUMBER})(?!{GAP}(?:{UNIT})|\d|[,.:]\d)"
@@ -260,7 +262,7 @@ RULES: dict[str, str] = {
     "count": rf"{BOUND}(?!(?:one|half)\b(?!{OR}{NUMBER})){RANGE}(?:-?fold)?(?![\w/%]|[.,:]\d|-[a-z]|{TO}\d){AFTER}",
 }
 # Only where a word, a figure or a sign such as "<" begins: the rules are tried nowhere else
-START = re.compile(rf"(?<![\w/-])(?:[a-z]+|(?<!\d[.,':·⋅])(?:[\d<>≥≤$€£¥+(\[{''.join(FRACTIONS)}]|[.·⋅](?=\d)))")
+START = re.compile(rf"(?<![\w/-])(?:[a-z]+|(?<!\d[.,':·⋅°º])(?:[\d<>≥≤$€£¥+(\[{''.join(FRACTIONS)}]|[.·⋅](?=\d)))")
 _FIRST_WORDS = """
 a an half third quarter once twice every each between at up no not minimum maximum more greater longer older higher
 heavier later less fewer younger lower lighter shorter over above exceeding exceeds beyond under below within age ages

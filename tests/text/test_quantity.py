@@ -36,6 +36,8 @@ READ = [
     ("Wait 4 (four) weeks.", 4, "weeks"),
     ("Wait twenty-four (24) hours.", 24, "hours"),
     ("Wait one and a half (1.5) hours.", 1.5, "hours"),
+    ("Take two hundred and fifty (250) mg.", 250, "mg"),
+    ("Take a hundred mg.", 100, "mg"),
     ("Take 1-1/2 cups.", 1.5, "cups"),
     ("Take 1 1/2 cups.", 1.5, "cups"),
     ("Take 2⅝ cups.", 2.625, "cups"),
@@ -67,6 +69,7 @@ def test_a_number_is_read_in_the_form_in_which_it_is_written(text, value, unit):
         ("between 1,5 and 2,5 weeks", 1.5, 2.5),
         ("1,5–2 weeks", 1.5, 2),
         ("½–1 week", 0.5, 1),
+        ("between one hundred and two hundred weeks", 100, 200),
         ("6-8 weeks", 6, 8),
     ],
 )
@@ -94,6 +97,10 @@ def test_a_range_is_read_in_each_form(text, low, high):
         "Take 1,2,3 mg.",
         "on pages 3,4",
         "see 12,5 and",
+        # 38.5 degrees, two hours and a half, as they are written in French
+        "Call above 38°5.",
+        "Wait 2h30.",
+        "a value of 100/38.5",
         # Powers of ten
         "Keep platelets above 50 x 10⁹/L.",
         "Keep platelets above 50 × 10^9/L.",
@@ -114,11 +121,16 @@ def test_a_range_is_read_in_each_form(text, low, high):
         "On 1-5-2024.",
         "On ٢٠٢٤-٠٥-٠١.",
         "at 10:30",
-        "It costs €20 or £15.",
+        "It costs €20 or £15, or 20 €.",
     ],
 )
 def test_what_is_open_or_no_amount_is_not_read(text):
     assert find_quantities(text) == ()
+
+
+def test_a_time_of_day_may_have_a_point():
+    (quantity,) = find_quantities("at 10.30 pm")
+    assert (quantity.dimension, quantity.low) == ("time of day", 22.5)
 
 
 def test_a_body_surface_is_not_a_length():

@@ -35,6 +35,8 @@ OTHER_PARTS = {"hdr": FRAME, "ftr": FRAME, "comments": UNREAD}
 # Charts, drawings of SmartArt and embedded files
 PICTURES = re.compile(r"word/(?:charts/chart|diagrams/data)\w*\.xml")
 EMBEDDED = re.compile(r"word/.*\.(?:html?|mht|rtf|txt)", re.IGNORECASE)
+LINK, TARGET = re.compile(r"<Relationship\b[^>]*>"), re.compile(r"\bTarget\s*=\s*[\"']([^\"']+)")
+STYLES_KIND = re.compile(r"/styles[\"']")
 TAG = re.compile(r"<[^>]*>")
 
 
@@ -132,14 +134,23 @@ def _as_zip(archive: _Archive) -> bytes:
 
 def _rewritten(archive: _Archive) -> str:
     """Rewrite the parts with text as mammoth reads them, and return their text, which must be in the HTML."""
-    styles = {_namespace(root): root for root in archive.roots("styles")}
+    styles = _styles(archive)
     texts: list[str] = []
     for root in archive.roots(*TEXT_PARTS):
         namespace = _namespace(root)
-        known = Styles(styles.get(namespace), namespace, _paper(archive, root, namespace))
+        known = Styles(styles, namespace, _paper(archive, root, namespace))
         rewrite(root, known)
         texts.append(text_of(root, known.w))
     return " ".join(texts)
+
+
+def _styles(archive: _Archive) -> Any:
+    """The styles that the document names; Word also stores a second set, for older versions, which may be out of date."""
+    links = b" ".join(content for name, content in archive.others.items() if name.endswith(".rels")).decode("utf-8", "replace")
+    named = {target for link in LINK.findall(links) if STYLES_KIND.search(link) for target in TARGET.findall(link)}
+    parts = [(name, root) for name, root in archive.trees.items() if _local(root) == "styles"]
+    ends = tuple(target.rpartition("/")[2] for target in named)
+    return next((root for name, root in parts if name.rpartition("/")[2] in ends), parts[0][1] if parts else None)
 
 
 def _paper(archive: _Archive, root: Any, namespace: str) -> str:

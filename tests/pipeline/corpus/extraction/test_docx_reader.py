@@ -61,6 +61,11 @@ def test_text_struck_by_its_own_format_or_its_style_is_struck(properties):
     assert html(body) == "<p><s>Eat grapefruit. </s>Eat apples.</p>"
 
 
+def test_the_styles_are_those_that_the_document_names():
+    other = {"word/stylesWithEffects.xml": f"<w:styles {W}/>", "word/astyles.xml": f"<w:styles {W}/>"}
+    assert html(paragraph(run("Rest.", '<w:rStyle w:val="Old"/>')), **other) == "<p><s>Rest.</s></p>"
+
+
 def test_a_run_can_switch_off_what_its_style_strikes():
     withdrawn = '<w:pStyle w:val="Withdrawn"/>'
     assert html(paragraph(run("Eat apples."), properties=withdrawn)) == "<p><s>Eat apples.</s></p>"
