@@ -38,6 +38,7 @@ HEAVY = [
     "pypdfium2",
     "nltk",
     "sacrebleu",
+    "webencodings",
     "rouge_score",
     "bert_score",
     "ir_measures",
