@@ -81,8 +81,8 @@ def umap_layout(
 
 # -- clusters -----------------------------------------------------------------------------------------------------------
 
-# A smaller cluster is not a theme.
-MIN_PHRASES = 2
+# A cluster of fewer pairs is not a theme; one phrase that two pairs share is.
+MIN_PAIRS = 2
 # Mean cosine distance, after smoothing, up to which phrases form one theme: chosen on benchmarks/themes.py and the demo.
 CUT = 0.4
 # The same for comparison by words: phrases that share no word are removed afterwards, so the cut may be generous.
@@ -132,24 +132,25 @@ def smoothed(vectors: Vectors) -> Vectors:
     return unit_rows(moved)
 
 
-def by_average(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
+def by_average(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes."""
-    tree = average_linkage(smoothed(vectors), progress)
+    tree = average_linkage(smoothed(vectors), weights, progress)
     merges = (
         tree.merges_below(CUT if options.cut is None else options.cut)
         if options.target is None
-        else tree.merges_for(options.target, MIN_PHRASES)
+        else tree.merges_for(options.target, MIN_PAIRS)
     )
-    return tree.labels(merges, MIN_PHRASES)
+    return tree.labels(merges, MIN_PAIRS)
 
 
-def by_hdbscan(vectors: Vectors, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
+def by_hdbscan(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
     """UMAP to five dimensions, then HDBSCAN, as in BERTopic; a target sets the smallest size of a theme."""
     reduced = umap_layout(vectors, options.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
-    sizes = [HDBSCAN_SIZE] if options.target is None else range(MIN_PHRASES, max(MIN_PHRASES + 1, min(60, len(vectors) // 2)))
+    most = min(60, int(weights.sum()) // 2)
+    sizes = [HDBSCAN_SIZE] if options.target is None else range(MIN_PAIRS, max(MIN_PAIRS + 1, most))
     tried: list[Labels] = []
     for size in sizes:
-        tried.append(_hdbscan(reduced, size))
+        tried.append(_hdbscan(reduced, weights, size))
         progress("cluster", len(tried), len(sizes))
         # Themes become fewer with their smallest size, so the first size at or below the target ends the search.
         if options.target is None or _theme_count(tried[-1]) <= options.target:
@@ -157,20 +158,34 @@ def by_hdbscan(vectors: Vectors, options: ThemeBuildOptions, progress: Progress 
     return min(tried, key=lambda labels: abs(_theme_count(labels) - (options.target or 0)))
 
 
-def _hdbscan(points: Vectors, size: int) -> Labels:
+def _hdbscan(points: Vectors, weights: Labels, size: int) -> Labels:
     # The package hdbscan, as in the paper: with min_samples unset, scikit-learn's counts the point itself as a neighbour and so
     # finds other themes (976 against 892 on the benchmark's phrases). One process, or the order of merges may vary.
     hdbscan = optional("hdbscan", "The method hdbscan", "models")
-    size = min(size, len(points) - 1)
-    labels = hdbscan.HDBSCAN(min_cluster_size=max(size, MIN_PHRASES), min_samples=size, core_dist_n_jobs=1).fit_predict(points)
+    # It knows no weights, so a phrase is repeated; more often than `size` would change nothing.
+    times = np.minimum(weights, size)
+    size = min(size, int(times.sum()) - 1)
+    model = hdbscan.HDBSCAN(min_cluster_size=max(size, MIN_PAIRS), min_samples=size, core_dist_n_jobs=1)
+    labels = model.fit_predict(np.repeat(points, times, axis=0))[np.cumsum(times) - times]
     return renumbered(np.asarray(labels, dtype=np.int64))
 
 
 def _theme_count(labels: Labels) -> int:
-    return int(labels.max()) + 1
+    return int(labels.max(initial=NO_THEME)) + 1
 
 
-METHODS: dict[str, Callable[[Vectors, ThemeBuildOptions, Progress], Labels]] = {"average": by_average, "hdbscan": by_hdbscan}
+METHODS: dict[str, Callable[[Vectors, Labels, ThemeBuildOptions, Progress], Labels]] = {
+    "average": by_average,
+    "hdbscan": by_hdbscan,
+}
+
+
+def with_frequent(labels: Labels, weights: Labels) -> Labels:
+    """The themes, and each phrase without one that enough pairs share as a theme by itself."""
+    alone = np.flatnonzero((labels == NO_THEME) & (weights >= MIN_PAIRS))
+    complete = labels.copy()
+    complete[alone] = _theme_count(labels) + np.arange(len(alone))
+    return renumbered(complete)
 
 
 def sums_by(vectors: Vectors, labels: Labels) -> Vectors:
