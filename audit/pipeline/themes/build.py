@@ -34,7 +34,7 @@ from audit.pipeline.themes.clusters import (
 from audit.pipeline.themes.leftovers import coarser_themes
 from audit.pipeline.themes.linkage import NO_THEME, Labels
 from audit.pipeline.themes.naming import Card, Namer, exemplars_by, named, terms_by
-from audit.pipeline.themes.phrases import MIN_WORDS, phrase_stems, shared_phrase, sharing_a_phrase
+from audit.pipeline.themes.phrases import shared_phrase, sharing_a_phrase, theme_name
 from audit.release.taxonomy import LEXICAL, Taxonomy, Theme, by_plain_phrase, near_duplicates, plain_phrase, shown_phrase
 
 UMAP, PRINCIPAL = "umap", "principal"
@@ -239,15 +239,10 @@ class Draft:
         ]
 
     def _name(self, theme: int, exemplars: Sequence[int]) -> str:
-        """What the phrases of a theme share, or else the one that most pairs have; a single shared word says less than that."""
-        if theme in self.names:
-            return self.names[theme]
-        members = [exemplars[0], *(row for row in np.flatnonzero(self.labels == theme).tolist() if row != exemplars[0])]
-        pairs = {row: sum(self.counts[phrase] for phrase in self.written[self.plain[row]]) for row in members}
-        commonest = max(members, key=lambda row: pairs[row])
-        shared = shared_phrase([self._display(row) for row in members]) if len(members) > 1 else ""
-        is_vague = len(phrase_stems(shared)) < MIN_WORDS and 2 * pairs[commonest] > sum(pairs.values())
-        return shared if shared and not is_vague else self._display(commonest)
+        """The subject that a theme was made of, or what its phrases say, the medoid first."""
+        rows = [exemplars[0], *(row for row in np.flatnonzero(self.labels == theme).tolist() if row != exemplars[0])]
+        pairs = [sum(self.counts[phrase] for phrase in self.written[self.plain[row]]) for row in rows]
+        return self.names.get(theme) or theme_name([self._display(row) for row in rows], pairs)
 
     def _display(self, row: int) -> str:
         """A plain phrase as people read it: spelled as most of its pairs have it."""

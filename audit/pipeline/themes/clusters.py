@@ -89,6 +89,9 @@ CUT = 0.4
 WORDS_CUT = 0.5
 SMOOTHING_NEIGHBOURS, SMOOTHING, SHARPNESS = 10, 0.5, 8
 BLOCK = 1024
+# Cosine to the rest of its theme below which HDBSCAN's choice is not followed: chosen on one half of the simulator's topics; on
+# the other half it raised the share of pairs under their true subject from .985 to .997.
+LEAST_COSINE = 0.5
 # Those of BERTopic (Grootendorst 2022, arXiv:2203.05794).
 HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
 
@@ -155,15 +158,25 @@ def by_hdbscan(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, pr
         # Themes become fewer with their smallest size, so the first size at or below the target ends the search.
         if options.target is None or _theme_count(tried[-1]) <= options.target:
             break
-    return min(tried, key=lambda labels: abs(_theme_count(labels) - (options.target or 0)))
+    return _without_strangers(vectors, weights, min(tried, key=lambda labels: abs(_theme_count(labels) - (options.target or 0))))
+
+
+def _without_strangers(vectors: Vectors, weights: Labels, labels: Labels) -> Labels:
+    """The themes without phrases that are close to the others in five dimensions alone, as happens where phrases are few."""
+    if not _theme_count(labels):
+        return labels
+    weighted = vectors * weights[:, None].astype(np.float32)
+    rest = sums_by(weighted, labels)[labels] - weighted
+    cosine = (vectors * rest).sum(axis=1) / np.maximum(np.linalg.norm(rest, axis=1), FLAT)
+    return renumbered(np.where(cosine < LEAST_COSINE, NO_THEME, labels))
 
 
 def _hdbscan(points: Vectors, weights: Labels, size: int) -> Labels:
     # The package hdbscan, as in the paper: with min_samples unset, scikit-learn's counts the point itself as a neighbour and so
     # finds other themes (976 against 892 on the benchmark's phrases). One process, or the order of merges may vary.
     hdbscan = optional("hdbscan", "The method hdbscan", "models")
-    # It knows no weights, so a phrase is repeated; more often than `size` would change nothing.
-    times = np.minimum(weights, size)
+    # It knows no weights, so a phrase is repeated: as often as makes it a theme by itself, with `size` copies around each copy.
+    times = np.minimum(weights, size + 1)
     size = min(size, int(times.sum()) - 1)
     model = hdbscan.HDBSCAN(min_cluster_size=max(size, MIN_PAIRS), min_samples=size, core_dist_n_jobs=1)
     labels = model.fit_predict(np.repeat(points, times, axis=0))[np.cumsum(times) - times]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -27,6 +28,25 @@ class _Word(NamedTuple):
     end: int
     stem: str
     carries_meaning: bool
+
+
+def theme_name(phrases: Sequence[str], pairs: Sequence[int]) -> str:
+    """What the phrases of a theme share, if that is more than a word; else one of them, before a single shared word.
+
+    pairs  how many pairs have each phrase
+
+    A phrase that more than half of the pairs have is the name, or else the shortest with all words that most phrases have.
+    """
+    shared = shared_phrase(phrases) if len(phrases) > 1 else ""
+    if len(phrase_stems(shared)) >= MIN_WORDS:
+        return shared
+    commonest = max(range(len(phrases)), key=lambda number: pairs[number])
+    if 2 * pairs[commonest] > sum(pairs):
+        return phrases[commonest]
+    times = Counter(stem for phrase in phrases for stem in phrase_stems(phrase))
+    frequent = {stem for stem, count in times.items() if 2 * count > len(phrases)}
+    complete = [phrase for phrase in phrases if frequent <= phrase_stems(phrase)] if len(frequent) >= MIN_WORDS else []
+    return min(complete, key=lambda phrase: len(_words(phrase)), default=shared or phrases[commonest])
 
 
 def shared_phrase(phrases: Sequence[str]) -> str:
