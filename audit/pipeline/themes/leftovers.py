@@ -19,8 +19,6 @@ from audit.pipeline.themes.phrases import leading_stem, phrase_stems, shared_ste
 
 # Share of pairs without a theme up to which they are left alone.
 MAX_LEFT = 0.2
-# A word that more themes share names a kind of difference that is found everywhere in this run.
-MAX_THEMES_OF_WORD = 1
 
 
 def coarser_themes(
@@ -66,6 +64,11 @@ class _Leftovers:
         themes = (members[theme] for theme in range(int(self.labels.max(initial=NO_THEME)) + 1))
         return [shared_stems(phrases) if len(phrases) > 1 else frozenset() for phrases in themes]
 
+    def words_of_several(self) -> set[str]:
+        """The words that more than one theme shares: the kind of difference that they name is found everywhere in this run."""
+        themes_of = Counter(stem for stems in self.shared() for stem in stems)
+        return {word for word, count in themes_of.items() if count > 1}
+
     def add(self, rows: Sequence[int], theme: int | None = None) -> int:
         """Put phrases into a theme, by default a new one; its number."""
         theme = int(self.labels.max(initial=NO_THEME)) + 1 if theme is None else theme
@@ -79,17 +82,17 @@ class _Leftovers:
         options = ThemeBuildOptions(cut=WORDS_CUT)
         found = by_average(lexical_vectors(phrases, phrases), self.weights[rows], options) if len(rows) > 1 else rows * 0 - 1
         found = sharing_a_phrase(phrases, found)
+        everywhere = self.words_of_several()
         for theme in range(int(found.max(initial=NO_THEME)) + 1):
-            self.add(rows[found == theme].tolist())
+            members = rows[found == theme].tolist()
+            if not shared_stems([self.plain[row] for row in members]) <= everywhere:
+                self.add(members)
 
     def group_by_leading_word(self) -> None:
         """Group by the noun before the first preposition of one of the phrases, the commonest first: "age at", "cause of"."""
-        shared = self.shared()
-        themes_of = Counter(stem for stems in shared for stem in stems)
-        alone = {next(iter(stems)): theme for theme, stems in enumerate(shared) if len(stems) == 1}
+        alone = {next(iter(stems)): theme for theme, stems in enumerate(self.shared()) if len(stems) == 1}
         rows = self.rows
-        leading = {leading_stem(self.plain[row]) for row in rows} - {""}
-        words = {word for word in leading | alone.keys() if themes_of[word] <= MAX_THEMES_OF_WORD}
+        words = ({leading_stem(self.plain[row]) for row in rows} | alone.keys()) - {""} - self.words_of_several()
         while words:
             members = {word: [row for row in rows if word in self.stems[row]] for word in words}
             pairs = {word: int(self.weights[own].sum()) for word, own in members.items()}

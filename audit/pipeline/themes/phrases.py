@@ -53,7 +53,7 @@ def shared_phrase(phrases: Sequence[str]) -> str:
     """The words that more than half of `phrases` have in the same order, quoted from one of them; "" where that is no phrase.
 
     "number of lupus types" and "number of Gaucher types" share "number of types": a word that only describes the next one may be
-    left out. Where more than that is between the shared words, they would say something else, and there is no name. Words are
+    left out. Where anything else is between the shared words, they would say something else, and there is no name. Words are
     compared by their stems. A single word is enough only where a preposition follows it, as in "prevalence at birth" and
     "prevalence in children": elsewhere it is mostly an adjective, which names nothing.
     """
@@ -144,11 +144,11 @@ def _trimmed(shared: Sequence[tuple[int, _Word]]) -> list[tuple[int, _Word]]:
 
 
 def _quoted(shared: Sequence[tuple[int, _Word]], words: Sequence[_Word], phrase: str) -> str:
-    """The words as they are written in the phrase; "" where more than describing words are left out between them."""
+    """The words as they are written in the phrase; "" where more is left out than words that describe the next one."""
     text = ""
     for number, (index, word) in enumerate(shared):
         before, previous = shared[number - 1] if number else (index - 1, word)
-        if not all(left_out.carries_meaning for left_out in words[before + 1 : index]):
+        if index > before + 1 and not all(near.carries_meaning for near in words[before + 1 : index + 1]):
             return ""
         between = " " if index > before + 1 else phrase[previous.end : word.start] if number else ""
         text += between + phrase[word.start : word.end]
