@@ -136,14 +136,17 @@ def smoothed(vectors: Vectors) -> Vectors:
 
 
 def by_average(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
-    """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes."""
-    tree = average_linkage(smoothed(vectors), weights, progress)
+    """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes.
+
+    A phrase counts once in distances and with its pairs in sizes: weighed by them, it would draw in what is only close to itself.
+    """
+    tree = average_linkage(smoothed(vectors), progress)
     merges = (
         tree.merges_below(CUT if options.cut is None else options.cut)
         if options.target is None
-        else tree.merges_for(options.target, MIN_PAIRS)
+        else tree.merges_for(options.target, MIN_PAIRS, weights)
     )
-    return tree.labels(merges, MIN_PAIRS)
+    return tree.labels(merges, MIN_PAIRS, weights)
 
 
 def by_hdbscan(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:

@@ -1,4 +1,4 @@
-"""Average linkage on cosine distance, exact, without a matrix of distances; a phrase counts as often as pairs share it.
+"""Average linkage on cosine distance, exact, without a matrix of distances.
 
 The mean cosine between the members of two clusters is the dot product of their mean vectors (members have length 1), so a
 cluster is kept as the sum of its members. In each round every two clusters that are each other's nearest merge; average linkage
@@ -28,39 +28,44 @@ class Tree:
     """The merges of n phrases, lowest first: n-1 rows.
 
     children  int (n-1, 2): 0 to n-1 are phrases, n + i is the cluster made by merge i
-    heights   float (n-1): mean cosine distance between the pairs of the two; never falls
-    sizes     int (n-1): pairs in the merged cluster
-    weights   int (n): pairs that share each phrase
+    heights   float (n-1): mean cosine distance between the members of the two; never falls
+    sizes     int (n-1): phrases in the merged cluster
     """
 
     children: Labels
     heights: NDArray[np.float64]
     sizes: Labels
-    weights: Labels
 
     @property
     def count(self) -> int:
         """How many phrases were merged."""
         return len(self.heights) + 1
 
-    def labels(self, merges: int, smallest: int) -> Labels:
-        """A theme per phrase after the first `merges` merges; clusters of fewer than `smallest` pairs are not a theme."""
+    def labels(self, merges: int, smallest: int, weights: Labels | None = None) -> Labels:
+        """A theme per phrase after the first `merges` merges; clusters of less than `smallest` weight are not a theme.
+
+        weights  int (n), how much each phrase counts: the pairs that share it; None: 1
+        """
         top = np.arange(self.count + merges)
         for made in range(self.count + merges - 1, self.count - 1, -1):
             top[self.children[made - self.count]] = top[made]
         _, labels = np.unique(top[: self.count], return_inverse=True)
-        return renumbered(np.where(np.bincount(labels, self.weights)[labels] >= smallest, labels, NO_THEME))
+        return renumbered(np.where(np.bincount(labels, weights)[labels] >= smallest, labels, NO_THEME))
 
     def merges_below(self, distance: float) -> int:
         """How many merges are at `distance` or below."""
         return int(np.searchsorted(self.heights, distance, side="right"))
 
-    def merges_for(self, themes: int, smallest: int) -> int:
-        """After how many merges the number of clusters with at least `smallest` pairs comes closest to `themes`.
+    def merges_for(self, themes: int, smallest: int, weights: Labels | None = None) -> int:
+        """After how many merges the number of clusters with at least `smallest` weight comes closest to `themes`.
 
         The number first rises and then falls; only the fall is considered, where fewer phrases are left without a theme.
         """
-        is_theme = np.concatenate([self.weights, self.sizes]) >= smallest
+        weight = np.ones(2 * self.count - 1, dtype=np.int64)
+        weight[: self.count] = 1 if weights is None else weights
+        for made, parts in enumerate(self.children, start=self.count):
+            weight[made] = weight[parts].sum()
+        is_theme = weight >= smallest
         grown = is_theme[self.count :].astype(int) - is_theme[self.children].sum(axis=1)
         counts = np.cumsum([is_theme[: self.count].sum(), *grown])
         peak = int(counts.argmax())
@@ -77,9 +82,9 @@ def renumbered(labels: Labels) -> Labels:
     return number[inverse]
 
 
-def average_linkage(vectors: Vectors, weights: Labels | None = None, progress: Progress = no_progress) -> Tree:
-    """The tree of all merges of at least two unit vectors, each repeated as often as its weight says; once without weights."""
-    forest = _Forest(vectors, np.ones(len(vectors), dtype=np.int64) if weights is None else weights)
+def average_linkage(vectors: Vectors, progress: Progress = no_progress) -> Tree:
+    """The tree of all merges of at least two unit vectors."""
+    forest = _Forest(vectors)
     while len(forest.alive) > 1:
         forest.look()
         forest.merge()
@@ -90,13 +95,12 @@ def average_linkage(vectors: Vectors, weights: Labels | None = None, progress: P
 class _Forest:
     """The current clusters: sums of members, sizes, and each one's nearest."""
 
-    def __init__(self, vectors: Vectors, weights: Labels) -> None:
+    def __init__(self, vectors: Vectors) -> None:
         count, room = len(vectors), 2 * len(vectors) - 1
-        self.count, self.made, self.weights = count, count, weights
+        self.count, self.made = count, count
         self.sums = np.zeros((room, vectors.shape[1]), dtype=np.float32)
-        self.sums[:count] = vectors * weights[:, None].astype(np.float32)
+        self.sums[:count] = vectors
         self.sizes = np.ones(room, dtype=np.int64)
-        self.sizes[:count] = weights
         self.heights = np.zeros(room)
         self.children = np.zeros((room, 2), dtype=np.int64)
         self.alive = self.stale = np.arange(count)
@@ -146,4 +150,4 @@ class _Forest:
         order = np.argsort(heights, kind="stable")
         number = np.arange(len(self.sizes))
         number[self.count + order] = self.count + np.arange(len(order))
-        return Tree(number[self.children[self.count :][order]], heights[order], self.sizes[self.count :][order], self.weights)
+        return Tree(number[self.children[self.count :][order]], heights[order], self.sizes[self.count :][order])
