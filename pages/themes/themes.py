@@ -73,12 +73,13 @@ def summary(run: Run, frame: pd.DataFrame) -> None:
     alone, disagreeing = int(rest["disagreeing"].sum()), int(frame["disagreeing"].sum())
     counts(
         run,
-        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme; "
-        "they are counted and listed last, as *no theme*.",
+        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme, "
+        "**{high}** of them of high clinical significance; they are counted and listed last, as *no theme*.",
         themes=f"{frame['theme_id'].map(is_theme).sum():,}",
         disagreeing=f"{disagreeing:,}",
         alone=f"{alone:,}",
         share=percent(alone / disagreeing if disagreeing else None),
+        high=f"{rest['high'].sum():,}",
     )
 
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
+
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
 from audit.errors import AuditError, ThemesError, describe_error
 from audit.jobs.progress import Progress as JobProgress
@@ -22,8 +24,9 @@ from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.themes.assign import assign, words_encoder_of
 from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
 from audit.pipeline.themes.clusters import CUT, METHODS, WORDS_CUT, ThemeBuildOptions
+from audit.pipeline.themes.leftovers import MAX_LEFT
 from audit.pipeline.themes.naming import Card, Namer, naming_call, naming_prompt, parse_name
-from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path, topics_without_theme
 from audit.release.journal_files import Reply
 from audit.release.taxonomy import LEXICAL, Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
 from audit.result_cache import precompute_themes
@@ -198,11 +201,17 @@ def show_progress(step: str, done: int, total: int) -> None:
 
 def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonomy, out: Path) -> int:
     counts = taxonomy.counts
+    left = _left_over(arguments, settings, taxonomy)
     lines = [
         f"Phrases: {counts['topics']:,} ({counts['phrases']:,} with repeats).",
         f"Themes: {counts['themes']:,}. Parents: {counts['parents']:,}.",
-        f"No theme: {counts['no_theme_topics']:,} phrases ({counts['no_theme_phrases']:,} with repeats).",
+        *_no_theme_lines(counts, left),
     ]
+    if counts.get("coarse_themes"):
+        lines.append(
+            f"More than {MAX_LEFT:.0%} had no theme, so {counts['coarse_themes']:,} themes also take phrases that share only a "
+            "word or the topic of their question."
+        )
     if "known_topics" in counts:
         lines.append(
             f"Known: {counts['known_topics']:,} phrases. Assigned: {counts['assigned_topics']:,}. "
@@ -213,8 +222,31 @@ def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonom
     if (warning := _own_themes_warning(arguments, settings)) is not None:
         lines.append(warning)
     record = {"out": str(out), "sha256": taxonomy.sha256, "model": taxonomy.built.get("model"), "counts": dict(counts)}
-    print_result(arguments, "\n".join(lines), record)
+    print_result(arguments, "\n".join(lines), record | {"no_theme": left.to_dict("records")})
     return OK
+
+
+def _left_over(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonomy) -> pd.DataFrame:
+    """The topics without a theme, those of high significance first; without a run, nothing is known of their significance."""
+    if not arguments.run:
+        return pd.DataFrame({"topic": list(taxonomy.no_theme)})
+    with open_store(find_run(settings.store_dir, arguments.run).path) as con:
+        return topics_without_theme(con, taxonomy)
+
+
+def _no_theme_lines(counts: Mapping[str, int], left: pd.DataFrame) -> list[str]:
+    without, different = counts["no_theme_phrases"], counts["no_theme_topics"]
+    if "high" not in left:
+        return [f"No theme: {without:,} of {counts['phrases']:,} phrases ({different:,} different)."]
+    stated = left[left["topic"] != ""]
+    grave = stated[stated["high"] > 0]
+    lines = [
+        f"No theme: {without:,} of {counts['phrases']:,} disagreements ({different:,} different topics), "
+        f"{grave['high'].sum():,} of them of high significance."
+    ]
+    lines += [f"  high significance, no theme: {topic}" for topic in grave["topic"]]
+    unstated = int(left["pairs"].sum() - stated["pairs"].sum())
+    return [*lines, f"No divergence topic stated: {unstated:,} further disagreements."] if unstated else lines
 
 
 def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> str | None:
