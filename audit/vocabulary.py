@@ -173,7 +173,7 @@ GENERAL = "general"
 """The organ of a question that concerns every handbook."""
 
 NOT_ADDRESSED = "NOT ADDRESSED"
-"""What an answer says if its handbook does not address the question, alone or with a reason: `NOT ADDRESSED: no passage names it.`"""
+"""What an answer says if its handbook does not address the question, alone or with a reason: `NOT ADDRESSED: none does.`"""
 AND_MORE = "says NOT ADDRESSED and more"
 """The unread_reason of an answer of which its words do not tell whether it is an absence."""
 NOTHING_SAID = "This text does not say anything about this question."

@@ -181,7 +181,8 @@ ANSWER = RecordKind(
         "One record per question and handbook. The file may be missing: the pairs are then all there is, and absence per "
         "handbook is *unknown*, not zero. When `absent` is left out, an answer is absent if it is empty or says nothing but "
         "`NOT ADDRESSED`, whatever its case and markup, or that with a reason: `NOT ADDRESSED: no passage names it.` One that "
-        "says `NOT ADDRESSED` and more is loaded as neither, and counted. A question that was not put to a handbook has no record."
+        "says `NOT ADDRESSED` and more is loaded as neither, and counted. "
+        "A question that was not put to a handbook has no record."
     )
     + SEARCH,
     files=("answers", "responses"),

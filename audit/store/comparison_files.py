@@ -122,6 +122,9 @@ def raw_comparisons(reader: RecordReader, path: Path, line: FileCount) -> Iterat
     for where, raw in reader.rows(path, line):
         outer = COMPARISON.canonical(raw) if isinstance(raw, dict) else {}
         question_id = str(outer.get("question_id") or stem(path))
+        if "pairs" in outer and (ambiguous := COMPARISON.ambiguity(raw)):
+            reader.quarantine(line, where, "doubled_field", f"{ambiguous} None of its pairs was loaded.", raw)
+            continue
         if "pairs" not in outer:
             yield RawComparison(question_id, None, [(where, raw)])
         elif not isinstance(outer["pairs"], list):
@@ -163,6 +166,11 @@ class ComparisonHead:
     def __post_init__(self) -> None:
         self.n_listed = None if self.handbooks is None else len(set(self.handbooks))
         self.has_matrix = self.matrix is not None or self.problem is not None
+
+    @property
+    def n_values(self) -> int:
+        """How many values the comparison has: its id, its pairs, and the other two if it has them."""
+        return 2 + (self.handbooks is not None) + self.has_matrix
 
     def forget_matrix(self) -> None:
         """Free the lists after the comparison: a release has one matrix per question."""

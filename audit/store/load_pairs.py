@@ -6,6 +6,7 @@ tests/store/test_load_pairs.py treats every pair as suspect and compares the out
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
 from audit.store.comparison_files import CHECK_COLUMNS, ComparisonHead, PairRepair, append_checks, contradictions, raw_pairs_at
 from audit.store.connection import Connection
+from audit.store.other_spellings import OtherSpellings, count_values
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.stage_pairs import READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
 
@@ -119,13 +121,14 @@ class PairLoader:
         form = PairFormat.detect(list(nested.values()))
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
         self.con.execute(CREATE_STAGED_CHECKS)
+        spellings = OtherSpellings(form)
         with PairStager(self.con.cursor(), nested, form).running(self.state.handbooks) as batches:
             yield
             self._lines = [self.reader.add_file(path, "pair") for path in paths]
             self._unparsed = set(range(len(paths))) - set(nested)
             for batch, unparsed in batches:
                 self._unparsed.update(unparsed)
-                self._examine([number for number in batch if number not in self._unparsed], form)
+                self._examine([number for number in batch if number not in self._unparsed], spellings)
         self._finish()
 
     def _is_parseable(self, path: Path) -> bool:
@@ -160,16 +163,22 @@ class PairLoader:
         columns = self.con.execute(FILES, {"first": first, "last": last}).fetchnumpy()
         return {name: np.asarray(column) for name, column in columns.items()}
 
-    def _examine(self, batch: list[int], form: PairFormat) -> None:
+    def _examine(self, batch: list[int], spellings: OtherSpellings) -> None:
         """Decide for each file of a batch which pairs are suspect, and note its conflicts where none is."""
         if not batch:
             return
-        unusable = self._stage_checks(batch[0], batch[-1])
+        unusable, values_of_checks = self._stage_checks(batch[0], batch[-1])
         arrays = _split_by_file(self._arrays(batch[0], batch[-1]))
+        values = spellings.values_of_files(self.con, batch[0], batch[-1])
         for number in batch:
-            head = self._read_head(number, form)
+            head = self._read_head(number, spellings.form)
             pairs = arrays.get(number)
             if head is None or pairs is None or (pairs["question"] != pairs["question"][0]).any():
+                self._unparsed.add(number)
+                continue
+            if spellings.in_file(
+                self.reader.layout.parts["pair"][number], values[number] + values_of_checks[number] + head.n_values
+            ):
                 self._unparsed.add(number)
                 continue
             self._heads[number] = head
@@ -195,20 +204,25 @@ class PairLoader:
         except (ValueError, RecursionError, *UNREADABLE):
             return None
 
-    def _stage_checks(self, first: int, last: int) -> dict[int, list[int]]:
-        """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair."""
+    def _stage_checks(self, first: int, last: int) -> tuple[dict[int, list[int]], Counter[int]]:
+        """Stage the checks of a batch.
+
+        Returns, by file, the positions of pairs with a check that needs a repair, and how many values the checks have.
+        """
         # Checks are always read in Python: few pairs have any, so SQL would not be faster.
         unusable: dict[int, list[int]] = {}
+        values: Counter[int] = Counter()
         staged: list[tuple[int, int, Record]] = []
         for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
             repairs: Repairs = []
             checks = read_checks(text, repairs)
+            values[file] += count_values(text.encode())
             if repairs:
                 unusable.setdefault(file, []).append(position)
             else:
                 staged += [(file, position, check) for check in checks]
         append_checks(self.con, staged)
-        return unusable
+        return unusable, values
 
     def _read_again(self, numbers: list[int]) -> None:
         """Replace suspect pairs, and all pairs of files that DuckDB cannot parse, by pairs read in Python."""

@@ -81,8 +81,8 @@ def _note_absence_and_more(con: Connection, reader: RecordReader) -> None:
             f"{handbook} on {question} ({(text or '')[:MAX_EXAMPLE]!r})" for question, handbook, text in noted[:MAX_EXAMPLES]
         )
         message = (
-            f"answers that say NOT ADDRESSED and more: {len(noted):,}. Whether they are absent is unknown, so they count as neither. "
-            f"State it in their field 'absent': {', '.join(examples)}."
+            f"answers that say NOT ADDRESSED and more: {len(noted):,}. Whether they are absent is unknown, so they count "
+            f"as neither. State it in their field 'absent': {', '.join(examples)}."
         )
         name = reader.layout.name(reader.layout.parts["answer"][0])
         reader.report.findings.append(Finding(name, WHOLE_FILE, NOTED, "absence_and_more", message))
