@@ -277,7 +277,7 @@ class RecordKind:
         return known_fields
 
     def _settle(self, record: Mapping[str, Any], known: Record, rivals: Rivals, repairs: Repairs | None) -> None:
-        """Settle the fields that a record gives twice; where the values differ, reject it, or leave out a field that it can spare."""
+        """Settle the fields that a record gives twice: reject it where values differ, or leave out a field that it can spare."""
         for name, keys in rivals:
             # One spelling may be empty: then another has the value
             if _is_blank(known[name]):

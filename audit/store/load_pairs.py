@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.release.layout import format_suffix, readable_name
 from audit.release.pair_kinds import read_checks
@@ -78,6 +79,9 @@ CONFLICT = "conflicting_pair", "this pair occurs more than once with different l
 FILES_AT_ONCE = 256
 PairArrays = dict[str, Any]
 """The columns of FILES as arrays."""
+Flags = npt.NDArray[np.bool_]
+ABSENT_ON_PRESENT, OTHER_ON_ABSENT = "absent_on_present", "other_on_absent"
+MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,40 @@ class ComparisonCounts:
 
 
 @dataclass
+class LabelsAndAnswers:
+    """How the labels of pairs agree with what is known of their answers. Unscored pairs are in neither of the first four.
+
+    both_present, some_absent        scored pairs, of whose answers both are present, or at least one is an absence
+    absent_on_present                those of both_present that are ABSENT
+    other_on_absent                  those of some_absent that are not ABSENT
+    unknown                          scored pairs with an answer that is unread or not in the release, and none that is an absence
+    unscored                         pairs without a label
+    examples                         the first pairs of absent_on_present and of other_on_absent
+    """
+
+    both_present: int = 0
+    some_absent: int = 0
+    absent_on_present: int = 0
+    other_on_absent: int = 0
+    unknown: int = 0
+    unscored: int = 0
+    examples: dict[str, list[tuple[int, int, int]]] = field(default_factory=lambda: {ABSENT_ON_PRESENT: [], OTHER_ON_ABSENT: []})
+
+    def count(self, pairs: PairArrays, absent: Flags, present: Flags) -> None:
+        """Count pairs, some of which have an `absent` answer, and others two that are `present`."""
+        label = pairs["label"]
+        scored = label >= 0
+        self.unscored += int((~scored).sum())
+        self.both_present += int((present & scored).sum())
+        self.some_absent += int((absent & scored).sum())
+        self.unknown += int((scored & ~present & ~absent).sum())
+        for name, found in ((ABSENT_ON_PRESENT, present & (label == 0)), (OTHER_ON_ABSENT, absent & (label > 0))):
+            setattr(self, name, getattr(self, name) + int(found.sum()))
+            for row in np.flatnonzero(found)[: MAX_EXAMPLES - len(self.examples[name])]:
+                self.examples[name].append((int(pairs["question"][row]), int(pairs["a"][row]), int(pairs["b"][row])))
+
+
+@dataclass
 class PairLoader:
     """Loads the pair files of one release into `pairs`, `readings` and `checks`; files are numbered from 0 in their order."""
 
@@ -107,6 +145,8 @@ class PairLoader:
     """By file the positions that Python must read; all of a file's where it is in `_unparsed`."""
     _unparsed: set[int] = field(default_factory=set)
     _question_files: dict[int, int] = field(default_factory=dict)
+    labels_and_answers: LabelsAndAnswers = field(default_factory=LabelsAndAnswers)
+    _has_duplicates: bool = False
     _repeated: set[int] = field(default_factory=set)
     """Questions in more than one file, or whose file has a pair twice."""
 
@@ -149,7 +189,9 @@ class PairLoader:
         self._read_again(reread)
         if reread or self._repeated:
             self._quarantine_duplicates(reread)
-        self._note_conflicts_again([n for n in reread if n in self._heads and self._heads[n].question >= 0])
+        self._note_conflicts_again(reread)
+        if self._has_duplicates:
+            self._count_labels_again()
         self.con.execute(INSERT_READINGS)
         self.con.execute(INSERT_CHECKS)
         for name in WORKING_COLUMNS | READING_COLUMNS:
@@ -264,6 +306,17 @@ class PairLoader:
                 where, raw = raw_pairs[position]
                 self.reader.requarantine(self._lines[number], where, *(CONFLICT if conflicting else DUPLICATE), raw)
         self._delete_pairs(by_file)
+        self._has_duplicates = bool(by_file)
+
+    def _count_labels_again(self) -> None:
+        """Count the labels of the pairs that are left, since those of quarantined duplicates were counted too."""
+        self.labels_and_answers = LabelsAndAnswers()
+        for first in range(0, len(self._lines), FILES_AT_ONCE):
+            self._count_labels(self._arrays(first, first + FILES_AT_ONCE - 1))
+
+    def _count_labels(self, pairs: PairArrays) -> None:
+        ids = pairs["question"], pairs["a"], pairs["b"]
+        self.labels_and_answers.count(pairs, self.state.either_absent(*ids), self.state.both_present(*ids))
 
     def _note_conflicts_again(self, numbers: list[int]) -> None:
         """`_note_conflicts` for files that were read again, whose pairs are taken from the store many files at a time."""
@@ -276,20 +329,21 @@ class PairLoader:
 
     def _note_conflicts(self, number: int, pairs: PairArrays) -> None:
         """Note where a loaded file contradicts itself: its matrix against its labels, and its answers against its labels."""
-        line, head = self._lines[number], self._heads[number]
-        for message in contradictions(head, self.state.handbooks, pairs):
-            self.reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
-        a, b, label = pairs["a"], pairs["b"], pairs["label"]
-        absent, unparseable = (
-            either(head.question, a, b) for either in (self.state.either_absent, self.state.either_unparseable)
-        )
+        line, head = self._lines[number], self._heads.get(number)
+        # A table of pairs has no head
+        if head is not None and head.question >= 0:
+            for message in contradictions(head, self.state.handbooks, pairs):
+                self.reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
+            head.forget_matrix()
+        question, a, b, label = (pairs[name] for name in ("question", "a", "b", "label"))
+        absent, unparseable = self.state.either_absent(question, a, b), self.state.either_unparseable(question, a, b)
+        self._count_labels(pairs)
         for code, conflict, words in (
             ("label_on_absent_answer", absent & (label > 0), "other than ABSENT although an answer is absent"),
             ("label_on_unread_answer", unparseable & (label >= 0), "although an answer could not be parsed"),
         ):
             if count := int(conflict.sum()):
                 self.reader.note(line, "pairs", NOTED, code, f"{count:,} pairs have a label {words}.")
-        head.forget_matrix()
 
 
 def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
