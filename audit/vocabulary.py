@@ -9,7 +9,7 @@ import difflib
 import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
@@ -256,6 +256,22 @@ def plain(text: str) -> str:
     return "".join(ch for ch in text.casefold() if ch not in " -_\t\r\n")
 
 
+def composed(name: str) -> str:
+    """A name in Unicode's composed form (NFC): `ü` as one character, whether it was typed so or came from a file system as two.
+
+    Names are compared in this form wherever they enter: records of a release, catalogs, file names, arguments, addresses.
+    """
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def same_name(name: str, known: Collection[str]) -> str | None:
+    """The one of `known` that is `name`, in either Unicode form; None where there is none."""
+    if name in known:
+        return name
+    form = composed(name)
+    return next((one for one in known if composed(one) == form), None)
+
+
 def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
     """Every accepted plain spelling of a vocabulary, the words themselves included."""
     return {plain(word): term for term, others in variants.items() for word in (term.value, *others)}
@@ -360,7 +376,9 @@ PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 @lru_cache(1024)
 def nearest(word: str, allowed: tuple[str, ...]) -> str:
     """` Did you mean 'x'?` for the allowed word closest to `word`, or an empty text when none is close."""
-    close = difflib.get_close_matches(word, allowed, n=1)
+    # What reads the same would only puzzle
+    others = [one for one in allowed if composed(one) != composed(word)]
+    close = difflib.get_close_matches(composed(word), others, n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 

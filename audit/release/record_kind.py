@@ -31,7 +31,7 @@ from audit.release.values import (
     vocabulary_term,
     word,
 )
-from audit.vocabulary import plain
+from audit.vocabulary import composed, plain
 
 # -- fields --------------------------------------------------------------------------------------------------
 # What a field of the release format is, the types that it may have, and the fields that several records
@@ -85,6 +85,12 @@ TYPES: Mapping[str, FieldType] = {
 """`word` is a text without spaces around it, `phrases` and `passages` are texts with them, `settings` an object as JSON text."""
 
 
+NAMED_TYPES, NAME_ENDINGS = ("text", "word", "texts"), ("_id", "_ids")
+NAMES = frozenset(
+    ["handbook_a", "handbook_b", "handbooks", "system_a", "system_b", "edition_of", "organ", "center", "topics", "subtopics", "judge", "rater", "strategy", "question_type", "measure", "primary_source", "required_sources", "gold", "gold_sections", "ranked"]
+)
+
+
 @dataclass(frozen=True)
 class Terms:
     """A vocabulary: its terms, how else they may be spelled, and its type in the store (empty: plain text)."""
@@ -133,6 +139,13 @@ class Field:
     def allowed(self) -> tuple[str, ...] | tuple[int, ...]:
         """The only values that it may have; empty: any."""
         return self.terms.allowed if self.terms else self.scores
+
+    @property
+    def is_name(self) -> bool:
+        """Whether its texts name something, so that both Unicode forms of one are the same; others are kept as written."""
+        # The gold of a stress test is an answer
+        listed = self.type == "texts" or self.name != "gold"
+        return self.type in NAMED_TYPES and listed and (self.name.endswith(NAME_ENDINGS) or self.name in NAMES)
 
     @property
     def key(self) -> str:
@@ -253,6 +266,8 @@ class RecordKind:
                 values[key] = read(raw, repairs)
             else:
                 values |= read(raw, repairs)
+        for key in self._name_keys:
+            values[key] = _composed(values[key])
         if self.check:
             self.check(raw, values, repairs)
         if self.whole:
@@ -323,6 +338,10 @@ class RecordKind:
         return tuple(record[name] for name in self.unique) or None
 
     @cached_property
+    def _name_keys(self) -> tuple[str, ...]:
+        return tuple(one.key for one in self.fields if one.column != "" and one.is_name)
+
+    @cached_property
     def id_fields(self) -> Mapping[str, str]:
         """What is named by id -> the field with the id."""
         names = {one.name for one in self.fields}
@@ -390,6 +409,12 @@ def _twice(one: Field, keys: tuple[str, ...]) -> str:
     if len(keys) == 1:
         return f"field '{spelled}' occurs twice"
     return f"'{spelled}' are both the field '{one.name}' and have different values"
+
+
+def _composed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [composed(item) for item in value]
+    return composed(value) if isinstance(value, str) else value
 
 
 def _is_blank(value: Any) -> bool:

@@ -58,7 +58,7 @@ from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import Run, read_run, run_in, store_path, store_problem
 from audit.store.tables import layout as tables_layout
 from audit.store.tables import store_schema
-from audit.vocabulary import concerns
+from audit.vocabulary import composed, concerns
 
 # Must never change: studies refer to the run that they were sampled from by its digest
 DIGEST_SALT = "1"
@@ -230,7 +230,7 @@ def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> di
 
 def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, report: LoadReport, identity: dict[str, str]) -> None:
     terms = manifest.get("terms")
-    run_id = str(manifest.get("run_id") or identity["name"])
+    run_id = composed(str(manifest.get("run_id") or identity["name"]))
     title = " ".join(printable(str(manifest.get("title") or run_id)).split())
     row = {
         "layout": tables_layout(), "run_id": run_id, "title": title, "digest": identity["digest"],

@@ -128,8 +128,12 @@ class LabelsAndAnswers:
         self.unknown += int((scored & ~present & ~absent).sum())
         for name, found in ((ABSENT_ON_PRESENT, present & (label == 0)), (OTHER_ON_ABSENT, absent & (label > 0))):
             setattr(self, name, getattr(self, name) + int(found.sum()))
-            for row in np.flatnonzero(found)[: MAX_EXAMPLES - len(self.examples[name])]:
-                self.examples[name].append((int(pairs["question"][row]), int(pairs["a"][row]), int(pairs["b"][row])))
+            if wanted := MAX_EXAMPLES - len(self.examples[name]):
+                listed = np.flatnonzero(found)
+                # The store gives rows in any order
+                order = np.lexsort((pairs["position"][listed], pairs["file"][listed]))[:wanted]
+                ids = zip(*(pairs[column][listed[order]].tolist() for column in ("question", "a", "b")), strict=True)
+                self.examples[name].extend(ids)
 
 
 @dataclass
@@ -158,7 +162,7 @@ class PairLoader:
         """
         paths = self.reader.layout.parts["pair"]
         nested = {n: path for n, path in enumerate(paths) if self._is_parseable(path)}
-        form = PairFormat.detect(list(nested.values()))
+        form = PairFormat.detect(list(nested.values()), (*self.state.handbooks, *self.state.questions))
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
         self.con.execute(CREATE_STAGED_CHECKS)
         spellings = OtherSpellings(form)
