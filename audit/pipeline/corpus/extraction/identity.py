@@ -13,7 +13,7 @@ from audit.errors import DocumentError
 from audit.release.records import delimiter_of
 from audit.release.values import Reject, boolean, texts
 from audit.text.documents import DEFAULT_PHASE
-from audit.vocabulary import GENERAL, PHASES
+from audit.vocabulary import GENERAL, PHASES, composed
 
 CATALOG_COLUMNS = (
     "file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "licence", "may_be_downloaded", "language",
@@ -93,7 +93,7 @@ def file_name_part(words: str) -> str:
 
 
 def _from_catalog(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mapping[str, str]]) -> Identity:
-    row = catalog.get(pdf.name)
+    row = catalog.get(catalog_key(pdf.name))
     if row is None:
         raise DocumentError("the catalog has no row for it")
     center = row.get("center") or options.center
@@ -103,10 +103,10 @@ def _from_catalog(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Map
 
 
 def _checked_identity(organ: str | None, center: str, phase: str | None, row: Mapping[str, str]) -> Identity:
-    organ, phase = organ or GENERAL, (phase or DEFAULT_PHASE).casefold()
+    organ, center, phase = composed(organ or GENERAL), composed(center), (phase or DEFAULT_PHASE).casefold()
     if phase not in PHASES:
         raise DocumentError(f"phase '{phase}' is not one of {', '.join(PHASES)}")
-    handbook_id = row.get("handbook_id") or "_".join(map(file_name_part, (organ, center, phase)))
+    handbook_id = composed(row.get("handbook_id") or "") or "_".join(map(file_name_part, (organ, center, phase)))
     if not HANDBOOK_ID.fullmatch(handbook_id):
         raise DocumentError(
             f"handbook id '{handbook_id}' cannot be used as a file name: letters, digits, '_', '-' and '.' are allowed"
@@ -133,7 +133,7 @@ def _language(cell: str | None) -> str | None:
 
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
-    """File name -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
+    """File name as `catalog_key` has it -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
     try:
         # Spreadsheet programs begin a CSV file with a byte order mark
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -144,6 +144,11 @@ def read_catalog(path: Path) -> dict[str, dict[str, str]]:
         raise DocumentError(f"{path}: the catalog cannot be read ({error}). Nothing was extracted.") from error
     _check_columns(path, tuple(reader.fieldnames or ()))
     return _rows_by_file(path, rows)
+
+
+def catalog_key(name: str) -> str:
+    """The name by which a file is found in a catalog: without folders, which Windows writes with backslashes, and composed."""
+    return composed(name.replace("\\", "/").rpartition("/")[2])
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
@@ -158,9 +163,15 @@ def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
 def _rows_by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str, str]]:
     by_file: dict[str, dict[str, str]] = {}
     for line, row in enumerate(rows, start=2):
-        if row["file"] in by_file:
+        # Spreadsheet programs leave rows without content
+        if not any(row.values()):
+            continue
+        name = catalog_key(row["file"])
+        if not name:
+            raise DocumentError(f"{path}, line {line}: the column 'file' is empty. Nothing was extracted. Name the file.")
+        if name in by_file:
             raise DocumentError(
                 f"{path}, line {line}: file '{row['file']}' is listed twice. Nothing was extracted. Remove one of its rows."
             )
-        by_file[row["file"]] = row
+        by_file[name] = row
     return by_file
