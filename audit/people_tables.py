@@ -32,6 +32,7 @@ INVISIBLE_ENDS = re.compile(f"^(?:{INVISIBLE.pattern}|\\s)+|(?:{INVISIBLE.patter
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
 WHOLE_NUMBER = re.compile(r"(\d+)\.0+")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+CSV = "a CSV table"
 WORKBOOK = b"PK\x03\x04"
 csv.field_size_limit(2**27)
 
@@ -90,13 +91,15 @@ def plain_name(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", visible(name)).casefold()
 
 
-def visible(text: str) -> str:
-    """`text` without what nobody can see at its ends: blanks of every kind, zero-width characters, byte order marks.
-
-    In composed form (NFC), so that a letter with its accent is one character wherever it was typed.
-    """
+def trimmed(text: str) -> str:
+    """`text` without what nobody can see at its ends: blanks of every kind, zero-width characters, byte order marks."""
     # The first test takes a tenth of the time, and nearly every cell passes it
-    return text.strip() if text.isascii() else unicodedata.normalize("NFC", INVISIBLE_ENDS.sub("", text))
+    return text.strip() if text.isascii() else INVISIBLE_ENDS.sub("", text)
+
+
+def visible(text: str) -> str:
+    """`text` trimmed, in composed form (NFC), so that a letter with its accent is one character wherever it was typed."""
+    return trimmed(text) if text.isascii() else unicodedata.normalize("NFC", trimmed(text))
 
 
 def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -153,8 +156,12 @@ def text_lines(text: str) -> list[tuple[int, str]]:
 
 def read_csv(path: Path, source: Source, known: Known) -> PeopleTable:
     """The table in a file of comma, semicolon or tab separated values, see `csv_lines` and `table_of`."""
-    kind = "a CSV table"
-    return table_of(csv_lines(text_of(read_bytes(path, source, kind), source, kind), source, known), source)
+    return csv_table(read_bytes(path, source, CSV), source, known)
+
+
+def csv_table(data: bytes, source: Source, known: Known) -> PeopleTable:
+    """The table in the content of such a file."""
+    return table_of(csv_lines(text_of(data, source, CSV), source, known), source)
 
 
 def csv_lines(text: str, source: Source, known: Known) -> Lines:

@@ -174,11 +174,12 @@ def report_json(
 ) -> str:
     """An object with source, counts, population (why there are no figures of it, or null) and the tables of the report.
 
-    `file` has the ratings of a labels file, used and left out; it is missing for a study. What is undefined is null, with its note in the same row. `other` names the baseline; the comparison with it is in `beside`.
+    `file` has the ratings of a labels file, used and left out; it is missing for a study. What is undefined is null, with its
+    note in the same row. `other` names the baseline; the comparison with it is in `beside`.
     """
     tables = report.tables | ({} if baseline is None else {COMPARISON: baseline[1]})
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
-    about = {"source": source, "counts": report.counts, "population": report.population or None}
+    about: dict[str, object] = {"source": source, "counts": report.counts, "population": report.population or None}
     about |= {} if baseline is None else {"other": baseline[0]}
     about |= {} if file is None else {"file": file.as_record()}
     return json.dumps({**about, **rows}, ensure_ascii=False, indent=1)

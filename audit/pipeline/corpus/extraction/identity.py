@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.errors import DocumentError
-from audit.release.records import delimiter_of
+from audit.people_tables import PeopleTable, Source, read_csv, trimmed
 from audit.release.values import Reject, boolean, texts
 from audit.text.documents import DEFAULT_PHASE
 from audit.vocabulary import GENERAL, PHASES
@@ -134,16 +132,10 @@ def _language(cell: str | None) -> str | None:
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
     """File name -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
-    try:
-        # Spreadsheet programs begin a CSV file with a byte order mark
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            text = file.read()
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
-        rows = [{name: (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DocumentError(f"{path}: the catalog cannot be read ({error}). Nothing was extracted.") from error
-    _check_columns(path, tuple(reader.fieldnames or ()))
-    return _rows_by_file(path, rows)
+    # NFC is left to the comparison with file names, which no table may change
+    table = read_csv(path, Source(str(path), "Nothing was extracted.", DocumentError), CATALOG_COLUMNS.__contains__)
+    _check_columns(path, tuple(table.columns))
+    return _rows_by_file(path, table)
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
@@ -155,12 +147,12 @@ def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
         raise DocumentError(f"{path}: {problem}. {allowed} Nothing was extracted.")
 
 
-def _rows_by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str, str]]:
+def _rows_by_file(path: Path, table: PeopleTable) -> dict[str, dict[str, str]]:
     by_file: dict[str, dict[str, str]] = {}
-    for line, row in enumerate(rows, start=2):
-        if row["file"] in by_file:
-            raise DocumentError(
-                f"{path}, line {line}: file '{row['file']}' is listed twice. Nothing was extracted. Remove one of its rows."
-            )
-        by_file[row["file"]] = row
+    for row in table.rows:
+        cells = {name: trimmed(cell) for name, cell in row.cells.items()}
+        if not cells["file"] or cells["file"] in by_file:
+            fault = f"file '{cells['file']}' is listed twice" if cells["file"] else "it names no file"
+            raise DocumentError(f"{path}, {row.place}: {fault}. Nothing was extracted. Remove or correct this row.")
+        by_file[cells["file"]] = cells
     return by_file
