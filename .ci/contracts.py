@@ -154,6 +154,7 @@ CONTRACTS = [
             "evaluation",
             "text | stats",
             "tables",
+            "people_tables",
             "settings | terms | model_family | vocabulary | optional_imports | formatting | atomic_io | logs | commands",
             "errors",
         ],

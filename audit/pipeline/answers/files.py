@@ -12,6 +12,7 @@ from typing import Any
 
 from audit.atomic_io import atomic_file, write_atomic
 from audit.errors import AuditError, describe_error
+from audit.people_tables import strict_json
 from audit.pipeline.answers.citations import CitationRecord, Quote, citation_records
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, question_handbook_pairs
 from audit.pipeline.answers.unreadable import unseen_text
@@ -110,7 +111,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, dict(json.loads(line))
+                    yield number, dict(strict_json(line))
     except (OSError, EOFError, ValueError, TypeError) as error:
         where = f"{path}, after line {number}" if number else str(path)
         raise AuditError(f"{where}: it cannot be read ({describe_error(error)}). {NOTHING}") from None

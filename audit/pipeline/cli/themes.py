@@ -14,8 +14,9 @@ from pathlib import Path
 import pandas as pd
 
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
-from audit.errors import AuditError, ThemesError, describe_error
+from audit.errors import AuditError, ThemesError
 from audit.jobs.progress import Progress as JobProgress
+from audit.people_tables import Source, read_bytes, text_lines, text_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.pipeline.embedding.vectors import Progress
@@ -35,6 +36,7 @@ from audit.store.connection import open_store
 from audit.store.runs import Run, find_run
 
 BAR_WIDTH = 30
+PHRASES = "a text with one phrase per line"
 ABOUT = """The taxonomy is one file, FILE.json, and its map another, FILE.parquet; each has its sha256 next to it. The same
 phrases, options, seed, threads and versions give the same bytes.
 
@@ -162,12 +164,9 @@ def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[di
 
 
 def _phrases_in(path: Path) -> dict[str, int]:
-    try:
-        # utf-8-sig: some editors begin a file with a byte order mark, which would be part of the first phrase
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ThemesError(f"{path} cannot be read ({describe_error(error)}). Nothing was done.") from error
-    return Counter(line.strip() for line in lines if line.strip())
+    source = Source(str(path), "Nothing was done.", ThemesError)
+    text = text_of(read_bytes(path, source, PHRASES), source, PHRASES)
+    return Counter(line.strip() for _, line in text_lines(text))
 
 
 def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[str, int]) -> Encoder:

@@ -94,7 +94,7 @@ EXTRACTION_CODE = (
     "text/language.py",
     "text/statements.py",
 )
-QUESTIONS_CODE = ("pipeline/corpus/questions", "pipeline/embedding")
+QUESTIONS_CODE = ("people_tables.py", "pipeline/corpus/questions", "pipeline/embedding")
 
 
 @dataclass

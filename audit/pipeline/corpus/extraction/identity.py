@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.errors import DocumentError
-from audit.release.records import delimiter_of
+from audit.people_tables import PeopleTable, Source, read_csv, trimmed
 from audit.release.values import Reject, boolean, texts
 from audit.text.documents import DEFAULT_PHASE
 from audit.vocabulary import GENERAL, PHASES, composed
@@ -134,16 +132,9 @@ def _language(cell: str | None) -> str | None:
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
     """File name as `catalog_key` has it -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
-    try:
-        # Spreadsheet programs begin a CSV file with a byte order mark
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            text = file.read()
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
-        rows = [{name: (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DocumentError(f"{path}: the catalog cannot be read ({error}). Nothing was extracted.") from error
-    _check_columns(path, tuple(reader.fieldnames or ()))
-    return _rows_by_file(path, rows)
+    table = read_csv(path, Source(str(path), "Nothing was extracted.", DocumentError), CATALOG_COLUMNS.__contains__)
+    _check_columns(path, tuple(table.columns))
+    return _rows_by_file(path, table)
 
 
 def catalog_key(name: str) -> str:
@@ -160,18 +151,13 @@ def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
         raise DocumentError(f"{path}: {problem}. {allowed} Nothing was extracted.")
 
 
-def _rows_by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str, str]]:
+def _rows_by_file(path: Path, table: PeopleTable) -> dict[str, dict[str, str]]:
     by_file: dict[str, dict[str, str]] = {}
-    for line, row in enumerate(rows, start=2):
-        # Spreadsheet programs leave rows without content
-        if not any(row.values()):
-            continue
-        name = catalog_key(row["file"])
-        if not name:
-            raise DocumentError(f"{path}, line {line}: the column 'file' is empty. Nothing was extracted. Name the file.")
-        if name in by_file:
-            raise DocumentError(
-                f"{path}, line {line}: file '{row['file']}' is listed twice. Nothing was extracted. Remove one of its rows."
-            )
-        by_file[name] = row
+    for row in table.rows:
+        cells = {name: trimmed(cell) for name, cell in row.cells.items()}
+        name = catalog_key(cells["file"])
+        if not name or name in by_file:
+            fault = f"file '{cells['file']}' is listed twice" if name else "it names no file"
+            raise DocumentError(f"{path}, {row.place}: {fault}. Nothing was extracted. Remove or correct this row.")
+        by_file[name] = cells
     return by_file
