@@ -57,14 +57,16 @@ class CheckKind(StrEnum):
 
 
 class Parse(StrEnum):
-    """How a judge's reply was parsed: as the requested JSON, as faulty JSON, as a label in its text, or not at all.
+    """How a judge's reply was parsed: as the requested JSON, as faulty JSON, by its label alone, from prose, or not at all.
 
-    RULES: no model was asked.
+    LABEL: the label's own field in an object that is broken elsewhere. PROSE: a reply without an object that is the label, or
+    states it on a line of its own. RULES: no model was asked.
     """
 
     STRICT = "strict"
     LENIENT = "lenient"
     LABEL = "label"
+    PROSE = "prose"
     NONE = "none"
     RULES = "rules"
 

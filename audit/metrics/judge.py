@@ -31,9 +31,9 @@ FIGURE_WORDS = {
     "unread": "Unreadable at least once", "beyond repeat": "Another label, more than when nothing is changed",
 }  # fmt: skip
 PARSE_WORDS = {
-    "strict": "as the JSON that was requested", "lenient": "as JSON with faults", "label": "only the label, found in the text",
-    "none": "not readable", "rules": "no model: plain rules", NOT_STATED: "not reported by the release",
-    "(all)": "all unscored pairs",
+    "strict": "as the JSON that was requested", "lenient": "as JSON with faults", "label": "only the label, from broken JSON",
+    "prose": "from prose: the label without JSON", "none": "not readable", "rules": "no model: plain rules",
+    NOT_STATED: "not reported by the release", "(all)": "all unscored pairs",
 }  # fmt: skip
 
 CHECKS_SQL = """
@@ -192,7 +192,8 @@ def _beyond_repeat(counts: pd.DataFrame) -> dict[str, Any]:
 def judge_reading(con: Connection) -> pd.DataFrame:
     """How the judge's replies were parsed: as requested, leniently, or not at all, with the reasons.
 
-    strict: the reply was the JSON asked for. lenient: JSON with faults. label: only the label was recognised in the text.
+    strict: the reply was the JSON asked for. lenient: JSON with faults. label: only the label's field of broken JSON.
+    prose: no JSON, and the reply is the label or states it on a line of its own.
     none: nothing was recognised, and the pair is unscored. rules: no model was asked. not said: the release does not report
     it. The release may report why a pair is unscored. Pre-screened pairs were not put to the judge and are in no count.
 

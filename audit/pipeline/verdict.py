@@ -11,7 +11,7 @@ class Verdict:
 
     `label` is one of the five labels, or None: unscored, with the `reason` (a label is never guessed). `significance` (low,
     medium, high) goes with DIVERGENT and CONTRADICTORY only. `parse` tells how the reply was read: strict, lenient, label (only
-    the label was recognised), none (nothing was), or rules (no model was asked).
+    the label's field, of a broken object), prose (a label without an object), none (nothing was), or rules (no model was asked).
     """
 
     label: str | None

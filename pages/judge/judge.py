@@ -20,7 +20,7 @@ from audit.previews import judged_by_rules, precision_sentences
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill
-from audit.vocabulary import ABSTAINED
+from audit.vocabulary import ABSTAINED, Parse
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -91,6 +91,9 @@ def replies_section(run: Run, reading: pd.DataFrame) -> None:
     else:
         rows = read[read["count"] > 0]
         sections.rows(run, READING, rows)
+        if prose := rows.loc[rows["name"] == Parse.PROSE, "count"].sum():
+            template = "{n} labels were read from prose: the reply was the label, or stated it on a line of its own."
+            counts(run, template, n=f"{prose:,}")
     rows = unscored[unscored["count"] > 0]
     if rows.empty:
         counts(run, "No pair is unscored.")

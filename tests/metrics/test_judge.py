@@ -13,7 +13,7 @@ from tests.support.loading import load
 
 TABLE = """
     q1 kidney ab=DIVERGENT!strict+swap:CONSISTENT ac=CONSISTENT!strict+swap:CONSISTENT bc=UNSCORED!none:cut+swap:ABSENT
-    q2 kidney ab=COMPLEMENTARY!lenient+swap:DIVERGENT  ac=COMPLEMENTARY!label+swap:CONSISTENT  bc=ABSENT!strict+swap:UNSCORED
+    q2 kidney ab=COMPLEMENTARY!lenient+swap:DIVERGENT  ac=COMPLEMENTARY!label+swap:CONSISTENT  bc=ABSENT!prose+swap:UNSCORED
     q3 kidney ab=UNSCORED!none:cut  ac=UNSCORED!none:empty  bc=CONSISTENT!strict+repeat:CONSISTENT  d=absent
 """
 
@@ -54,7 +54,8 @@ def test_a_release_that_does_not_say_how_replies_were_read_has_no_such_shares(st
 def test_ways_of_reading_and_reasons_are_shares_of_all_pairs_asked(store):
     table = judge_reading(store(TABLE)).set_index(["part", "name"])
     counted = table["count"].to_dict()
-    assert [counted["read", name] for name in ("strict", "lenient", "label", "none", "rules", "not said")] == [4, 1, 1, 3, 0, 0]
+    names = ("strict", "lenient", "label", "prose", "none", "rules", "not said")
+    assert [counted["read", name] for name in names] == [3, 1, 1, 1, 3, 0, 0]
     assert (counted["unscored", "(all)"], counted["unscored", "cut"], counted["unscored", "empty"]) == (3, 2, 1)
     assert set(table["of"]) == {9}
 

@@ -42,6 +42,14 @@ def test_a_run_without_checks_shows_no_figure_and_the_complete_command(run, open
     assert "protocol, prompts and server are unknown" in words_on(at)
 
 
+def test_labels_read_from_prose_are_counted_apart(load_run, open_page):
+    load_run("q1 kidney ab=DIVERGENT!prose ac=CONSISTENT!strict bc=ABSENT!prose")
+    at = open_page("judge")
+    read = table_with(at, "name").set_index("name")["count"]
+    assert read.to_dict() == {"as the JSON that was requested": 1, "from prose: the label without JSON": 2}
+    assert "2 labels were read from prose" in words_on(at)
+
+
 def test_parse_statuses_and_reasons_have_their_counts(load_run, open_page):
     load_run(CHECKED)
     at = open_page("judge")

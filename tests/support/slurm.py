@@ -45,6 +45,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 KillWait=1
 MinJobAge=600
+MaxArraySize=4
 NodeName={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=500 State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """

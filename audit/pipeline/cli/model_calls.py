@@ -24,7 +24,7 @@ from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits, StoppedError
 from audit.pipeline.llm.probe import find_model, probe_endpoint
 from audit.pipeline.llm.runner import CallStats, run_calls
-from audit.pipeline.llm.shards import ShardCount, collect_replies, read_batch, write_batch
+from audit.pipeline.llm.shards import ShardCount, collect_replies, max_array_size, read_batch, sbatch_commands, write_batch
 from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, ask_stages
 from audit.release.journal_files import Reply, journal_path, journal_plan
 from audit.settings import Settings
@@ -191,9 +191,17 @@ def emit_batch(folder: Path, shards: int, task: LlmTask, replies: Replies) -> st
     if not stage:
         return "Every call is answered already. Nothing was written. Write the result with --parse-again."
     sizes = write_batch(calls, folder, shards, {"stage": stage, "plan": task.plan()}, task.model)
+    limit = max_array_size()
+    jobs, script = -(-len(sizes) // limit), "sbatch ask.sbatch"
+    note_on_jobs = ""
+    if jobs > 1:
+        script = "bash submit.sh"
+        note_on_jobs = (
+            f"SLURM allows {limit:,} tasks in one array (MaxArraySize), so submit.sh submits the shards as {jobs:,} array jobs.\n"
+        )
     return (
         f"{folder}: {sum(sizes):,} requests of stage '{stage}' in {len(sizes):,} shards, complete {task.unit} in each.\n"
-        f"On the cluster:  cd {shlex.quote(str(folder))} && sbatch ask.sbatch\n"
+        f"{note_on_jobs}On the cluster:  cd {shlex.quote(str(folder))} && {script}\n"
         "Then collect them with the same command and --collect in place of --emit-batch."
     )
 
@@ -253,8 +261,8 @@ def _collected_text(folder: Path, counts: list[ShardCount]) -> str:
     incomplete = [shard for shard in counts if shard.missing or shard.outcomes[CALL_FAILED]]
     lines += map(_shard_text, incomplete)
     if incomplete:
-        tasks = ",".join(str(shard.shard) for shard in incomplete)
-        lines.append(f"Request the rest:  cd {shlex.quote(str(folder))} && sbatch --array={tasks} ask.sbatch")
+        commands = sbatch_commands([shard.shard for shard in incomplete], max_array_size())
+        lines.append(f"Request the rest:  cd {shlex.quote(str(folder))} && {' && '.join(commands)}")
     return "\n".join(lines)
 
 

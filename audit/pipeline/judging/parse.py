@@ -1,25 +1,29 @@
 """The judge's replies: what is asked for, by template, and their parsing.
 
-A reply is read as the JSON that was asked for, as JSON with faults, as a label in the text, or not at all: then the pair is
-unscored, with the reason. Nothing here ever falls back on a default label.
+A reply is read as the JSON that was asked for, as JSON with faults, by the label's field of broken JSON, as prose that states
+one label beyond doubt, or not at all: then the pair is unscored, with the reason. Nothing here falls back on a default label.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
 from audit.pipeline.llm.calls import CUT, Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, faulty, read_reply
+from audit.pipeline.llm.reply_models import GOES_ON, ReplyModel, ReplyReading, cleaned, faulty, read_reply, spelled
 from audit.pipeline.llm.reply_text import (
     clean_text,
-    without_fences,
+    says_more,
+    stated_term,
+    visible,
+    words_of,
 )
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
@@ -42,6 +46,8 @@ MAX_REASONING, MAX_TOPIC = 700, 120
 # Far above what the schema allows; only a reply that ignores the schema is shortened.
 MAX_TEXT = 4_000
 NO_LABEL, SEVERAL = "no label", "several labels"
+IN_PROSE = "label in running text"
+T = TypeVar("T")
 
 # How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
 SPELLINGS = {word: label for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
@@ -49,7 +55,7 @@ SPELLINGS = {word: label for word, label in LABEL_SPELLINGS.items() if not word.
 
 def _label(value: Any) -> Label:
     """The label that a value spells. Raises ValueError if it spells none."""
-    label = SPELLINGS.get(plain(value)) if isinstance(value, str) else None
+    label = SPELLINGS.get(plain(visible(value))) if isinstance(value, str) else None
     if label is None:
         raise ValueError(NO_LABEL)
     return label
@@ -71,8 +77,10 @@ Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
 class PresenceReply(ReplyModel):
     """Whether an answer addresses its question."""
 
-    repairable = False
-    addressed: Literal["YES", "NO"]
+    keys = ("addressed",)
+    addressed: Annotated[
+        Literal["YES", "NO"], spelled(lambda value: visible(value).strip().upper() if isinstance(value, str) else None)
+    ]
 
 
 # A model writes the keys in this order, so the reasoning comes before the label that it leads to. One fixed schema for each
@@ -80,7 +88,7 @@ class PresenceReply(ReplyModel):
 class VerdictReply(ReplyModel):
     """The label with its reasons."""
 
-    keys, repairable = ("classification",), False
+    keys = ("classification",)
     reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_TEXT)]
     classification: Classification
     divergence_topic: Annotated[Topic | None, faulty(_topic)]
@@ -124,14 +132,16 @@ def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 # -- reading a reply ----------------------------------------------------------------------------------------------------
 
 
-JSON_LABEL = re.compile(r'(?<!\\)"classification"\s*:\s*"([A-Za-z]+)"')
-STATED_LABEL = re.compile(r"\b(?:classification|label|verdict)[\"'`*_\s]*(?:\bis\b|:|=)[\"'`*_\s]*([A-Za-z]+)", re.IGNORECASE)
-# Capitals only: in running text "consistent", "divergent" and "absent" are ordinary words.
-LABEL_IN_CAPITALS = re.compile(
-    rf"(?P<negated>(?:\b(?:not|never|neither|nor|no|than)|n't)\s+(?:\w+\s+){{0,2}})?\b(?P<label>{'|'.join(LABELS)})\b"
-)
-YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-ADDRESSED = re.compile(r'(?<!\\)"addressed"\s*:\s*"(yes|no)"', re.IGNORECASE)
+# A field of an object that is broken elsewhere: complete, and neither escaped, as in a text on it, nor followed by more words.
+FIELD = r"""[{{,"]\s*"{name}"\s*:\s*"([A-Za-z]+)"\s*(?=,\s*"|,?\s*\}}|,?\s*\Z)"""
+LABEL_FIELD, ADDRESSED_FIELD = (re.compile(FIELD.format(name=name)) for name in ("classification", "addressed"))
+LABEL_NAMES = ("classification", "label", "verdict", "answer")
+STATEMENT_NAMES = (*LABEL_NAMES, *(f"final {name}" for name in LABEL_NAMES))
+DETAIL_NAMES = ("significance", "clinical significance", "topic", "divergence topic")
+ADDRESSED_NAMES = ("addressed", "answer", "final answer")
+# In prose only the words of the vocabulary: "agree" and "missing" are words of any sentence.
+LABEL_WORDS = {plain(label): label for label in LABELS}
+YES_NO = {"yes": True, "no": False}
 
 
 @dataclass(frozen=True)
@@ -167,8 +177,10 @@ def read_verdict(reply: Reply, template: str) -> Verdict:
         return _verdict(reading.values[0], Parse.STRICT)
     # A model that answers twice is believed only if both answers agree. Text before an object prepares it; text after it may
     # take it back.
-    labels = {value.classification for value in reading.values} | _labels_in_capitals(reading.after)
-    return _verdict(reading.values[-1], Parse.LENIENT) if len(labels) == 1 else _unscored(SEVERAL)
+    labels = {value.classification for value in reading.values}
+    if len(labels) > 1 or words_of(reading.after) & LABEL_WORDS.keys():
+        return _unscored(SEVERAL)
+    return _unscored(GOES_ON) if reading.goes_on else _verdict(reading.values[-1], Parse.LENIENT)
 
 
 def read_presence(reply: Reply) -> Presence:
@@ -176,27 +188,22 @@ def read_presence(reply: Reply) -> Presence:
     reading = read_reply(PresenceReply, reply)
     if reading.reason:
         return Presence(None, Parse.NONE, reading.reason)
-    if reading.parse is Parse.STRICT:
-        return Presence(reading.values[0].addressed == "YES")
-    # Also from an object that is broken elsewhere: the field itself is complete.
-    quoted = {word.lower() for word in ADDRESSED.findall(reading.text)}
-    if len(quoted) == 1:
-        return Presence(quoted == {"yes"}, Parse.LENIENT)
-    if reading.cut:
-        return Presence(None, Parse.NONE, CUT)
-    words = YES_NO.findall(without_fences(reading.text))
-    stated = {word.lower() for word in words}
-    if len(stated) == 2:
-        stated = {word.lower() for word in words if word.isupper()}  # "YES: there is no need to wait" means YES
-    if len(stated) == 1:
-        return Presence(stated == {"yes"}, Parse.LABEL)
-    return Presence(None, Parse.NONE, SEVERAL if words else NO_LABEL)
+    stated = {value.addressed for value in reading.values}
+    if len(stated) == 1 and not (reading.unread or reading.goes_on):
+        return Presence(stated == {"YES"}, reading.parse)
+    if reading.found:
+        return Presence(None, Parse.NONE, SEVERAL if len(stated) > 1 else GOES_ON if stated else NO_LABEL)
+    addressed, parse = _from_text(reading, ADDRESSED_FIELD, YES_NO, ADDRESSED_NAMES, YES_NO)
+    if addressed is not None:
+        return Presence(addressed, parse)
+    several = YES_NO.keys() <= words_of(reading.text)
+    return Presence(None, Parse.NONE, CUT if reading.cut else SEVERAL if several else NO_LABEL)
 
 
 def read_details(reply: Reply) -> DisagreementDetails:
     """The details in a reply to `extract`."""
     reading = read_reply(DetailsReply, reply)
-    details, reason = reading.only(SEVERAL if reading.values else NO_LABEL)
+    details, reason = reading.only_verdict(SEVERAL if reading.values else NO_LABEL)
     if details is None:
         return DisagreementDetails(None, None, Parse.NONE, reason)
     significance = details.clinical_significance
@@ -214,26 +221,32 @@ def is_readable(call: Call, reply: Reply) -> bool:
 
 def _verdict_from_text(reading: ReplyReading[VerdictReply]) -> Verdict:
     """The one label in a text without a usable object; the other fields stay empty."""
-    labels = _spelled(JSON_LABEL.findall(reading.text))
-    bare = without_fences(reading.text)
-    if not labels and reading.cut:
+    label, parse = _from_text(reading, LABEL_FIELD, SPELLINGS, STATEMENT_NAMES, LABEL_WORDS)
+    if label is not None:
+        return Verdict(str(label), parse=parse)
+    if reading.cut:
         return _unscored(CUT)
-    if not labels and not bare.startswith("{"):  # in a broken object, a label inside the reasoning is not a verdict
-        labels = _spelled(STATED_LABEL.findall(bare)) or _spelled([bare.strip(" .*_`\"'")]) or _labels_in_capitals(bare)
-    if len(labels) == 1:
-        return Verdict(str(labels.pop()), parse=Parse.LABEL)
-    return _unscored(SEVERAL if labels else NO_LABEL)
+    named = len(_labels_in_capitals(reading.text))
+    return _unscored(SEVERAL if named > 1 else IN_PROSE if named else NO_LABEL)
 
 
-def _spelled(words: list[str]) -> set[Label]:
-    return {SPELLINGS[plain(word)] for word in words if plain(word) in SPELLINGS}
+def _from_text(
+    reading: ReplyReading[Any], field: re.Pattern[str], spellings: Mapping[str, T], names: Iterable[str], words: Mapping[str, T]
+) -> tuple[T | None, Parse]:
+    """The one term of a text without a usable object, and how it was read: from a field of a broken object, or from prose."""
+    text = reading.text
+    if "{" in text:
+        terms = {spellings.get(plain(word)) for word in field.findall(text)}
+        after = text.rpartition("}")[2] if "}" in text else ""
+        certain = len(terms) == 1 and not (reading.objects or says_more(after))
+        return (terms.pop() if certain else None), Parse.LABEL
+    # What a text that was cut off would have said next, nobody knows.
+    return (None if reading.cut else stated_term(text, names, DETAIL_NAMES, words)), Parse.PROSE
 
 
 def _labels_in_capitals(value: Any) -> set[Label]:
-    """The labels that a text gives in capitals without negating them."""
-    if not isinstance(value, str):
-        return set()
-    return {Label(match["label"]) for match in LABEL_IN_CAPITALS.finditer(value) if not match["negated"]}
+    """The labels that a text has in capitals: in running text "consistent" and "absent" are ordinary words."""
+    return {label for label in LABELS if re.search(rf"\b{label}\b", value)} if isinstance(value, str) else set()
 
 
 def _verdict(value: VerdictReply, parse: Parse) -> Verdict:

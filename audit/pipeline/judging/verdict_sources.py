@@ -39,8 +39,9 @@ class JudgingSummary(Summary):
     def sentence(self) -> str:
         """The counts in one sentence."""
         abstained = f" (the judge abstained on {self.abstained:,})" if self.abstained else ""
+        prose = f" (read from prose: {self.parse[Parse.PROSE]:,})" if self.parse[Parse.PROSE] else ""
         return (
-            f"{self.counts['judged']:,} pairs judged, {self.counts['prescreened']:,} ABSENT without asking, "
+            f"{self.counts['judged']:,} pairs judged{prose}, {self.counts['prescreened']:,} ABSENT without asking, "
             f"{self.reasons.total():,} unscored{abstained}, {self.not_asked:,} not asked."
         )
 

@@ -152,7 +152,7 @@ def _read_completion(key: str, attempt: int, response: Response) -> Reply:
         key,
         outcome,
         attempt,
-        text=_storable(choice["message"].get("content")),
+        text=_storable(_content_text(choice["message"].get("content"))),
         finish_reason=_storable(finish_reason),
         status=response.status,
         error=f"the server ended it with {finish_reason}" if outcome == FAILED else _thinking_note(choice["message"]),
@@ -168,6 +168,14 @@ def _first_choice(body: Any) -> dict[str, Any] | None:
     return first if isinstance(first, dict) and isinstance(first.get("message"), dict) else None
 
 
+def _content_text(content: Any) -> Any:
+    """The text of a message; some servers send it in parts, of which those of thinking are no part of the answer."""
+    if not isinstance(content, list):
+        return content
+    parts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else part for part in content]
+    return "".join(part for part in parts if isinstance(part, str)) or None
+
+
 def _storable(text: Any) -> str | None:
     """Half a surrogate pair is allowed in JSON but in no file: it becomes the replacement character."""
     if not isinstance(text, str) or text.isascii():
@@ -178,7 +186,7 @@ def _storable(text: Any) -> str | None:
 def _thinking_note(message: Mapping[str, Any]) -> str | None:
     # Thinking is never the answer; noted, because an empty reply would otherwise be inexplicable.
     thinking = message.get("reasoning") or message.get("reasoning_content")
-    if thinking and not (_storable(message.get("content")) or "").strip():
+    if thinking and not (_storable(_content_text(message.get("content"))) or "").strip():
         return "the text is in `reasoning` and the content is empty: thinking is on"
     return None
 

@@ -5,7 +5,7 @@ A task declares its reply once, as a `ReplyModel`: the schema that a server gets
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import getitem
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
@@ -17,14 +17,19 @@ from audit.pipeline.llm.reply_text import (
     JsonMatch,
     clean_text,
     json_objects,
+    relaxed_json,
     repaired_object,
+    says_more,
+    texts_of,
     unreadable_reason,
     whole_object,
     without_thinking,
+    words_of,
 )
 from audit.release.journal_files import Reply
-from audit.vocabulary import Parse
+from audit.vocabulary import Parse, plain
 
+GOES_ON = "text after the verdict"
 FAULTY = "faulty"
 """The context of validating an object that may have faults; without it, an object must obey its model in every point."""
 SCHEMA_KEYWORDS = ("type", "properties", "required", "additionalProperties", "items", "maxItems", "maxLength", "enum")
@@ -134,6 +139,16 @@ class ReplyReading(Generic[M]):
     text: str = ""
     after: str = ""
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether words follow the last object: they may take back what it says."""
+        return says_more(self.after)
+
+    def only_verdict(self, missing: str) -> tuple[M | None, str | None]:
+        """The same as `only` for a verdict, which what follows may take back."""
+        value, reason = self.only(missing)
+        return (None, GOES_ON) if value is not None and self.goes_on else (value, reason)
+
     def only(self, missing: str) -> tuple[M | None, str | None]:
         """The value of a reply with one object, or None and why: of two objects it is unclear which one is meant."""
         if self.reason:
@@ -147,7 +162,8 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     """What a reply has of `model`; `asked`: what was asked for, if that is less.
 
     Objects may stand among thinking, code fences and chatter, and their fields may have faults as far as the model reads them.
-    A text without such an object is repaired where its punctuation alone is broken, and believed if it then obeys the model.
+    In a text without such an object, comments and commas too many are left out. What is then left of it is repaired where its
+    punctuation alone is broken, and believed if it then obeys the model.
     """
     if reason := unreadable_reason(reply):
         return ReplyReading(reason=reason)
@@ -157,10 +173,18 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
     whole = whole_object(text)
     matches = json_objects(text) if whole is None else [JsonMatch(whole, "")]
     found = [match.value for match in matches if model.recognises(match.value)]
+    if not found and whole is not None and len(whole) == 1 and _read(asked, inner := next(iter(whole.values())), None):
+        # An object under a name of the model's own
+        found = [inner]
+    after, comments = matches[-1].after if matches else "", ""
+    if not (found or cut):
+        relaxed, comments = relaxed_json(text)
+        found = [match.value for match in json_objects(relaxed) if model.recognises(match.value)]
+        after = text.rpartition("}")[2] if found else after
     repaired = repaired_object(text) if model.repairable and not (found or cut) else None
     if repaired is not None and _read(asked, repaired, None):
         found = [repaired]
-    values = [_read(model, value) for value in found]
+    values = [None if _is_disputed(value, comments, model) else _read(model, value) for value in found]
     return ReplyReading(
         tuple(found),
         tuple(value for value in values if value is not None),
@@ -170,8 +194,22 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
         objects=len(matches),
         whole=whole is not None,
         text=text,
-        after=matches[-1].after if matches else "",
+        after=after,
     )
+
+
+def _is_disputed(value: Mapping[str, Any], comments: str, model: type[ReplyModel]) -> bool:
+    """Whether a comment in an object names a term of its schema that the object itself does not: `"part", // or none`."""
+    terms = {plain(term) for term in _terms(model.schema_to_send())}
+    return bool(words_of(comments) & terms - {plain(text) for text in texts_of(value)}) if comments else False
+
+
+def _terms(schema: Any) -> Iterator[str]:
+    """The words of all lists of allowed values in a schema."""
+    if isinstance(schema, Mapping):
+        yield from (term for term in schema.get("enum", ()) if isinstance(term, str))
+    for part in schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ():
+        yield from _terms(part)
 
 
 def _read(model: type[M], value: Any, context: str | None = FAULTY) -> M | None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import string
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from json_repair import repair_json
 
 from audit.pipeline.llm.calls import ANSWERED, CUT
 from audit.release.journal_files import Reply
+from audit.vocabulary import plain
 
+T = TypeVar("T")
 EMPTY, THINKING = "empty", "thinking only"
 # A text with more opening braces than this is not a reply, and trying each of them takes time.
 MAX_BRACES = 50
@@ -22,6 +26,23 @@ FENCE = re.compile(r"```\w*")
 # What only separates values in JSON; a sign and a decimal point are part of a number. An escaped line break is white space.
 PUNCTUATION = re.compile(r"\\[bfnrt]|[\s{}\[\]:,\"'\\]")
 SWALLOWED = re.compile(r"""[{}]|["']\s*:|["']\s*,\s*["']""")
+QUOTED = r'"(?:[^"\\]|\\.)*"'
+COMMENT = re.compile(rf"{QUOTED}|(?P<comment>//[^\n]*|/\*.*?\*/|(?<![^\s,])#[^\n]*)", re.DOTALL)
+TRAILING_COMMA = re.compile(rf"{QUOTED}|(?P<comma>,)(?=\s*[}}\]])", re.DOTALL)
+TAG = re.compile(r"<[/|]?\w+\|?>")
+CLOSING = frozenset(string.whitespace + "]}),;.*_-\"'")
+EMPHASIS = re.compile(r"[*`]")
+# What a statement may be wrapped in, layer by layer; no layer has its own marks inside.
+PAIRS = [r"\(([^()]*)\)", r"\[([^\[\]]*)\]", r"\{([^{}]*)\}", '"([^"]*)"', "'([^']*)'", "“([^”]*)”", "‘([^’]*)’", "_([^_]*)_"]
+ELEMENTS = [
+    r"\$([^$]*)\$",
+    r"\\(?:boxed|text)\{([^{}]*)\}",
+    r"\\(?:boxed)\{(\\text\{[^{}]*\})\}",
+    "<(?:answer|b|strong)>([^<]*)</\\w+>",
+]
+WRAPPED = re.compile("|".join(PAIRS + ELEMENTS))
+LINE_MARKS = re.compile(r"^(?:[#>•-]+\s+)+")
+SENTENCE_END = (".", "!")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -76,6 +97,18 @@ def json_objects(text: str) -> list[JsonMatch]:
     return matches
 
 
+def relaxed_json(text: str) -> tuple[str, str]:
+    """(`text` from its first brace without comments and trailing commas, the comments): nothing else is touched."""
+    comments: list[str] = []
+
+    def without_comment(match: re.Match[str]) -> str:
+        comments.append(match["comment"] or "")
+        return " " if match["comment"] else match[0]
+
+    bare = COMMENT.sub(without_comment, text[max(text.find("{"), 0) :])
+    return TRAILING_COMMA.sub(lambda match: "" if match["comma"] else match[0], bare), " ".join(filter(None, comments))
+
+
 def repaired_object(text: str) -> dict[str, Any] | None:
     """The object that a text without one was meant to be, if only its punctuation is broken; None otherwise.
 
@@ -92,18 +125,19 @@ def repaired_object(text: str) -> dict[str, Any] | None:
         return None
     if not isinstance(value, dict) or _content(json.dumps(value, ensure_ascii=False)) != _content(bare):
         return None
-    return None if any(SWALLOWED.search(one) for one in _texts(value)) else value
+    return None if any(SWALLOWED.search(one) for one in texts_of(value)) else value
 
 
 def _content(text: str) -> str:
     return PUNCTUATION.sub("", text)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_of(value: Any) -> Iterator[str]:
+    """All texts in a value of JSON, however deep."""
     if isinstance(value, str):
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _texts(part)
+        yield from texts_of(part)
 
 
 def _unambiguous(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -124,6 +158,67 @@ def without_thinking(text: str) -> str:
 def without_fences(text: str) -> str:
     """The text without the fences of a code block."""
     return FENCE.sub("", text).strip()
+
+
+def says_more(text: str) -> bool:
+    """Whether what follows an object is more than the marks and tags with which texts end."""
+    return bool(set(TAG.sub("", without_fences(text))) - CLOSING)
+
+
+def unwrapped(text: str) -> str:
+    """A statement without emphasis, quotation marks, brackets and the like around it; a question or a deletion stays one."""
+    bare = LINE_MARKS.sub("", EMPHASIS.sub("", text).strip())
+    while match := WRAPPED.fullmatch(bare):
+        bare = next(inner for inner in match.groups() if inner is not None).strip()
+    return bare
+
+
+def without_full_stop(text: str) -> str:
+    """A text without the full stop or exclamation mark at its end."""
+    return text.removesuffix(".").removesuffix("!").strip()
+
+
+def stated_term(text: str, names: Iterable[str], details: Iterable[str], terms: Mapping[str, T]) -> T | None:
+    """The one term that a text without an object states; None wherever that is not beyond doubt.
+
+    names    what a statement may call itself before a colon or `=`: "label", "final answer"
+    details  names of lines that may follow it
+    terms    plain spelling -> term; a term that two spellings have is stated by either
+
+    Prose may deny, weigh, suppose or take back a term in words of any kind. So the text is the term, or one line states it
+    and has nothing else, after whole sentences and before nothing but details, and no other part of the text has a term.
+    """
+    lines = [unwrapped(line) for line in without_fences(text).splitlines()]
+    lines = [line for line in lines if line]
+    if len(lines) == 1 and (word := without_full_stop(lines[0])).isalpha() and plain(word) in terms:
+        return terms[plain(word)]
+    stated = [(place, value) for place, line in enumerate(lines) if (value := _value_of(line, names)) is not None]
+    if len(stated) != 1:
+        return None
+    ((place, value),) = stated
+    before, after = lines[:place], lines[place + 1 :]
+    if before and not before[-1].endswith(SENTENCE_END):
+        return None
+    if any(_value_of(line, details) is None for line in after) or any(words_of(line) & terms.keys() for line in before + after):
+        return None
+    return terms.get(plain(value)) if value.replace(" ", "").isalpha() else None
+
+
+def _value_of(line: str, names: Iterable[str]) -> str | None:
+    """What a line `name: value` or `name = value` states; None if it is another line."""
+    name, separator, value = re.sub("[:=]", "\0", line, count=1).partition("\0")
+    known = {plain(one) for one in names}
+    return without_full_stop(unwrapped(value)) if separator and plain(unwrapped(name)) in known else None
+
+
+def visible(text: str) -> str:
+    """A word without characters that have no width, which some tokenizers leave in it."""
+    return "".join(character for character in text if unicodedata.category(character) != "Cf")
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text in their plain spelling."""
+    return {plain(word) for word in re.findall(r"[^\W\d_]+", text)}
 
 
 def clean_text(value: Any, max_length: int) -> str | None:

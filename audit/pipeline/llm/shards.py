@@ -4,28 +4,35 @@ A batch folder contains
     batch.json              the plan, the stage, and the number of requests in each shard
     shards/0000.jsonl ...   requests; each group is in one shard, in the order that suits a prefix cache
     ask.sbatch, todo.py     the SLURM array script, and the script by which it skips requests already answered
+    submit.sh               submits all shards, as several array jobs where SLURM allows fewer tasks in one
     outputs/0000.*.jsonl    responses, one file for each attempt (in the batch format of OpenAI and `vllm run-batch`)
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from string import Template
-from typing import IO, Any
+from typing import Any
 
 from audit.errors import AuditError
 from audit.pipeline.llm.calls import ANSWERED, FAILED, Busy, Call, Response, read_response
 from audit.release.journal_files import Reply
 
 MANIFEST = "batch.json"
-# Each shard is an open file while shards are written, and a task of the SLURM array.
+# Each shard is a task of a SLURM array.
 MAX_SHARDS = 5_000
+# SLURM's own default of MaxArraySize: tasks in one array, whose numbers go from 0 to one less
+DEFAULT_ARRAY_SIZE = 1_001
+ARRAY_SIZE = re.compile(r"^MaxArraySize\s*=\s*(\d+)", re.MULTILINE)
 
 
 def write_batch(calls: Iterable[Call], folder: Path, shards: int, manifest: Mapping[str, Any], model: str) -> list[int]:
@@ -48,6 +55,31 @@ def write_batch(calls: Iterable[Call], folder: Path, shards: int, manifest: Mapp
     return sizes
 
 
+def max_array_size() -> int:
+    """How many tasks one array job may have: what the SLURM of this machine says, or else SLURM's default."""
+    scontrol = shutil.which("scontrol")
+    try:
+        command = [scontrol or "", "show", "config"]  # SLURM's own program, with fixed words
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False) if scontrol else None  # noqa: S603
+        config = done.stdout if done else ""
+    except (OSError, subprocess.TimeoutExpired):
+        config = ""
+    match = ARRAY_SIZE.search(config)
+    # 0 means that arrays are switched off, which sbatch itself reports
+    return (int(match[1]) if match else 0) or DEFAULT_ARRAY_SIZE
+
+
+def sbatch_commands(shards: Iterable[int], array_size: int) -> list[str]:
+    """The commands that submit these shards: one for each array job, whose tasks count from a first shard."""
+    by_first: dict[int, list[int]] = {}
+    for shard in shards:
+        by_first.setdefault(shard - shard % array_size, []).append(shard % array_size)
+    return [
+        f"sbatch --array={','.join(map(str, tasks))}{f' --export=ALL,FIRST_SHARD={first}' if first else ''} ask.sbatch"
+        for first, tasks in sorted(by_first.items())
+    ]
+
+
 def _check_request(folder: Path, shards: int) -> None:
     if not 1 <= shards <= MAX_SHARDS:
         raise AuditError(f"--shards is {shards}. Allowed: 1 to {MAX_SHARDS:,}. Nothing was written.")
@@ -59,20 +91,17 @@ def _write_shards(calls: Iterable[Call], folder: Path, shards: int) -> list[int]
     """The number of requests in each shard, without empty shards."""
     written: set[str] = set()
     characters, requests = [0] * shards, [0] * shards
-    with ExitStack() as open_files:
-        out: dict[int, IO[str]] = {}
-        group, shard = None, 0
-        for call in calls:
-            if call.group != group:
-                # By characters, not calls: prompts differ in length, and the longest shard decides when all are done.
-                group, shard = call.group, characters.index(min(characters))
-            if call.key in written:
-                continue
-            if shard not in out:
-                out[shard] = open_files.enter_context(_shard_path(folder, shard).open("w", encoding="utf-8", newline="\n"))
-            written.add(call.key)
-            requests[shard] += 1
-            characters[shard] += out[shard].write(request_line(call))
+    for _, group in groupby(calls, key=lambda call: call.group):
+        # By characters, not calls: prompts differ in length, and the longest shard decides when all are done.
+        shard = characters.index(min(characters))
+        lines = {call.key: request_line(call) for call in group if call.key not in written}
+        written |= lines.keys()
+        if lines:
+            # Opened for each group: a process may have fewer files open than there are shards.
+            with _shard_path(folder, shard).open("a", encoding="utf-8", newline="\n") as out:
+                out.writelines(lines.values())
+        requests[shard] += len(lines)
+        characters[shard] += sum(map(len, lines.values()))
     return [count for count in requests if count]
 
 
@@ -90,6 +119,8 @@ def _write_scripts(folder: Path, shards: int, model: str) -> None:
     source = files("audit.pipeline.llm") / "cluster"
     script = Template((source / "ask.sbatch").read_text(encoding="utf-8"))
     (folder / "ask.sbatch").write_text(script.substitute(last=max(shards - 1, 0), model=model), encoding="utf-8")
+    submit = Template((source / "submit.sh").read_text(encoding="utf-8"))
+    (folder / "submit.sh").write_text(submit.substitute(shards=shards, limit=DEFAULT_ARRAY_SIZE), encoding="utf-8")
     (folder / "todo.py").write_text((source / "todo.py").read_text(encoding="utf-8"), encoding="utf-8")
 
 

@@ -20,6 +20,8 @@ from audit.text.documents import read_document
 CODE = (
     "pipeline/generation",
     "pipeline/answers",
+    "pipeline/llm/reply_models.py",
+    "pipeline/llm/reply_text.py",
     "pipeline/rules/answers",
     "pipeline/embedding",
     "pipeline/retrieval/bm25.py",

@@ -29,6 +29,8 @@ from audit.vocabulary import DISAGREEING
 
 JUDGE_CODE = (
     "pipeline/judging",
+    "pipeline/llm/reply_models.py",
+    "pipeline/llm/reply_text.py",
     "pipeline/rules/labels",
     "pipeline/verdict.py",
     "pipeline/stages/judging_input.py",

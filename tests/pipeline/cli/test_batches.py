@@ -12,6 +12,7 @@ from audit.cli.main import main
 from audit.exports.context import open_context
 from audit.exports.published.tables import PROTOCOLS_DIFFER, run_figures
 from audit.metrics import METRICS
+from audit.pipeline.cli import model_calls
 from audit.settings import Settings
 from audit.store.connection import open_store, open_two, rows
 from audit.store.load import load_release
@@ -59,6 +60,18 @@ def test_what_a_cluster_answered_becomes_a_run(out, tmp_path, capsys):
     with open_store(run.path) as con:
         labels = dict(rows(con, "select label::varchar, count(*) from pairs group by all"))
     assert labels == {"CONSISTENT": 6, "ABSENT": 6}
+
+
+def test_more_shards_than_an_array_may_have_are_said_and_submitted_as_several_jobs(out, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(model_calls, "max_array_size", lambda: 1)
+    batch = tmp_path / "batch"
+    assert judge(out, "--emit-batch", str(batch), "--shards", "2") == 0
+    printed = capsys.readouterr().out
+    assert "SLURM allows 1 tasks in one array (MaxArraySize), so submit.sh submits the shards as 2 array jobs." in printed
+    assert "bash submit.sh" in printed
+    judge(out, "--collect", str(batch))
+    expected = "sbatch --array=0 ask.sbatch && sbatch --array=0 --export=ALL,FIRST_SHARD=1 ask.sbatch"
+    assert expected in capsys.readouterr().out
 
 
 def test_missing_replies_are_reported_and_nothing_is_written_before_they_came(out, tmp_path, capsys):

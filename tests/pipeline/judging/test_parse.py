@@ -34,11 +34,17 @@ LABELLED = [
     (f"<think>CONSISTENT? no</think>{WHOLE}",                                           "DIVERGENT",     "strict"),
     ('{"reasoning": "a\tb\x01", "classification": "CONSISTENT"}',                       "CONSISTENT",    "lenient"),
     ('{"classification": "Contradiction", "extra": 1}',                                 "CONTRADICTORY", "lenient"),
+    ('{"classification": "CON\u200bSISTENT"}',                                            "CONSISTENT",    "lenient"),
+    (f'{{"comparison": {WHOLE}}}',                                                      "DIVERGENT",     "lenient"),
     ('{"reasoning": "cut here", "classification": "COMPLEMENTARY", "divergence_to',     "COMPLEMENTARY", "label"),
-    ("Label: divergent.",                                                               "DIVERGENT",     "label"),
-    ("**CONSISTENT**",                                                                  "CONSISTENT",    "label"),
-    ("complementary",                                                                   "COMPLEMENTARY", "label"),
-    ("The answers are COMPLEMENTARY, not DIVERGENT.",                                   "COMPLEMENTARY", "label"),
+    ('{"reasoning": "6 or 8 weeks" "classification": "DIVERGENT", "divergence_topic": x}', "DIVERGENT",  "label"),
+    ("Label: divergent.",                                                               "DIVERGENT",     "prose"),
+    ("**CONSISTENT**",                                                                  "CONSISTENT",    "prose"),
+    ("complementary",                                                                   "COMPLEMENTARY", "prose"),
+    ("```\nABSENT\n```",                                                                "ABSENT",        "prose"),
+    ("They name 6 and 8 weeks.\n\n**Final answer:** `DIVERGENT`",                       "DIVERGENT",     "prose"),
+    ('"classification": "CONTRADICTORY"',                                               "CONTRADICTORY", "prose"),
+    ("## Verdict = (COMPLEMENTARY)\n- Topic: weeks without driving\n- Significance: low", "COMPLEMENTARY", "prose"),
 ]  # fmt: skip
 
 UNREADABLE = [
@@ -50,8 +56,28 @@ UNREADABLE = [
     ("<think>CONSISTENT</think>",                                                       "thinking only"),
     ("I cannot help with medical questions.",                                           "no label"),
     ("The two answers are consistent in part and absent in part.",                      "no label"),
-    ("This is not CONTRADICTORY.",                                                      "no label"),
-    ("They aren't CONSISTENT.",                                                         "no label"),
+    ("This is not CONTRADICTORY.",                                                      "label in running text"),
+    ("They aren't CONSISTENT.",                                                         "label in running text"),
+    ("Anything but DIVERGENT",                                                          "label in running text"),
+    ("The answers are COMPLEMENTARY, not DIVERGENT.",                                   "several labels"),
+    ("CONSISTENT?",                                                                     "label in running text"),
+    ("~~ABSENT~~",                                                                      "label in running text"),
+    ("[ ] ABSENT",                                                                      "label in running text"),
+    ("Label: CONSISTENT?",                                                              "label in running text"),
+    ("Label: not CONSISTENT",                                                           "label in running text"),
+    ("Label != CONSISTENT",                                                             "label in running text"),
+    ("Verdict: DIVERGENT would overstate it.",                                          "label in running text"),
+    ("Nobody should write\nVerdict: DIVERGENT",                                          "label in running text"),
+    ("Verdict: DIVERGENT\nOr rather, I take that back.",                                 "label in running text"),
+    ("Verdict: DIVERGENT\nVerdict: unsure",                                              "label in running text"),
+    ("They are hardly divergent.\nVerdict: DIVERGENT",                                   "label in running text"),
+    ("Is it CONSISTENT? It is.\nVerdict: DIVERGENT",                                     "several labels"),
+    ("Service unavailable, quota class ABSENT",                                         "label in running text"),
+    (f"{WHOLE}\nI take that back.",                                                      "text after the verdict"),
+    (f"{WHOLE[:-1]},}} Hm, hardly.",                                                      "text after the verdict"),
+    (f"{WHOLE}\nNo, not even divergent.",                                                "several labels"),
+    ('{"reasoning": "x" "classification": "DIVERGENT", y} Or not.',                     "label in running text"),
+    ('{"error": {"message": "no such class", "classification": "DIVERGENT"}}',          "label in running text"),
     ("CONSISTENT or COMPLEMENTARY",                                                     "several labels"),
     ('{"classification": "DIVERGENT or COMPLEMENTARY"}',                                "several labels"),
     ('{"classification": "CONSISTENT", "classification": "DIVERGENT"}',                 "several labels"),
@@ -60,8 +86,8 @@ UNREADABLE = [
     ('{"classification": null}',                                                        "no label"),
     ('{"classification": 3}',                                                           "no label"),
     ('{"classification": "SIMILAR"}',                                                   "no label"),
-    ('{"reasoning": "They look DIVERGENT to me"}',                                      "no label"),
-    ('{"reasoning": "the text says \\"classification\\": \\"CONSISTENT\\"',             "no label"),
+    ('{"reasoning": "They look DIVERGENT to me"}',                                      "label in running text"),
+    ('{"reasoning": "the text says \\"classification\\": \\"CONSISTENT\\"',             "label in running text"),
     ("[" * 100_000,                                                                     "no label"),
     ('{"a":' * 5_000,                                                                   "no label"),
     ("3",                                                                               "no label"),
@@ -127,6 +153,27 @@ def test_half_characters_and_control_characters_do_not_reach_the_release():
     verdict.reasoning.encode()
 
 
+def test_a_comma_too_many_or_a_comment_costs_no_field():
+    text = f"{WHOLE[:-1]},\n}}".replace('"clinical', '// waiting matters here\n"clinical')
+    verdict = read_verdict(said(text), "structured")
+    assert (verdict.label, verdict.significance, verdict.topic) == ("DIVERGENT", "high", "waiting time")
+
+
+WORDS = st.text(alphabet=st.sampled_from("abc nothardly,.;?"), min_size=1, max_size=30).filter(lambda text: text.strip(" .,;"))
+
+
+@given(st.sampled_from(LABELS), WORDS, st.sampled_from(["{words} {label}", "{label} {words}", "Label: {label} {words}"]))
+def test_no_label_is_read_from_a_line_with_other_words(label, words, form):
+    verdict = read_verdict(said(form.format(words=words, label=label)), "structured")
+    assert (verdict.label, verdict.parse) == (None, "none")
+
+
+@given(st.sampled_from(LABELS), WORDS)
+def test_no_verdict_counts_after_which_the_reply_goes_on(label, words):
+    assert read_verdict(said(f"Label: {label}\n{words}"), "structured").label is None
+    assert read_verdict(said(f"{full(label)}\n{words}"), "structured").label is None
+
+
 @given(st.text(alphabet=st.sampled_from('{}[]":,\\ \n\x01abcnullCONSISTENT01<think>/`'), max_size=200))
 def test_no_text_breaks_the_parser(text):
     verdict = read_verdict(said(text), "structured")
@@ -138,9 +185,15 @@ PRESENCE = [
     ('{"addressed": "YES"}',                          True,      "strict",  None),
     ('{"addressed": "NO"}',                           False,     "strict",  None),
     ('```{"addressed": "no"}```',                     False,     "lenient", None),
-    ("YES",                                           True,      "label",   None),
-    ("No.",                                           False,     "label",   None),
-    ("YES: there is no need to wait.",                True,      "label",   None),
+    ('{"addressed": "YES",}',                         True,      "lenient", None),
+    ('{"addressed": "YES"} Or rather NO.',            None,      "none",    "text after the verdict"),
+    ('{"addressed": "YES", "why": "it says "wait""',  True,      "label",   None),
+    ("YES",                                           True,      "prose",   None),
+    ("No.",                                           False,     "prose",   None),
+    ("It names a dose.\n**Addressed**: yes",          True,      "prose",   None),
+    ("YES: there is no need to wait.",                None,      "none",    "several labels"),
+    ("YES, on one part.",                             None,      "none",    "no label"),
+    ("A plain yes would go too far.",                 None,      "none",    "no label"),
     ("Yes and no.",                                   None,      "none",    "several labels"),
     ("YES or NO?",                                    None,      "none",    "several labels"),
     ("perhaps",                                       None,      "none",    "no label"),

@@ -14,7 +14,7 @@ from audit.pipeline.judging import parse
 from audit.pipeline.judging.criteria.task import SCHEMA as CRITERIA_SCHEMA
 from audit.pipeline.judging.evidence.task import SCHEMAS as EVIDENCE_SCHEMAS
 from audit.pipeline.judging.positions.replies import MERGE_SCHEMA, STATEMENTS_SCHEMA
-from audit.pipeline.llm.calls import ANSWERED, CUT
+from audit.pipeline.llm.calls import ANSWERED, CUT, Response, read_response
 from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, read_reply, spelled
 from audit.pipeline.retrieval.across.entity_model import SCHEMA as ENTITIES_SCHEMA
 from audit.pipeline.stress.building import model_facts
@@ -78,7 +78,6 @@ def test_an_object_is_read_and_how_is_said(text, how):
         '{"reasoning": "a", "grade": "part" "none"}',
         '{"reasoning": "a", "grade": "part"; "grade": "none"}',
         '{"reasoning": "a", "grade": "part", "grade": "none"}',
-        '{"reasoning": "a", "grade": "part",} {"reasoning": "b", "grade": "none",}',
         '{"reasoning": "a", "grade": "part", /* or "none" */}',
         # Cut off, also where the server does not say so
         '{"reasoning": "a", "grade": "part"',
@@ -88,8 +87,6 @@ def test_an_object_is_read_and_how_is_said(text, how):
         '{"reasoning": "it said "grade": "full", and so on", "grade": "part"}',
         # What was not asked for, or not all of it
         '{"reasoning": "a", "grade": "most",}',
-        '{"grade": "part",}',
-        '{"reasoning": "a", "grade": "part", "other": "none",}',
         '{"reasoning": "a", "grade": }',
         "{" * 60 + "}",
         '{"grade":' * 5_000 + "}",
@@ -98,6 +95,27 @@ def test_an_object_is_read_and_how_is_said(text, how):
 def test_no_repair_makes_a_value_of_what_is_unclear(text):
     assert grades(text) == []
     assert read(text).parse is Parse.NONE or read(text).unread
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ('{"grade": "part",}', '{"grade": "part"}'),
+        ('{"reasoning": "a", "grade": "Part" , }', '{"reasoning": "a", "grade": "Part"}'),
+        ('{"reasoning": "a, }", "grade": "part", "more": [1, 2,],}', '{"reasoning": "a, }", "grade": "part", "more": [1, 2]}'),
+        ('{"reasoning": "see http://a.b", // it is short\n "grade": "part"}', '{"reasoning": "see http://a.b", "grade": "part"}'),
+        ('{"reasoning": "a /* b */ # c", /* d\n */ "grade": "part" # e\n}', '{"reasoning": "a /* b */ # c", "grade": "part"}'),
+        ('So:\n{"reasoning": "a", "grade": "part",} {"grade": "none",}', '{"reasoning": "a", "grade": "part"} {"grade": "none"}'),
+    ],
+)
+def test_commas_too_many_and_comments_change_nothing_and_no_field_is_lost(text, same):
+    assert (read(text).found, read(text).values) == (read(same).found, read(same).values)
+
+
+@pytest.mark.parametrize("comment", ['// "none"?', "/* full or none */", "# not full"])
+def test_a_comment_that_names_another_value_leaves_both_in_doubt(comment):
+    assert grades(f'{{"reasoning": "a", "grade": "part", {comment}\n}}') == []
+    assert read(f'{{"reasoning": "a", "grade": "part", {comment}\n}}').only("no grade") == (None, "no grade")
 
 
 def test_a_reply_at_its_token_limit_is_never_repaired():
@@ -169,3 +187,21 @@ def test_the_schemas_that_are_sent_are_those_that_journals_know():
 
 def digest(schema: Any) -> str:
     return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": SOUND[:20]}, {"type": "text", "text": SOUND[20:]}], SOUND),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "full?"}]}, {"type": "text", "text": SOUND}], SOUND),
+        ([{"type": "refusal", "refusal": "no"}], None),
+        ([], None),
+        (None, None),
+        (SOUND, SOUND),
+    ],
+)
+def test_content_in_parts_is_the_text_of_its_text_parts(content, text):
+    body = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    reply = read_response("k", 1, Response(200, json.dumps(body).encode()))
+    assert isinstance(reply, Reply)
+    assert reply.text == text

@@ -1,6 +1,8 @@
 """Calls without a network: shards are written, replies are collected, and nothing is lost."""
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from audit.errors import AuditError
 from audit.pipeline.llm.calls import ANSWERED, FAILED, REFUSED, Call
 from audit.pipeline.llm.cluster import todo
-from audit.pipeline.llm.shards import collect_replies, write_batch
+from audit.pipeline.llm.shards import collect_replies, sbatch_commands, write_batch
 
 
 def calls(**pairs_of_question: int) -> list[Call]:
@@ -57,6 +59,30 @@ def test_the_same_request_is_written_once(tmp_path):
 def test_fewer_questions_than_shards_give_no_empty_shard_and_no_idle_task(tmp_path):
     assert write_batch(calls(q1=2, q2=1), tmp_path / "batch", 64, {}, "m") == [2, 1]
     assert "#SBATCH --array=0-1\n" in (tmp_path / "batch" / "ask.sbatch").read_text()
+
+
+def test_every_shard_is_in_one_command_also_beyond_the_limit_of_an_array():
+    assert sbatch_commands([3, 7], 1_001) == ["sbatch --array=3,7 ask.sbatch"]
+    assert sbatch_commands([0, 2, 4, 1003, 2002], 1_001) == [
+        "sbatch --array=0,2,4 ask.sbatch",
+        "sbatch --array=2 --export=ALL,FIRST_SHARD=1001 ask.sbatch",
+        "sbatch --array=0 --export=ALL,FIRST_SHARD=2002 ask.sbatch",
+    ]
+
+
+@pytest.mark.parametrize(("limit", "expected"), [("8", ["0-6"]), ("3", ["0-2", "0-2", "0-0"]), ("0", ["0-6"]), (None, ["0-6"])])
+def test_one_script_submits_all_shards_whatever_the_cluster_allows(tmp_path, limit, expected):
+    write_batch(calls(**{f"q{n}": 1 for n in range(7)}), tmp_path / "batch", 7, {}, "m")
+    programs = {"sbatch": 'echo "$@"', "scontrol": f'echo "MaxArraySize            = {limit}"' if limit else "exit 1"}
+    for name, body in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    command = ["bash", str(tmp_path / "batch" / "submit.sh")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert [re.search(r"--array=(\S+)", line)[1] for line in done.stdout.splitlines()] == expected
+    starts = [int(re.search(r"FIRST_SHARD=(\d+)", line)[1]) for line in done.stdout.splitlines()]
+    assert starts == [3 * number for number in range(len(expected))]
 
 
 def test_a_folder_that_is_not_empty_is_refused(tmp_path):

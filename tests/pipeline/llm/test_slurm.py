@@ -1,5 +1,6 @@
 """The array script on a real SLURM, with a stand-in for vLLM that is killed half-way."""
 
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.pipeline.llm.calls import ANSWERED, REFUSED
-from audit.pipeline.llm.shards import collect_replies, shard_outputs, write_batch
+from audit.pipeline.llm.shards import collect_replies, max_array_size, shard_outputs, write_batch
 from tests.pipeline.llm.test_shards import calls
 from tests.support.slurm import NoSlurmError, Slurm, one_node
 
@@ -29,9 +30,13 @@ def slurm(tmp_path_factory):
 def batch(tmp_path) -> Path:
     """Five questions of four pairs each in three shards; the test node has no GPU."""
     write_batch(calls(q1=4, q2=4, q3=4, q4=4, q5=4), tmp_path / "batch", 3, {}, "tiny")
-    script = tmp_path / "batch" / "ask.sbatch"
-    script.write_text(script.read_text().replace("#SBATCH --gpus=1\n", "").replace("--cpus-per-task=8", "--cpus-per-task=1"))
+    fit_node(tmp_path / "batch")
     return tmp_path / "batch"
+
+
+def fit_node(batch: Path) -> None:
+    script = batch / "ask.sbatch"
+    script.write_text(script.read_text().replace("#SBATCH --gpus=1\n", "").replace("--cpus-per-task=8", "--cpus-per-task=1"))
 
 
 def outcomes(batch: Path) -> Counter[str]:
@@ -67,6 +72,26 @@ def test_submitting_a_finished_batch_asks_nothing(slurm, batch):
 def test_a_single_shard_can_be_submitted(slurm, batch):
     run(slurm, batch, "--array=2")
     assert [sum(count.outcomes.values()) for count, _ in collect_replies(batch)] == [0, 0, 4]
+
+
+def test_more_shards_than_one_array_may_have_are_submitted_as_several_jobs(slurm, tmp_path, monkeypatch):
+    """The test cluster allows 4 tasks in one array, and 10 questions of one pair make 10 shards."""
+    batch = tmp_path / "batch"
+    assert len(write_batch(calls(**{f"q{n}": 1 for n in range(10)}), batch, 10, {}, "tiny")) == 10
+    fit_node(batch)
+    with pytest.raises(AssertionError, match="Invalid job array"):
+        slurm.submit("ask.sbatch", batch)
+    for name, value in slurm.environment.items():
+        monkeypatch.setenv(name, value)
+    assert max_array_size() == 4
+    environment = {**slurm.environment, "VLLM": STAND_IN}
+    command = ["bash", "submit.sh", "--parsable"]
+    done = subprocess.run(command, cwd=batch, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    jobs = done.stdout.split()
+    assert len(jobs) == 3
+    for job in jobs:
+        slurm.wait(job)
+    assert [sum(count.outcomes.values()) for count, _ in collect_replies(batch)] == [1] * 10
 
 
 def test_a_refused_request_is_an_outcome_and_is_not_asked_again(slurm, batch):

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
@@ -87,12 +89,64 @@ def test_small_faults_are_read(text):
         ("The answer is A, because the documents agree.", "no choice"), (json.dumps(SOUND | {"choice": "E"}), "unknown option"),
         (json.dumps(SOUND | {"choice": None}), "unknown option"),
         (json.dumps(SOUND) + json.dumps({"choice": "B"}), "several choices"),
+        (json.dumps(SOUND) + " Or rather B.", "text after the verdict"),
         ('{"choice": "A", "choice": "B"}', "no choice"), ('{"reasoning": "I wonder"}', "no choice"), ("[]", "no choice"),
     ],
 )  # fmt: skip
 def test_what_has_no_single_choice_is_unreadable_and_never_a_guess(text, reason):
     reply = parsed(text)
     assert (reply.choice, reply.insufficient, reply.reason) == (None, False, reason)
+
+
+BIRDS = {"A": "house sparrow", "B": "eurasian jay", "C": "5 mg", "D": "-5 mg", "E": "A and B"}
+BIRD_FORM = StressReplyForm(tuple(BIRDS), True, 0, (), 0)
+
+
+def choice_of(text: str) -> str | None:
+    return read_reply(Reply("k", ANSWERED, text=text), BIRD_FORM, BIRDS).choice
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "B", "b", "**B**", "B.", "B)", "(B)", "[b]", "`B`", "_B_", '"B"', "Option B", "option (B)", "Answer: B", "**Answer:** B",
+        "Final answer = B.", "The answer is B.", "The correct answer is option B", "Choice B", "\\boxed{B}",
+        "$\\boxed{\\text{B}}$",
+        "<answer>B</answer>", "\uff22", "Eurasian Jay", "eurasian  jay.", "B. Eurasian jay", "B) eurasian jay",
+        "(B) Eurasian jay",
+        "B: **eurasian jay**", "B - Eurasian jay", "B eurasian jay", "Answer: B. Eurasian jay", "The answer is eurasian jay.",
+    ],
+)  # fmt: skip
+def test_an_option_is_its_letter_or_its_words_in_the_usual_wrapping(said):
+    assert choice_of(json.dumps({"choice": said})) == "B"
+    assert choice_of(said) == "B"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "E. jay", "B. jay", "A jay", "B. house sparrow", "B or C", "A, B", "AB", "B?", "not B", "B is wrong", "F", "F. finch",
+        "Answer", "Option", "The answer is not B.", "The answer is B, or C.", "Either B", "~~B~~", "B B", "\u0412", "+5 mg",
+    ],
+)  # fmt: skip
+def test_a_letter_with_other_words_two_letters_and_unknown_ones_are_no_choice(said):
+    assert choice_of(json.dumps({"choice": said})) is None
+    assert choice_of(said) is None
+
+
+def test_words_that_are_an_option_s_text_are_that_option_whatever_letters_they_have():
+    assert [choice_of(said) for said in ("A and B", "-5 mg", "5 mg", "E. A and B")] == ["E", "D", "C", "E"]
+
+
+@given(st.sampled_from("ABCDE"), st.text(alphabet="abc .,)", min_size=1).filter(str.strip))
+def test_a_letter_never_counts_with_words_that_are_not_its_option_s(letter, words):
+    chosen = choice_of(f"{letter} {words}")
+    assert chosen is None or not set(words) - set(" .)")
+
+
+def test_a_bare_letter_is_prose_and_what_it_lacks_is_counted():
+    reply = parsed("B")
+    assert (reply.choice, reply.parse, reply.faults) == ("B", "prose", {"documents: missing": 2, "sub_answers: missing": 2})
 
 
 def test_a_reply_without_text_and_a_cut_one_say_why():

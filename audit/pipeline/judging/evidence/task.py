@@ -121,7 +121,7 @@ class EvidenceVerdict:
 def read_evidence_reply(measure: str, reply: Reply, expected: int) -> EvidenceVerdict:
     """The value of a measure in a judge's reply; `expected` is the number of numbered texts in the prompt."""
     reading = read_reply(MODELS[measure], reply)
-    read, reason = reading.only(NO_VERDICT)
+    read, reason = reading.only_verdict(NO_VERDICT)
     if read is None:
         return _unread(reason or NO_VERDICT)
     if isinstance(read, RelevanceReply):

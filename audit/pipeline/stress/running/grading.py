@@ -58,10 +58,10 @@ def load_grade_prompt(folder: Path | None = None) -> Prompt:
 
 
 def read_grade(reply: Reply) -> float | None:
-    """The grade in a reply; None if it has none, or several."""
+    """The grade in a reply; None if it has none, or several, or words after it, which may take it back."""
     reading = read_reply(GradeReply, reply)
     grades = {value.grade for value in reading.values}
-    return GRADES[grades.pop()] if len(grades) == 1 and not reading.unread else None
+    return GRADES[grades.pop()] if len(grades) == 1 and not (reading.unread or reading.goes_on) else None
 
 
 def grade_task(prompt: Prompt, model: str, answers: Sequence[SubAnswer]) -> ItemTask[SubAnswer]:

@@ -1,19 +1,22 @@
 """Parsing a reply to a stress test: the choice, the calls on documents, the sub-answers, and their faults.
 
-Ambiguous replies are unreadable: an unknown letter, two different choices, or two different calls on a document.
+Ambiguous replies are unreadable: an unknown letter, two different choices, two different calls on a document, or a letter with
+other words than those of its option.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from audit.pipeline.llm.calls import CUT
+from audit.pipeline.llm.reply_models import GOES_ON, ReplyReading
 from audit.pipeline.llm.reply_models import read_reply as find_reply
-from audit.pipeline.llm.reply_text import clean_text
+from audit.pipeline.llm.reply_text import clean_text, unwrapped, without_fences, without_full_stop
 from audit.pipeline.stress.running.forms import (
     INSUFFICIENT,
     KEY_SPELLINGS,
@@ -28,7 +31,13 @@ from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
 
 SEVERAL = "several choices"
 MAX_TEXT = 2_000
-LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]|\Z)")
+# What a choice may call itself: "Answer: B", "the answer is B", "Option B".
+NAMED = re.compile(
+    r"(?:the\s+)?(?:final\s+|correct\s+)?(?:answer|choice|option)(?:\s+is\b\s*:?|\s*[:=]|\s)\s*(.+)", re.IGNORECASE | re.DOTALL
+)
+LETTER = re.compile(r"[(\[]?([A-Za-z])[)\]]?[.:)]?")
+LETTER_AND_WORDS = re.compile(r"[(\[]?([A-Za-z])(?:[)\]]?\s*[.:)–—-]\s*|[)\]]?\s+)(.+)", re.DOTALL)
+BOX = re.compile(r"\\(?:boxed|text)\{")
 NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
 
@@ -57,8 +66,10 @@ def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) 
     if reading.reason:
         return StressReply(reason=reading.reason)
     records = [_known_keys(value) for value in reading.found]
+    if records and reading.goes_on:
+        return StressReply(reason=GOES_ON)
     if not records:
-        return StressReply(reason=CUT if reading.cut else NO_CHOICE)
+        return _from_prose(reading, form, options)
     choices = {_choice(record["choice"], form, options) for record in records if "choice" in record}
     faults: Counter[str] = Counter()
     calls = _entries_by_number(records, "documents", form.documents, faults, _call_of(form))
@@ -69,6 +80,18 @@ def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) 
         choice, insufficient, clean_text(records[-1].get("reasoning"), MAX_TEXT), calls, sub_answers,
         Parse.STRICT if reading.whole and as_asked and not (faults or reason) else Parse.LENIENT, reason, faults,
     )  # fmt: skip
+
+
+def _from_prose(reading: ReplyReading[Any], form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
+    """A reply without an object that is an option and nothing else; calls and sub-answers are then missing, and counted."""
+    if reading.cut or not form.letters or "{" in BOX.sub("", reading.text):
+        return StressReply(reason=CUT if reading.cut else NO_CHOICE)
+    choice, insufficient, _ = _decided({_choice(without_fences(reading.text), form, options)}, cut=False)
+    if not (choice or insufficient):
+        return StressReply(reason=NO_CHOICE)
+    missing = {"documents: missing": form.documents, "sub_answers: missing": form.sub_questions}
+    faults = {name: count for name, count in missing.items() if count}
+    return StressReply(choice, insufficient, parse=Parse.PROSE, faults=faults)
 
 
 def _known_keys(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,6 +111,7 @@ def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None
 def _choice(value: Any, form: StressReplyForm, options: Mapping[str, str]) -> str:
     """The letter (open question: the text), INSUFFICIENT, or an empty text for anything that is not an option."""
     text = clean_text(value, MAX_ANSWER) or ""
+    text = unicodedata.normalize("NFKC", text) if form.letters else text
     if plain(text).strip(".") in (INSUFFICIENT, "insufficientinformation"):
         return INSUFFICIENT
     if not form.letters:
@@ -95,10 +119,33 @@ def _choice(value: Any, form: StressReplyForm, options: Mapping[str, str]) -> st
     letters = {letter.upper(): letter for letter in form.letters}
     if text.upper() in letters:
         return letters[text.upper()]
-    spelled = [letter for letter, words in options.items() if plain(words) == plain(text)]
-    match = LETTER.match(text)
-    named = letters.get(match[1].upper(), "") if match else ""
-    return spelled[0] if len(spelled) == 1 else named
+    named = {*_spelled_out(text, options), *_lettered(text, letters, options)}
+    return named.pop() if len(named) == 1 else ""
+
+
+def _lettered(text: str, letters: Mapping[str, str], options: Mapping[str, str]) -> set[str]:
+    """The option whose letter a text is, alone or with the words of that very option: "E. coli" does not name option E."""
+    bare = without_full_stop(unwrapped(text))
+    while match := NAMED.fullmatch(bare):
+        bare = without_full_stop(unwrapped(match[1]))
+    if bare.upper() in letters:
+        return {letters[bare.upper()]}
+    if alone := LETTER.fullmatch(bare):
+        return {letters[alone[1].upper()]} if alone[1].upper() in letters else set()
+    match = LETTER_AND_WORDS.fullmatch(bare)
+    own = letters.get(match[1].upper()) if match else None
+    return _spelled_out(match[2], options) & {own} if match and own else _spelled_out(bare, options)
+
+
+def _spelled_out(text: str, options: Mapping[str, str]) -> set[str]:
+    """The options whose words a text is; a single letter is never the words of an option."""
+    words = _words(text)
+    return {letter for letter, own in options.items() if _words(own) == words and not (len(words) == 1 and words.isalpha())}
+
+
+def _words(text: str) -> str:
+    # Signs stay: -5 is not 5
+    return " ".join(without_full_stop(unwrapped(unicodedata.normalize("NFKC", text))).casefold().split())
 
 
 def _call_of(form: StressReplyForm) -> Callable[[Any], DocumentCall | None]:

@@ -31,6 +31,7 @@ def stress_task(
     prompts: Mapping[StressTest, Prompt], model: str, instances: Sequence[StressInstance]
 ) -> ItemTask[StressInstance]:
     """One stage for each test that has instances, one call for each instance; those of a question follow each other."""
+    options = {instance.question_id: instance.options for instance in instances}
     by_test = {test: [instance for instance in instances if instance.test == test] for test in STRESS_TESTS}
     return ItemTask(
         {str(test): prompt for test, prompt in prompts.items()},
@@ -38,14 +39,14 @@ def stress_task(
         WORK,
         lambda: sorted(instances, key=lambda instance: instance.question_id),
         calls_of=lambda instance: [stress_call(prompts[instance.test], model, instance)],
-        is_read=_has_choice,
+        is_read=lambda call, reply: _has_choice(call, reply, options[call.group]),
         tokens={str(test): _reply_tokens(own) for test, own in by_test.items() if own},
     )
 
 
-def _has_choice(call: Call, reply: Reply) -> bool:
+def _has_choice(call: Call, reply: Reply, options: Mapping[str, str]) -> bool:
     form = StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
-    return read_reply(reply, form, {}).reason is None
+    return read_reply(reply, form, options).reason is None
 
 
 def _reply_tokens(instances: Sequence[StressInstance]) -> float:
