@@ -33,22 +33,27 @@ class HeadersAndFooters:
     small_type_heights: frozenset[int]
     body_size: float
 
-    def remove_from(self, page: list[Line], height: float) -> list[Line]:
-        """The lines of a page without headers and footers."""
+    def parted(self, page: list[Line], height: float) -> tuple[list[Line], list[Line], list[Line]]:
+        """The lines of a page without headers and footers, its header, and its footer."""
         # Only from the very top and bottom: below another line, a repeated text is part of the page.
-        lines = list(page)
-        while lines and self._is_repeated(lines[0], height):
-            lines.pop(0)
-        while lines and self._is_repeated(lines[-1], height):
-            lines.pop()
-        return lines
+        start, end = 0, len(page)
+        while start < end and self._is_repeated(page[start], height):
+            start += 1
+        while start < end and self._is_repeated(page[end - 1], height):
+            end -= 1
+        return page[start:end], page[:start], page[end:]
 
     def _is_repeated(self, line: Line, height: float) -> bool:
         if not _in_margin(line, height):
             return False
         key = _height_and_words(line, self.body_size)
         small = line.size < self.body_size and key[0] in self.small_type_heights
-        return small or key in self.repeated or PAGE_NUMBER.fullmatch(line.text) is not None
+        return small or key in self.repeated or is_page_number(line.text)
+
+
+def is_page_number(text: str) -> bool:
+    """Whether a text is the number of a page and nothing else."""
+    return PAGE_NUMBER.fullmatch(text) is not None
 
 
 def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> HeadersAndFooters:

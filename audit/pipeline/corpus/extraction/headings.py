@@ -131,7 +131,7 @@ def _same_style(before: Line, line: Line) -> bool:
         line.is_lead or before.is_lead or line.table or before.table
     )
     same_color = before.color == line.color or () in (before.color, line.color)
-    begins_anew = NUMBER.match(line.text) or ADDRESS.match(line.text)
+    begins_anew = before.part != line.part or NUMBER.match(line.text) or ADDRESS.match(line.text)
     return _style(before) == _style(line) and same_color and single_cells and not begins_anew
 
 

@@ -2,67 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.contents import remove_contents
-from audit.pipeline.corpus.extraction.drawings import separators
-from audit.pipeline.corpus.extraction.headers_and_footers import find_headers_and_footers
+from audit.pipeline.corpus.extraction.flow import Aside, PageLines, flow_of, page_lines
 from audit.pipeline.corpus.extraction.headings import Heading, find_headings
 from audit.pipeline.corpus.extraction.layout import (
-    Area,
     Block,
     ExtractedBlocks,
+    LeftOut,
     Line,
     OpenPdf,
     PageProgress,
-    PdfPage,
     TextCell,
 )
 from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
 from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
-from audit.pipeline.corpus.extraction.reading_order import in_reading_order
-from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
-from audit.text.documents import Section
+from audit.pipeline.corpus.extraction.reconciliation import PageSource, losses_of, page_source
+from audit.pipeline.corpus.extraction.repair import resolved
+from audit.text.documents import FRAME, Section
 
 
 def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
     """The PDF in reading order, without headers, footers, page numbers and table of contents."""
-    pages = []
+    pages, sources = list[PageLines](), list[PageSource]()
     for page in pdf.pages:
-        pages.append(_page(page))
+        pages.append(page_lines(page))
+        sources.append(page_source(page))
         progress(page.number, pdf.page_count)
-    text = remove_contents(list(_lines_in_order(pages)))
+    flow = flow_of(pages, pdf.title)
+    text = remove_contents(flow.lines)
     headings = find_headings(text.lines, text.titles, pdf.outline)
-    pages_without_text = tuple(number for number, page in enumerate(pages, start=1) if not page.lines)
-    return ExtractedBlocks(tuple(_blocks(text.lines, headings)), len(pages), pdf.title, pages_without_text)
+    blocks = _with_resolved(list(_blocks(text.lines, headings, flow.asides)))
+    for line in text.removed:
+        flow.left_out[line.page].append(LeftOut(FRAME, line.text))
+    return ExtractedBlocks(
+        blocks,
+        len(pages),
+        pdf.title,
+        tuple(page.number for page in pages if not any(view.lines for view in page.views)),
+        tuple(source.number for source in sources if source.is_pictured),
+        tuple(losses_of(sources, blocks, flow.left_out)),
+    )
 
 
-class _Page(NamedTuple):
-    lines: list[Line]
-    height: float
-    separators: list[Area]
+def _with_resolved(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    texts = resolved([block.text for block in blocks])
+    return tuple(_with_text(block, text) for block, text in zip(blocks, texts, strict=True))
 
 
-def _page(page: PdfPage) -> _Page:
-    return _Page(lines_and_tables(page), page.height, separators(page.rulings, page.width))
+def _with_text(block: Block, text: str) -> Block:
+    """The block with another text, in which its pages begin as much farther behind."""
+    if text == block.text:
+        return block
+    # A ligature is longer than the character that stood for it
+    longer = (len(text) - len(block.text)) / max(1, len(block.text))
+    later = tuple((page, round(start * (1 + longer))) for page, start in block.later_pages)
+    return replace(block, text=text, later_pages=later)
 
 
-def _lines_in_order(pages: list[_Page]) -> Iterator[Line]:
-    repeated = find_headers_and_footers([page.lines for page in pages], [page.height for page in pages])
-    for page in pages:
-        yield from in_reading_order(repeated.remove_from(page.lines, page.height), page.separators)
+def _blocks(lines: list[Line], headings: list[Heading], asides: Sequence[Aside]) -> Iterator[Block]:
+    """The blocks of each stretch below a heading, with the asides of the pages that end in it."""
+    wording = wording_of([*lines, *(line for aside in asides for line in aside.lines)])
+    starts = [0, *(heading.start for heading in headings)]
+    ends = [*starts[1:], len(lines)]
+    waiting = list(asides)
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        heading = headings[number - 1] if number else None
+        if heading:
+            yield Block("heading", heading.text, heading.page, heading.page, heading.level)
+        below = lines[heading.end if heading else start : end]
+        body = list(body_blocks(_led_by(heading, below, wording) if heading else below, wording))
+        # The text of a page ends where a line of the next one begins
+        last = lines[end].page - 1 if end < len(lines) else waiting[-1].page if waiting else 0
+        own = [aside for aside in waiting if aside.page <= last]
+        waiting = waiting[len(own) :]
+        yield from _with_asides(body, own, wording)
 
 
-def _blocks(lines: list[Line], headings: list[Heading]) -> Iterator[Block]:
-    wording = wording_of(lines)
-    ends = [*(heading.start for heading in headings), len(lines)]
-    yield from body_blocks(lines[: ends[0]], wording)
-    for heading, end in zip(headings, ends[1:], strict=True):
-        yield Block("heading", heading.text, heading.page, heading.page, heading.level)
-        yield from body_blocks(_led_by(heading, lines[heading.end : end], wording), wording)
+def _with_asides(body: list[Block], asides: Iterable[Aside], wording: Wording) -> Iterator[Block]:
+    """The blocks with each aside behind the last that ends on its page: so that no paragraph is divided."""
+    rest = list(body)
+    for aside in asides:
+        while rest and rest[0].last_page <= aside.page:
+            yield rest.pop(0)
+        yield from body_blocks(aside.lines, wording)
+    yield from rest
 
 
 def _led_by(heading: Heading, lines: list[Line], wording: Wording) -> list[Line]:
