@@ -68,7 +68,11 @@ class Quality:
     @cached_property
     def losses(self) -> list[str]:
         """A sentence on each loss; none where everything was read."""
-        return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces, *self._left_out) if sentence]
+        return [
+            sentence
+            for sentence in (self._silence, self._recognition, self._gibberish, self._missing_spaces, *self._left_out)
+            if sentence
+        ]
 
     def as_record(self) -> dict[str, object]:
         """The numbers as JSON, with the sentences."""
@@ -83,6 +87,17 @@ class Quality:
         return (
             f"{silent:,} of {self.pages:,} pages {pictures} ({page_list(self.silent_pages)}): what they say is missing. "
             "Read them with --ocr (in a config: ocr = true)."
+        )
+
+    @property
+    def _recognition(self) -> str:
+        recognised = len(self.ocr_pages)
+        if not recognised or self.pages is None:
+            return ""
+        are = "is the text layer of a picture" if recognised == 1 else "are the text layers of pictures"
+        return (
+            f"The text of {recognised:,} of {self.pages:,} pages {are}, recognised by a program ({page_list(self.ocr_pages)}): "
+            "check it against the pages."
         )
 
     @property
