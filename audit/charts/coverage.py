@@ -50,7 +50,7 @@ PERCENTAGES = [i / 100 for i in range(101)]
 GENERAL = "general"
 ORDERS = ("organ", "name", "absence", "center")
 # Column heads with more letters in total are slanted, because they would overlap on a narrow screen.
-MAX_HEAD_LETTERS = 40
+MAX_HEAD_LETTERS, MAX_GROUP_HEAD = 40, 60
 STRIP, FIRST_ORGAN = -0.3, 1.25
 """Where the strip of organ colours ends and the first organ column starts; the column for all questions is at 0."""
 
@@ -184,10 +184,11 @@ def _wrapped(name: str, width: int = 13) -> str:
 def _head_groups(figure: go.Figure, rows: pd.DataFrame) -> None:
     if rows["organ"].nunique() < 2:
         return
-    for first in rows[rows["opens"]].to_dict("records"):
+    groups = rows[rows["opens"]]
+    for first, name in zip(groups.to_dict("records"), clipped_names(groups["organ"], MAX_GROUP_HEAD), strict=True):
         count = int((rows["organ"] == first["organ"]).sum())
         figure.add_annotation(
-            x=STRIP - 0.12, y=first["place"] - 1.0, text=f"<b>{html(first['organ'])}</b> ({count})", showarrow=False,
+            x=STRIP - 0.12, y=first["place"] - 1.0, text=f"<b>{name}</b> ({count})", showarrow=False,
             xanchor="left", font={"color": INK, "size": 14},
         )  # fmt: skip
 

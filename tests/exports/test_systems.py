@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from audit.exports.catalogue import CHAPTERS, chapters
 from audit.exports.context import open_context
+from audit.exports.pivoted import pivoted
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
 from audit.exports.published.tables import SYSTEMS_SOURCE, published_system, system_figures, systems_in
 from audit.exports.sections.systems import SYSTEM_TABLES, evidence_measures, reference_measures
@@ -36,6 +38,18 @@ def test_a_run_of_systems_has_their_chapter_and_none_about_pairs(run: Run) -> No
     assert all(
         "not measured" in reason or "No system" in reason for reason in parts["Answering systems compared"].left_out.values()
     )
+
+
+def test_two_systems_of_one_name_have_figures_of_their_own_and_rows_told_apart_by_ids(tmp_path: Path) -> None:
+    systems = [{**system, "name": "Model"} for system in system_tables()["systems"]]
+    with open_context(loaded(tmp_path, systems=systems)) as context:
+        (part,) = [chapter for chapter in chapters(context, lambda _: None) if chapter.title.startswith("Answering systems")]
+    figures = {picture.name: picture.figure for picture in part.pictures}
+    texts, (dots,) = figures["composite"].layout.yaxis.ticktext, figures["composite"].data
+    (own,) = [table.frame.set_index("system_id")["mean"] for table in part.tables if table.name == "composite_complete"]
+    ids = {"Model · alone": "alone", "Model · rag": "rag"}
+    drawn = {ids[text]: mean for text, mean in zip(texts, dots.x, strict=True) if text in ids}
+    assert drawn == pytest.approx(own[["alone", "rag"]].to_dict())
 
 
 def test_a_run_of_pairs_has_no_chapter_about_systems(tmp_path: Path) -> None:
@@ -108,3 +122,11 @@ def test_a_run_without_a_published_system_is_compared_with_none(run: Run) -> Non
 def test_every_published_figure_of_systems_has_a_name_of_its_own() -> None:
     figures = SYSTEMS_SOURCE.published
     assert len({figure.name for figure in figures}) == len({figure.title for figure in figures}) == len(figures)
+
+
+def test_two_systems_of_one_name_keep_their_own_rows_in_a_wide_table():
+    rows = [("s1", "GPT", "a", 0.1), ("s2", "GPT", "a", 0.2), ("s2", "GPT", "b", 0.3)]
+    frame = pd.DataFrame(rows, columns=["system_id", "name", "measure", "mean"]).assign(mean_low=0.0, mean_high=1.0)
+    wide = pivoted(frame, ["system_id", "name"], "measure", "mean")
+    assert wide[["name", "a"]].to_numpy().tolist() == [["GPT", 0.1], ["GPT", 0.2]]
+    assert wide["b"].isna().tolist() == [True, False]

@@ -45,7 +45,7 @@ OURS = {
     "system_answers.html": {"criterion", "words"},
     "answer.html": {"range"},
     "layers.html": {'"" if score is none else "%.3g"|format(score)'},
-    "report.html": {"chapter.title"},
+    "report.html": {"chapter.title", "heading"},
 }  # fmt: skip
 """Words of this program by the names that they have in a template."""
 

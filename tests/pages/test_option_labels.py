@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -24,6 +24,7 @@ def test_an_option_of_another_run_is_called_as_before():
     assert told_apart(["a"], str.upper)("left over") == "LEFT OVER"
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine draws the first ones slowly
 @given(st.lists(st.sampled_from(["A", "A (1)", "A (a)", "a", "a (1)", "b", ""]), unique=True), st.booleans())
 def test_no_two_labels_are_equal(options: list[str], numbered: bool):
     label = told_apart(options, lambda option: option.upper()[:3], numbered=numbered)

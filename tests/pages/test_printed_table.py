@@ -6,6 +6,7 @@ import pandas as pd
 
 from audit.tables import Column
 from pages._shared.printed_table import MAX_ROWS, printed_table
+from tests.support.directions import without_directions
 
 COLUMNS = (Column.text("name", "Name"), Column.count("pairs", "Pairs"), Column.share("share", "Share"))
 
@@ -14,7 +15,7 @@ def test_numbers_are_written_as_on_the_screen_and_texts_are_escaped() -> None:
     shown = pd.DataFrame(
         {"name": ["<b>A</b>", None], "pairs": [1200, 3], "share": [12.34, None], "share_interval": ["10 to 15 %", "–"]}
     )
-    html = printed_table(shown, COLUMNS, digits=1, decimals=2)
+    html = without_directions(printed_table(shown, COLUMNS, digits=1, decimals=2))
     assert "<th>Name</th><th>Pairs</th><th>Share</th><th>95 % interval</th>" in html
     assert '<td>&lt;b&gt;A&lt;/b&gt;</td><td class="number">1,200</td><td class="number">12.3 %</td><td>10 to 15 %</td>' in html
     assert '<td>–</td><td class="number">3</td><td>–</td><td>–</td>' in html
