@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from audit.pipeline.corpus.extraction.characters import lowered, raised
+from audit.pipeline.corpus.extraction.characters import raised
 from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text
 from audit.text.documents import Loss
 from audit.text.statements import CELL_SEPARATOR
@@ -26,8 +26,6 @@ COLUMN_GAP = 1.0
 SPACE = 0.12
 # Smaller type beside a word, its baseline higher by these shares of the word's size, is raised: a power, a sign, a note
 RAISED_SIZE, RAISED_BY, RAISED_DISTANCE, MAX_RAISED = 0.85, (0.12, 0.8), 0.45, 4
-# Figures that are lower by more stand on the next line
-MAX_DROP = 0.6
 BULLET_MARKS = "•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁"
 # Letters that stand for a bullet where a wide gap follows: word processors set them in a font of symbols
 LETTER_BULLETS = {"o": "◦", "§": "•"}
@@ -43,7 +41,6 @@ class TextRun:
 
     space_after  the file has a space behind it
     is_raised    a power, a note or a sign above the baseline of its line, which `baseline` is
-    is_lowered   figures below it: H₂O, and the lower number of a fraction
     color        as the library gives it: only equal ones are compared
     """
 
@@ -55,7 +52,6 @@ class TextRun:
     bold: bool
     space_after: bool = False
     is_raised: bool = False
-    is_lowered: bool = False
     color: Color = ()
 
 
@@ -188,9 +184,9 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
         elif len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest:
             # The word before comes first: a sign behind it is its own
-            words = [word for word in runs if _is_shifted_beside(run, word)]
+            words = [word for word in runs if _is_raised_beside(run, word)]
             word = min(words, key=lambda word: abs(run.x0 - word.x1), default=None)
-            yield _on_line_of(run, word) if word else run
+            yield replace(run, baseline=word.baseline, is_raised=True) if word else run
         else:
             yield run
 
@@ -200,18 +196,12 @@ def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:
     return near and abs(word.baseline - bullet.baseline) < BULLET_DROP * max(word.size, bullet.size)
 
 
-def _on_line_of(run: TextRun, word: TextRun) -> TextRun:
-    is_raised = run.baseline < word.baseline
-    return replace(run, baseline=word.baseline, is_raised=is_raised, is_lowered=not is_raised)
-
-
-def _is_shifted_beside(run: TextRun, word: TextRun) -> bool:
+def _is_raised_beside(run: TextRun, word: TextRun) -> bool:
     if run.size > RAISED_SIZE * word.size:
         return False
     low, high = RAISED_BY
     near = min(abs(run.x0 - word.x1), abs(word.x0 - run.x1)) <= RAISED_DISTANCE * word.size
-    by = (word.baseline - run.baseline) / word.size
-    return near and (low < by < high or (run.text.isdigit() and low < -by < MAX_DROP))
+    return near and low * word.size < word.baseline - run.baseline < high * word.size
 
 
 def _runs_by_row(runs: Iterable[TextRun]) -> Iterator[list[TextRun]]:
@@ -280,9 +270,9 @@ def _join_runs(runs: list[TextRun]) -> str:
     text, before = "", None
     for number, run in enumerate(runs):
         words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
-        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not (run.is_raised or run.is_lowered):
+        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised:
             text += " "
-        text += raised(words, text) if run.is_raised else lowered(words) if run.is_lowered else words
+        text += raised(words, text) if run.is_raised else words
         before = run
     return text
 
