@@ -15,7 +15,8 @@ NUMBER_SIGNS = {"\u066b": ".", "\u066c": ",", "\u066a": "%", "\uff05": "%", "\uf
 PLAIN_SIGNS = str.maketrans(
     dict.fromkeys("‐‑‒–—―−", "-") | {"’": "'", "\u2215": "/", "\u2044": "/"} | dict.fromkeys(DEGREES, "°") | NUMBER_SIGNS
 )
-OTHER_DIGIT = re.compile(r"[^\D0-9]")
+# Digits of other scripts, and lowered ones in a name: SpO₂ is also written SpO2
+OTHER_DIGIT = re.compile(r"[^\D0-9]|(?<=[^\W\d_])[₀-₉]")
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _STOP = """
 a about above after again all also although am an and any are as at be because been before being below between both
@@ -49,7 +50,7 @@ def plain_text(text: str) -> str:
     if len(lower) != len(text):  # the lower case of a few capitals, such as "İ", has two characters
         lower = "".join(low if len(low := character.lower()) == 1 else character for character in text)
     plain = lower.translate(PLAIN_SIGNS)
-    return plain if plain.isascii() else OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), plain)
+    return plain if plain.isascii() else OTHER_DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), plain)
 
 
 @lru_cache(maxsize=4096)  # each answer is compared with all other answers to its question

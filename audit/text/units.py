@@ -262,7 +262,7 @@ RULES: dict[str, str] = {
     "count": rf"{BOUND}(?!(?:one|half)\b(?!{OR}{NUMBER})){RANGE}(?:-?fold)?(?![\w/%]|[.,:]\d|-[a-z]|{TO}\d){AFTER}",
 }
 # Only where a word, a figure or a sign such as "<" begins: the rules are tried nowhere else
-START = re.compile(rf"(?<![\w/-])(?:[a-z]+|(?<!\d[.,':·⋅°º])(?:[\d<>≥≤$€£¥+(\[{''.join(FRACTIONS)}]|[.·⋅](?=\d)))")
+START = re.compile(rf"(?<![\w/^-])(?:[a-z]+|(?<!\d[.,':·⋅°º])(?:[\d<>≥≤$€£¥+(\[{''.join(FRACTIONS)}]|[.·⋅](?=\d)))")
 _FIRST_WORDS = """
 a an half third quarter once twice every each between at up no not minimum maximum more greater longer older higher
 heavier later less fewer younger lower lighter shorter over above exceeding exceeds beyond under below within age ages

@@ -109,6 +109,10 @@ NOT_A_QUANTITY = """
 """
 
 
+def test_digits_of_other_scripts_and_lowered_ones_are_digits_at_their_places():
+    assert plain_text("SpO₂ über ٩٢ %, 10⁹, 5₂") == "spo2 über 92 %, 10⁹, 5₂"
+
+
 def pairs_agree(a, b):
     (left,), (right,) = find_quantities(a), find_quantities(b)
     assert left.agrees(right) == right.agrees(left)

@@ -105,6 +105,7 @@ def test_a_range_is_read_in_each_form(text, low, high):
         "Keep platelets above 50 x 10⁹/L.",
         "Keep platelets above 50 × 10^9/L.",
         "10³",
+        "a surface in m^2^",
         # Telephone numbers, dates, times
         "Call 03-555.",
         "Call 0800 1111.",

@@ -21,8 +21,8 @@ from audit.text.tokens import STOP_WORDS, plain_text
 Scores = NDArray[np.float32]
 # Robertson's usual values and the defaults of bm25s.
 K1, B = 1.5, 0.75
-# Letters and digits together, so a name such as CYP3A5 stays one token.
-TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+# Letters and digits together, so a name such as CYP3A5 stays one token; a raised digit is the mark of a note, or a power.
+TOKEN = re.compile(r"[^\W_⁰¹²³⁴-⁹]+(?:'[^\W_⁰¹²³⁴-⁹]+)?")
 
 
 def tokens(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from audit.pipeline.retrieval.bm25 import Bm25, tokens
         ("Kidneys, 15q13.3", ["kidney", "15q13", "3"]),
         ("The patient's medicines and transplanted organs", ["patient", "medicin", "transplant", "organ"]),
         ("What is it?", []),
+        ("SpO₂ above 38² percent", ["spo2", "38", "percent"]),
     ],
 )
 def test_tokens_are_stems_without_stop_words(text: str, expected: list[str]) -> None:

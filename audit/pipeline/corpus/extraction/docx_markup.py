@@ -50,9 +50,9 @@ def text_of(element: Any, w: str) -> str:
 
 
 def _replace(element: Any, others: list[Any]) -> None:
-    parent = element.getparent()
-    place = parent.index(element)
-    parent[place : place + 1] = others
+    for other in reversed(others):
+        element.addnext(other)
+    element.getparent().remove(element)
 
 
 def _new(element: Any, name: str, text: str | None = None, **attributes: str) -> Any:

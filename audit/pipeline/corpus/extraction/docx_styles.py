@@ -50,12 +50,16 @@ class Styles:
         self.defaults = self._format(defaults)
         self._chains: dict[str | None, list[Any]] = {}
         self._formats: dict[str | None, Format] = {}
+        self._named: dict[Any, str | None] = {}
+        self._around: dict[Any, list[Any]] = {}
 
     def look(self, run: Any) -> Look:
         """How a run (w:r) is shown where it is in its part."""
         paragraph = next(run.iterancestors(f"{self.w}p"), None)
-        named = self._value(paragraph, "pPr", "pStyle") or self.default
-        of_paragraph, of_run = self._style_format(named), self._style_format(self._value(run, "rPr", "rStyle"))
+        # A paragraph may have many runs, in which a search for its properties would take long
+        if paragraph not in self._named:
+            self._named[paragraph] = self._value(paragraph, "pPr", "pStyle") or self.default
+        of_paragraph, of_run = self._style_format(self._named[paragraph]), self._style_format(self._value(run, "rPr", "rStyle"))
         own = self._format(run.find(f"{self.w}rPr"))
         shown = self.defaults | of_paragraph | of_run | own
         for name in TOGGLES:
@@ -135,14 +139,19 @@ class Styles:
         if "shd" in shown:
             yield shown["shd"]
         for element in run.iterancestors(*(f"{self.w}{name}" for name in ("p", "tc", "tbl"))):
-            properties = element.find(f"{element.tag}Pr")
-            if properties is None:
-                continue
-            yield from properties.findall(f"{self.w}shd")
-            name = self._value(properties, "pStyle") or self._value(properties, "tblStyle")
-            shadings = [shading for style in reversed(self._chain(name)) for shading in style.iter(f"{self.w}shd")]
-            # Where some rows have a colour of their own, it is not known which
-            yield from sorted(shadings, key=lambda shading: shading.getparent().getparent().tag != f"{self.w}tblStylePr")
+            if element not in self._around:
+                self._around[element] = list(self._shadings_of(element))
+            yield from self._around[element]
+
+    def _shadings_of(self, element: Any) -> Iterator[Any]:
+        properties = element.find(f"{element.tag}Pr")
+        if properties is None:
+            return
+        yield from properties.findall(f"{self.w}shd")
+        name = self._value(properties, "pStyle") or self._value(properties, "tblStyle")
+        shadings = [shading for style in reversed(self._chain(name)) for shading in style.iter(f"{self.w}shd")]
+        # Where some rows have a colour of their own, it is not known which
+        yield from sorted(shadings, key=lambda shading: shading.getparent().getparent().tag != f"{self.w}tblStylePr")
 
 
 def _place(shown: Format) -> str:
