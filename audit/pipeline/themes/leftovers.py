@@ -22,17 +22,18 @@ MAX_LEFT = 0.2
 
 
 def coarser_themes(
-    plain: Sequence[str], weights: Labels, labels: Labels, subjects: Sequence[str | None]
+    plain: Sequence[str], weights: Labels, labels: Labels, subjects: Sequence[str | None], *, by_words: bool = False
 ) -> tuple[Labels, dict[int, str]]:
     """The themes with coarser ones added until at most a fifth of pairs has none, or nothing more is shared.
 
     weights   pairs that share each phrase
     subjects  per phrase: what its questions are about, where that is known
+    by_words  whether the themes were made by words already, which are then not clustered again
 
     Also the subject of each theme that was made of one, by the number of the theme.
     """
     draft = _Leftovers(plain, weights, labels.copy(), subjects)
-    for step in (draft.group_by_words, draft.group_by_leading_word, draft.group_by_subject):
+    for step in (*(() if by_words else (draft.group_by_words,)), draft.group_by_leading_word, draft.group_by_subject):
         if draft.share > MAX_LEFT:
             step()
     return draft.labels, draft.names
