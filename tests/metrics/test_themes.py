@@ -156,6 +156,8 @@ def test_the_topics_of_a_theme_commonest_first_with_its_exemplars(store):
     (row,) = found.to_dict("records")
     assert row == {"topic": "topic of ab", "pairs": 2, "disagreeing": 2, "high": 1, "questions": 2, "exemplar": True}
     assert list(theme_topics(con, TAXONOMY)["topic"]) == ["topic of bc"]
+    none = theme_topics(con, Taxonomy(()))
+    assert list(none["topic"]) == ["topic of ab", "topic of ac", "topic of bc"], "the one with a pair of high significance first"
     with pytest.raises(NotInRunError, match="'t9'"):
         theme_topics(con, TAXONOMY, "t9")
 

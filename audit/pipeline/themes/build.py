@@ -76,7 +76,9 @@ def build_taxonomy(
         fine = _labels(list(written), vectors, weights, encoder, options, progress)
         subjects = [_commonest([groups[topic] for topic in topics if topic in groups]) for topics in written.values()]
         # A given number of themes already says how coarse they are.
-        labels, names = coarser_themes(list(written), weights, fine, subjects) if options.target is None else (fine, {})
+        labels, names = fine, dict[int, str]()
+        if options.target is None:
+            labels, names = coarser_themes(list(written), weights, fine, subjects, by_words=encoder.name == LEXICAL)
         draft = _draft(written, counts, vectors, labels, subjects, names)
         positions = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
         themes = draft.themes(namer, earlier)

@@ -22,17 +22,18 @@ MAX_LEFT = 0.2
 
 
 def coarser_themes(
-    plain: Sequence[str], weights: Labels, labels: Labels, subjects: Sequence[str | None]
+    plain: Sequence[str], weights: Labels, labels: Labels, subjects: Sequence[str | None], *, by_words: bool = False
 ) -> tuple[Labels, dict[int, str]]:
     """The themes with coarser ones added until at most a fifth of pairs has none, or nothing more is shared.
 
     weights   pairs that share each phrase
     subjects  per phrase: what its questions are about, where that is known
+    by_words  whether the themes were made by words already, which are then not clustered again
 
     Also the subject of each theme that was made of one, by the number of the theme.
     """
     draft = _Leftovers(plain, weights, labels.copy(), subjects)
-    for step in (draft.group_by_words, draft.group_by_leading_word, draft.group_by_subject):
+    for step in (*(() if by_words else (draft.group_by_words,)), draft.group_by_leading_word, draft.group_by_subject):
         if draft.share > MAX_LEFT:
             step()
     return draft.labels, draft.names
@@ -91,18 +92,21 @@ class _Leftovers:
     def group_by_leading_word(self) -> None:
         """Group by the noun before the first preposition of one of the phrases, the commonest first: "age at", "cause of"."""
         alone = {next(iter(stems)): theme for theme, stems in enumerate(self.shared()) if len(stems) == 1}
-        rows = self.rows
-        words = ({leading_stem(self.plain[row]) for row in rows} | alone.keys()) - {""} - self.words_of_several()
-        while words:
-            members = {word: [row for row in rows if word in self.stems[row]] for word in words}
-            pairs = {word: int(self.weights[own].sum()) for word, own in members.items()}
-            word = min(words, key=lambda word: (-pairs[word], word))
-            if not members[word]:
-                return
-            if word in alone or pairs[word] >= MIN_PAIRS:
-                self.add(members[word], alone.get(word))
-                rows = [row for row in rows if row not in set(members[word])]
-            words.remove(word)
+        words = ({leading_stem(self.plain[row]) for row in self.rows} | alone.keys()) - {""} - self.words_of_several()
+        members: dict[str, set[int]] = {word: set() for word in words}
+        pairs: Counter[str] = Counter()
+        for row in self.rows:
+            for word in self.stems[row] & words:
+                members[word].add(row)
+                pairs[word] += int(self.weights[row])
+        while enough := [word for word, count in pairs.items() if count >= (1 if word in alone else MIN_PAIRS)]:
+            word = min(enough, key=lambda word: (-pairs[word], word))
+            rows = sorted(members[word])
+            self.add(rows, alone.get(word))
+            for row in rows:
+                for other in self.stems[row] & words:
+                    members[other].discard(row)
+                    pairs[other] -= int(self.weights[row])
 
     def group_by_subject(self) -> None:
         """Group by what the questions are about, unless that is the same for most: the last thing that a reader can go by."""

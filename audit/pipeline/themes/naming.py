@@ -74,7 +74,9 @@ def terms_by(phrases: Sequence[str], labels: Sequence[int], count: int) -> list[
     for phrase, label in zip(phrases, labels, strict=True):
         if label >= 0:
             counts[label].update(_terms(phrase, forms))
-    total = sum(counts, Counter())
+    total: Counter[str] = Counter()
+    for counter in counts:
+        total.update(counter)
     mean = sum(total.values()) / max(count, 1)
     return [_top_terms(counter, total, mean, forms) for counter in counts]
 

@@ -109,3 +109,19 @@ def test_a_list_that_is_not_there_or_empty_is_said(tmp_path: Path, capsys: pytes
         assert said in capsys.readouterr().err
     assert main(["themes", "build", "--topics", str(empty)]) == 2
     assert "Name one with --out" in capsys.readouterr().err
+
+
+def test_disagreements_without_a_theme_are_counted_with_their_significance_and_the_grave_ones_named(
+    release: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grave = {"classification": "DIVERGENT", "clinical_significance": "high", "divergence_topic": "colour of the pillbox"}
+    spoil(release, "q1", lambda record: record["pairs"][0].update(grave))
+    main(["load", str(release)])
+    capsys.readouterr()
+    command = ["themes", "build", "--run", "tiny", "--model", "words", "--layout", "principal"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "1 of them of high significance.\n  high significance, no theme: colour of the pillbox\n" in out
+    assert main([*command, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["no_theme"][0]
+    assert first == {"topic": "colour of the pillbox", "pairs": 1, "high": 1}
