@@ -171,7 +171,7 @@ def _rows_by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str,
             raise DocumentError(f"{path}, line {line}: the column 'file' is empty. Nothing was extracted. Name the file.")
         if name in by_file:
             raise DocumentError(
-                f"{path}, line {line}: file '{row['file']}' is listed twice. Nothing was extracted. Remove one of its rows."
+                f"{path}, line {line}: file '{name}' is listed twice. Nothing was extracted. Remove one of its rows."
             )
         by_file[name] = row
     return by_file
