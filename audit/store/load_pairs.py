@@ -360,11 +360,14 @@ class PairLoader:
 
 def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
     """The arrays of each file; the rows of a file keep their order."""
-    order = np.argsort(arrays["file"], kind="stable")
-    numbers, starts = np.unique(arrays["file"][order], return_index=True)
-    ends = [*starts[1:], len(order)]
+    # Rows are nearly always in the order of their files, and then a file's rows are a view
+    if (np.diff(arrays["file"]) < 0).any():
+        order = np.argsort(arrays["file"], kind="stable")
+        arrays = {name: column[order] for name, column in arrays.items()}
+    numbers, starts = np.unique(arrays["file"], return_index=True)
+    ends = [*starts[1:], len(arrays["file"])]
     return {
-        int(number): {name: column[order[start:end]] for name, column in arrays.items()}
+        int(number): {name: column[start:end] for name, column in arrays.items()}
         for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one boundary too many
     }
 

@@ -47,7 +47,7 @@ class OtherSpellings:
         return dict(rows(con, statement, {"first": first, "last": last}))
 
     def in_file(self, path: Path, values: int) -> tuple[bool, bool]:
-        """Whether a field may have another name there, or one beside the pairs be twice; whether there may be a control character.
+        """Whether a field may have another name there or be there twice; whether a control character may be there.
 
         values  how many values of a comparison, of its pairs and of their metadata were read from the file
         """
@@ -108,8 +108,10 @@ def may_have_control(text: bytes | memoryview) -> bool:
     # Asking DuckDB for each text takes a sixth of the time of parsing them
     raw = np.frombuffer(text, np.uint8)
     escaped = raw[np.minimum(np.flatnonzero(raw == ESCAPE) + 1, len(raw) - 1)]
-    if np.isin(escaped, ESCAPES).any() or not np.isin(raw[raw < SPACE], LINE_ENDS).all():
+    if np.isin(escaped, ESCAPES).any() or (raw.min() < SPACE and not np.isin(raw[raw < SPACE], LINE_ENDS).all()):
         return True
+    if raw.max() < DELETE:
+        return False
     # In UTF-8, U+0080 to U+009F are C2 and a byte below A0, U+FFFE and U+FFFF are EF BF and one from BE on
     beyond = np.flatnonzero(raw >= DELETE)
     first, second, third = (raw[np.minimum(beyond + step, len(raw) - 1)] for step in range(3))
