@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -85,10 +86,11 @@ TYPES: Mapping[str, FieldType] = {
 """`word` is a text without spaces around it, `phrases` and `passages` are texts with them, `settings` an object as JSON text."""
 
 
-NAMED_TYPES, NAME_ENDINGS = ("text", "word", "texts"), ("_id", "_ids")
-NAMES = frozenset(
-    ["handbook_a", "handbook_b", "handbooks", "system_a", "system_b", "edition_of", "organ", "center", "topics", "subtopics", "judge", "rater", "strategy", "question_type", "measure", "primary_source", "required_sources", "gold", "gold_sections", "ranked"]
+NAMES = re.compile(
+    r".*_ids?|(handbook|system)_[ab]|handbooks|edition_of|organ|center|(sub)?topics|judge|rater|strategy|question_type|measure|"
+    r"primary_source|required_sources|gold(_sections)?|ranked"
 )
+"""Fields whose texts name something."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,9 @@ class Field:
     @property
     def is_name(self) -> bool:
         """Whether its texts name something, so that both Unicode forms of one are the same; others are kept as written."""
-        # The gold of a stress test is an answer
-        listed = self.type == "texts" or self.name != "gold"
-        return self.type in NAMED_TYPES and listed and (self.name.endswith(NAME_ENDINGS) or self.name in NAMES)
+        # The gold of a stress test is an answer, and no list
+        named = self.type == "texts" or (self.type in ("text", "word") and self.name != "gold")
+        return named and NAMES.fullmatch(self.name) is not None
 
     @property
     def key(self) -> str:

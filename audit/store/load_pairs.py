@@ -27,7 +27,7 @@ from audit.store.comparison_files import CHECK_COLUMNS, ComparisonHead, PairRepa
 from audit.store.connection import Connection
 from audit.store.other_spellings import OtherSpellings, count_values
 from audit.store.record_reader import LoadState, RecordReader
-from audit.store.stage_pairs import READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
+from audit.store.stage_pairs import HAS_CONTROL, READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
 
 READING_COLUMNS = READING_TYPES | {"parse": "parse"}
 CREATE_STAGED_CHECKS = """
@@ -222,14 +222,22 @@ class PairLoader:
             if head is None or pairs is None or (pairs["question"] != pairs["question"][0]).any():
                 self._unparsed.add(number)
                 continue
-            if spellings.in_file(
-                self.reader.layout.parts["pair"][number], values[number] + values_of_checks[number] + head.n_values
-            ):
+            path, n_values = self.reader.layout.parts["pair"][number], values[number] + values_of_checks[number] + head.n_values
+            named_otherwise, may_have_control = spellings.in_file(path, n_values)
+            if named_otherwise:
                 self._unparsed.add(number)
                 continue
             self._heads[number] = head
-            pairs["suspect"] = pairs["suspect"] | np.isin(pairs["position"], unusable.get(number, []))
+            suspect = unusable.get(number, []) + (self._with_control(number, spellings.form) if may_have_control else [])
+            pairs["suspect"] = pairs["suspect"] | np.isin(pairs["position"], suspect)
             self._examine_file(number, head, pairs)
+
+    def _with_control(self, number: int, form: PairFormat) -> list[int]:
+        """The positions in a file of the pairs that have a control character."""
+        texts = ("reasoning", "divergence_topic", *(("unscored_reason",) if form.has_readings else ()))
+        condition = " or ".join(map(HAS_CONTROL.format, texts))
+        found = self.con.execute(f"select position from pairs where file = $file and ({condition})", {"file": number})
+        return [position for (position,) in found.fetchall()]
 
     def _examine_file(self, number: int, head: ComparisonHead, pairs: PairArrays) -> None:
         head.question = question = int(pairs["question"][0])
@@ -352,11 +360,14 @@ class PairLoader:
 
 def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
     """The arrays of each file; the rows of a file keep their order."""
-    order = np.argsort(arrays["file"], kind="stable")
-    numbers, starts = np.unique(arrays["file"][order], return_index=True)
-    ends = [*starts[1:], len(order)]
+    # Rows are nearly always in the order of their files, and then a file's rows are a view
+    if (np.diff(arrays["file"]) < 0).any():
+        order = np.argsort(arrays["file"], kind="stable")
+        arrays = {name: column[order] for name, column in arrays.items()}
+    numbers, starts = np.unique(arrays["file"], return_index=True)
+    ends = [*starts[1:], len(arrays["file"])]
     return {
-        int(number): {name: column[order[start:end]] for name, column in arrays.items()}
+        int(number): {name: column[start:end] for name, column in arrays.items()}
         for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one boundary too many
     }
 

@@ -87,12 +87,10 @@ or label is null and (untouched or not unscored)
 or significance is null and not unstated
 or significance is not null and not coalesce(label in {sql_list(DISAGREEING)}, false)
 or {NOT_TEXT.format("reasoning")} or {NOT_TEXT.format("divergence_topic")}
-or {HAS_CONTROL.format("reasoning")} or {HAS_CONTROL.format("divergence_topic")}
 or coalesce(abs(latency_s) > 3.4e38, false)  -- NaN is the largest of all
 """
 SUSPECT_READING = f"""
 or parse is null and parse_text is not null or {NOT_TEXT.format("unscored_reason")} or {NOT_TEXT.format("prompt")}
-or {HAS_CONTROL.format("unscored_reason")}
 """
 
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.store.load import Loaded
+from audit.store.other_spellings import may_have_control
 from tests.support.loading import load, messages, pairs_in, quarantined
 from tests.support.tiny import release_from
 
@@ -239,3 +240,22 @@ def test_rows_under_a_header_with_a_field_twice_are_refused_unless_both_say_the_
 def test_a_column_of_no_field_may_occur_twice(release: Path, tmp_path: Path) -> None:
     table(release, [[*COLUMNS, "note", "note", ""], *([*row, "x", "y", ""] for row in ROWS)])
     assert quarantined(load(release, tmp_path)) == []
+
+
+# -- control characters ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("character", ["\x07", "\x0c", "\x7f", "\x85", "\x9f", "\ufffe", "\uffff"])
+@pytest.mark.parametrize("escaped", [True, False])
+def test_a_control_character_is_read_as_a_space_however_it_is_written(
+    character: str, escaped: bool, release: Path, tmp_path: Path
+) -> None:
+    written = json.dumps(character)[1:-1] if escaped or character < " " else character
+    rewrite(release / Q2, lambda raw: raw.replace('"divergence_topic": null', f'"divergence_topic": "38 °C {written} fever"', 1))
+    loaded = load(release, tmp_path)
+    assert {row[7] for row in pairs_in(loaded)} >= {"38 °C   fever"}
+
+
+@pytest.mark.parametrize("text", ["38 °C – “high”", "naïve, ﬁne\u00a0and 😀", 'a "quoted" word\nand a line', "back\\slash"])
+def test_a_text_without_one_is_not_read_twice(text: str) -> None:
+    assert not may_have_control(json.dumps({"reasoning": text}, ensure_ascii=False).encode())

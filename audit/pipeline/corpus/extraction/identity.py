@@ -157,7 +157,7 @@ def _rows_by_file(path: Path, table: PeopleTable) -> dict[str, dict[str, str]]:
         cells = {name: trimmed(cell) for name, cell in row.cells.items()}
         name = catalog_key(cells["file"])
         if not name or name in by_file:
-            fault = f"file '{cells['file']}' is listed twice" if name else "it names no file"
+            fault = f"file '{name}' is listed twice" if name else "it names no file"
             raise DocumentError(f"{path}, {row.place}: {fault}. Nothing was extracted. Remove or correct this row.")
         by_file[name] = cells
     return by_file

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -61,6 +62,28 @@ def test_a_file_name_without_a_center_fails_with_what_to_do(folder, tmp_path):
         "guide.pdf": "its name does not tell its center: rename it to organ_center_phase.pdf, such as heart_alder_combined.pdf, "
         "or name the center with --center or with a row in --catalog. No document was made of it."
     }
+
+
+@pytest.mark.parametrize("on_disk", ["NFC", "NFD"])
+@pytest.mark.parametrize("in_catalog", ["NFC", "NFD"])
+@pytest.mark.parametrize("where", ["", "leaflets\\", "D:\\Old Leaflets\\2024\\", "./leaflets/"])
+def test_a_catalog_finds_files_in_either_unicode_form_and_by_a_path_of_any_system(on_disk, in_catalog, where, tmp_path):
+    folder = tmp_path / "leaflets"
+    folder.mkdir()
+    write_pdf(folder / normalize(on_disk, "Besançon Cœur.pdf"), [PAGE])
+    catalog = tmp_path / "catalog.csv"
+    rows = f"file,organ,center,phase\n,,,\n{where}Besançon Cœur.pdf,heart,Besançon,pre\n,,,\n"
+    catalog.write_text(normalize(in_catalog, rows))
+    report = extract_all([folder], tmp_path / "out", catalog=catalog)
+    assert report.failed == []
+    assert [document.handbook_id for document in map(read_document, (tmp_path / "out").glob("*.json"))] == ["heart_Besançon_pre"]
+
+
+def test_a_catalog_that_names_one_file_in_two_forms_is_refused(folder, tmp_path):
+    catalog = tmp_path / "catalog.csv"
+    catalog.write_text("file,center\nLiège.pdf,A\n" + normalize("NFD", "Liège.pdf,B\n"))
+    with pytest.raises(DocumentError, match=r"3: file 'Liège\.pdf' is listed twice"):
+        extract_all([folder], tmp_path / "out", catalog=catalog)
 
 
 @pytest.mark.parametrize(("delimiter", "above"), [(",", ""), (";", ""), (";", "sep=;\r\n"), ("|", "sep=|\n")])
