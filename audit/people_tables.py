@@ -279,7 +279,8 @@ def _counts_rows(texts: Sequence[str]) -> bool:
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]], separator: str = ",") -> str:
     """A table that `csv_lines` and `table_of` read back unchanged, and that no spreadsheet takes for a formula."""
     out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    # With "\n" alone the csv module leaves a carriage return within a text without quotes, where it ends the row
+    writer = csv.writer(out, delimiter=separator, lineterminator="\r\n")
     writer.writerow([safe_cell(name) for name in columns])
     # Quoted where blank rows and lone carriage returns would otherwise not be a row with this text
     writer.writerows([safe_cell(cell) for cell in row] for row in rows)

@@ -33,7 +33,7 @@ JUDGE, GOLD = "judge", "gold"
 REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
 ANNOTATOR = "annotator"
 """How the name of every rater's column begins."""
-SHORT_RATER = re.compile(r"annotator_?[a-z0-9]{1,2}")
+SHORT_RATER = re.compile(r"annotator_[a-z0-9]{1,2}")
 RATER_FIELDS = ("significance", "seconds", "order")
 NOT_A_RATER = " If it is not a rater's column, rename it so that it does not begin with 'annotator'."
 Vocabulary = tuple[Sequence[str], Mapping[str, str]]
