@@ -31,6 +31,9 @@ INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 INVISIBLE_ENDS = re.compile(f"^(?:{INVISIBLE.pattern}|\\s)+|(?:{INVISIBLE.pattern}|\\s)+$")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
 WHOLE_NUMBER = re.compile(r"(\d+)\.0+")
+ANNOTATOR = "annotator"
+"""How the name of every rater's column begins."""
+RATER_FIELDS = ("significance", "seconds", "order", "comment")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 CSV = "a CSV table"
 WORKBOOK = b"PK\x03\x04"
@@ -100,6 +103,18 @@ def trimmed(text: str) -> str:
 def visible(text: str) -> str:
     """`text` trimmed, in composed form (NFC), so that a letter with its accent is one character wherever it was typed."""
     return trimmed(text) if text.isascii() else unicodedata.normalize("NFC", trimmed(text))
+
+
+def rater_columns(names: Iterable[object]) -> list[str]:
+    """The columns of human raters: all that begin with `annotator`, but not those about another rater's ratings."""
+    begin = [name for name in map(str, names) if name.startswith(ANNOTATOR)]
+    about = {f"{rater}_{name}" for rater in begin for name in RATER_FIELDS}
+    return [name for name in begin if name not in about]
+
+
+def rater_key(rater: str) -> str:
+    """What is behind `annotator` in the name of a rater's column; other columns about that rater end in it."""
+    return rater.removeprefix(ANNOTATOR).strip("_")
 
 
 def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -16,10 +16,9 @@ import pandas as pd
 
 from annotation.ratings.file_rows import ROW, RatingCounts, labels_elsewhere
 from annotation.ratings.gold_rows import GROUND_TRUTH, gold_apart
-from annotation.ratings.table import ANNOTATOR, rater_columns
 from annotation.ratings.tool_exports import GOLD_ROW, LabelRows
 from audit.errors import AuditError
-from audit.people_tables import alike, visible
+from audit.people_tables import ANNOTATOR, alike, rater_columns, visible
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, nearest, plain
 
 ITEM, RATER, LABEL = "item_id", "annotator", "label"

@@ -107,3 +107,11 @@ def test_a_list_that_is_not_there_or_empty_is_said(tmp_path: Path, capsys: pytes
         assert said in capsys.readouterr().err
     assert main(["themes", "build", "--topics", str(empty)]) == 2
     assert "Name one with --out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_only_a_line_feed_ends_a_phrase(tmp_path: Path, encoding: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "phrases.txt"
+    path.write_bytes("wound\u2028care\r\nfever\u0085limit\n\n".encode(encoding))
+    assert main(["themes", "build", "--topics", str(path), "--out", str(tmp_path / "t.json"), "--model", "words", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["phrases"] == 2
