@@ -143,7 +143,7 @@ def read_bytes(path: Path, source: Source, kind: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise source.refusal("", f"cannot be read as {kind} ({describe_error(error)})") from None
+        raise source.refusal("", f"cannot be read as {kind} ({describe_error(error)})", "Check its name.") from None
 
 
 def text_of(data: bytes, source: Source, kind: str) -> str:
