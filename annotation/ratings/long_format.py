@@ -23,7 +23,7 @@ from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, nearest, plai
 
 ITEM, RATER, LABEL = "item_id", "annotator", "label"
 NAMES: Mapping[str, Sequence[str]] = {
-    ITEM: ("item", "instance_id", "task_id", "task", "unit", "unit_id", "record_id"),
+    ITEM: ("item", "instance_id", "task_id", "task", "unit", "unit_id", "record_id", "document", "document_id"),
     RATER: (
         "annotator_id", "user", "user_id", "username", "rater", "rater_id", "coder", "worker", "worker_id", "completed_by",
     ),

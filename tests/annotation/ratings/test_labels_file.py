@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotation.agreement.tables import rater_name
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.long_format import LabelsFile
 from annotation.ratings.table import GOLD, Ratings, ratings_from
@@ -362,6 +363,18 @@ def test_what_is_no_answer_in_a_result_is_skipped_and_named(tmp_path: Path, part
     file = read(tmp_path, "x.json", json.dumps([{"id": 5, "annotations": annotations}]))
     assert file.counts.used == 2
     assert any("Skipped 1 times" in note for note in file.notes)
+
+
+@pytest.mark.parametrize("empty", [{"annotations": None}, {"annotations": []}, {"responses": None}, {"responses": {}}])
+def test_an_item_that_nobody_annotated_yet_is_no_fault(tmp_path: Path, empty: dict[str, object]) -> None:
+    answer = [{"from_name": "label", "value": {"choices": ["ABSENT"]}}]
+    tasks = [{"id": 1, "annotations": [{"completed_by": name, "result": answer} for name in (1, 2)]}, {"id": 2, **empty}]
+    assert read(tmp_path, "x.json", json.dumps(tasks)).counts.used == 2
+
+
+def test_a_rater_is_shown_by_the_name_in_the_file() -> None:
+    names = ["annotator_a", "annotator_dr_lee", "annotatorlee", "annotator_3"]
+    assert list(map(rater_name, names)) == ["annotator A", "annotator dr_lee", "annotator lee", "annotator 3"]
 
 
 @pytest.mark.parametrize("mark", ["1", "1.0", "true", "x", "DIVERGENT", "4"])
