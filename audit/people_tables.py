@@ -31,6 +31,9 @@ INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 INVISIBLE_ENDS = re.compile(f"^(?:{INVISIBLE.pattern}|\\s)+|(?:{INVISIBLE.pattern}|\\s)+$")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
 WHOLE_NUMBER = re.compile(r"(\d+)\.0+")
+ANNOTATOR = "annotator"
+"""How the name of every rater's column begins."""
+RATER_FIELDS = ("significance", "seconds", "order", "comment")
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 CSV = "a CSV table"
 WORKBOOK = b"PK\x03\x04"
@@ -102,6 +105,18 @@ def visible(text: str) -> str:
     return trimmed(text) if text.isascii() else unicodedata.normalize("NFC", trimmed(text))
 
 
+def rater_columns(names: Iterable[object]) -> list[str]:
+    """The columns of human raters: all that begin with `annotator`, but not those about another rater's ratings."""
+    begin = [name for name in map(str, names) if name.startswith(ANNOTATOR)]
+    about = {f"{rater}_{name}" for rater in begin for name in RATER_FIELDS}
+    return [name for name in begin if name not in about]
+
+
+def rater_key(rater: str) -> str:
+    """What is behind `annotator` in the name of a rater's column; other columns about that rater end in it."""
+    return rater.removeprefix(ANNOTATOR).strip("_")
+
+
 def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Two of `names` that a reader takes for one: they differ in case, blanks, invisible characters, or 1 and 1.0 only."""
     first: dict[str, str] = {}
@@ -128,7 +143,7 @@ def read_bytes(path: Path, source: Source, kind: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise source.refusal("", f"cannot be read as {kind} ({describe_error(error)})") from None
+        raise source.refusal("", f"cannot be read as {kind} ({describe_error(error)})", "Check its name.") from None
 
 
 def text_of(data: bytes, source: Source, kind: str) -> str:
@@ -279,7 +294,8 @@ def _counts_rows(texts: Sequence[str]) -> bool:
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]], separator: str = ",") -> str:
     """A table that `csv_lines` and `table_of` read back unchanged, and that no spreadsheet takes for a formula."""
     out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    # With "\n" alone the csv module leaves a carriage return within a text without quotes, where it ends the row
+    writer = csv.writer(out, delimiter=separator, lineterminator="\r\n")
     writer.writerow([safe_cell(name) for name in columns])
     # Quoted where blank rows and lone carriage returns would otherwise not be a row with this text
     writer.writerows([safe_cell(cell) for cell in row] for row in rows)

@@ -12,6 +12,7 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD
 from annotation.ratings.table import GOLD, JUDGE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS
+from audit.people_tables import rater_columns, rater_key
 from audit.tables import HIGH, LOW, Column, IntervalNote, Population, TableSpec
 
 MEASURE_NAMES = {
@@ -131,7 +132,9 @@ RETEST_TABLE = TableSpec(
 
 def rater_name(rater: str) -> str:
     """A rater in words: `annotator_a` is annotator A."""
-    prefix, _, letter = rater.partition("_") if rater.startswith("annotator") else rater.rpartition("_")
+    prefix, _, letter = rater.rpartition("_")
+    if " " not in rater and rater_columns([rater]) and rater_key(rater):
+        prefix, letter = "annotator", rater_key(rater)
     return f"{prefix} {letter.upper() if len(letter) == 1 else letter}" if prefix else RATER_NAMES.get(rater, rater)
 
 

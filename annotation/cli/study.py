@@ -150,8 +150,12 @@ def import_ratings(arguments: argparse.Namespace, settings: Settings) -> int:
     store = _store(settings)
     annotator = find_annotator(store, arguments.study, arguments.annotator)
     counts = import_packet(store, arguments.study, annotator, arguments.file.name, data, datetime.now(UTC))
-    text = f"{counts.stored:,} ratings stored, {counts.unchanged:,} were stored already, {counts.empty:,} rows are still empty."
-    print_result(arguments, text, {"stored": counts.stored, "unchanged": counts.unchanged, "empty": counts.empty})
+    text = (
+        f"{counts.rows:,} rows in the file: {counts.stored:,} ratings stored, {counts.unchanged:,} already stored, "
+        f"{counts.empty:,} without a label."
+    )
+    record = {"rows": counts.rows, "stored": counts.stored, "unchanged": counts.unchanged, "empty": counts.empty}
+    print_result(arguments, text, record)
     return OK
 
 

@@ -181,7 +181,8 @@ def _assignment_row(new: NewStudy, item: NewItem, letter: str, annotator: str | 
     # The hash is the random draw: the last hex digit is 8 or more for half of all assignments, and the same in every rebuild.
     draw = hashlib.sha256(f"{new.seed}/{new.study_id}/{item.item_id}/{letter}".encode()).hexdigest()
     return {
-        "seat_id": draw[:12],
+        # A letter in front, or a spreadsheet would take some of the ids for numbers such as 4.04614E+11
+        "seat_id": f"q{draw[:12]}",
         "study_id": new.study_id,
         "item_id": item.item_id,
         "seat": letter,

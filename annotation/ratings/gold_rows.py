@@ -7,10 +7,10 @@ from collections import Counter
 import pandas as pd
 
 from annotation.ratings.file_rows import GOLD_COLUMNS, ROW
-from annotation.ratings.table import ANNOTATOR, GOLD, rater_key
+from annotation.ratings.table import GOLD
 from annotation.ratings.tool_exports import GOLD_ROW
 from audit.errors import AuditError
-from audit.people_tables import plain_name
+from audit.people_tables import ANNOTATOR, plain_name, rater_key
 from audit.vocabulary import LABEL_SPELLINGS, plain
 
 GROUND_TRUTH = "ground_truth"

@@ -21,10 +21,22 @@ from annotation.ratings.long_format import (
     is_long,
     wide_labels,
 )
-from annotation.ratings.table import ANNOTATOR, RATER_FIELDS, rater_columns, rater_key
 from annotation.ratings.tool_exports import ARGILLA_END, POTATO_SEPARATOR, LabelRows, rows_of_records, rows_of_table
 from audit.errors import AuditError
-from audit.people_tables import INVISIBLE, WHOLE_NUMBER, Source, alike, json_records, listed, read_csv, visible
+from audit.people_tables import (
+    ANNOTATOR,
+    INVISIBLE,
+    RATER_FIELDS,
+    WHOLE_NUMBER,
+    Source,
+    alike,
+    json_records,
+    listed,
+    rater_columns,
+    rater_key,
+    read_csv,
+    visible,
+)
 from audit.vocabulary import EMPTY_WORDS, plain
 
 LABELS_FILE_COLUMNS = """columns of a labels file with one row per item:
@@ -82,8 +94,8 @@ def _wide(read: LabelRows, where: str) -> LabelsFile:
     """A table that has one row per item already."""
     frame = read.frame
     raters = rater_columns(frame.columns)
-    own = {f"{prefix}_{rater_key(rater)}" for rater in raters for prefix in RATER_FIELDS}
-    own |= {f"{rater}_{name}" for rater in raters for name in RATER_FIELDS}
+    fields = [name for name in RATER_FIELDS if name != "comment"]
+    own = {name for rater in raters for about in fields for name in (f"{about}_{rater_key(rater)}", f"{rater}_{about}")}
     unused = [str(name) for name in frame if name not in (ITEM, ROW, *raters, *own, *OF_ITEM)]
     rated = [cell for rater in raters for cell in frame[rater] if plain(visible(cell)) not in EMPTY_WORDS]
     lost = labels_elsewhere(frame, unused)

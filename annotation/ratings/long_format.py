@@ -16,15 +16,14 @@ import pandas as pd
 
 from annotation.ratings.file_rows import ROW, RatingCounts, labels_elsewhere
 from annotation.ratings.gold_rows import GROUND_TRUTH, gold_apart
-from annotation.ratings.table import ANNOTATOR, rater_columns
 from annotation.ratings.tool_exports import GOLD_ROW, LabelRows
 from audit.errors import AuditError
-from audit.people_tables import alike, visible
+from audit.people_tables import ANNOTATOR, alike, rater_columns, visible
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, nearest, plain
 
 ITEM, RATER, LABEL = "item_id", "annotator", "label"
 NAMES: Mapping[str, Sequence[str]] = {
-    ITEM: ("item", "instance_id", "task_id", "task", "unit", "unit_id", "record_id"),
+    ITEM: ("item", "instance_id", "task_id", "task", "unit", "unit_id", "record_id", "document", "document_id"),
     RATER: (
         "annotator_id", "user", "user_id", "username", "rater", "rater_id", "coder", "worker", "worker_id", "completed_by",
     ),

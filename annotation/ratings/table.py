@@ -6,7 +6,7 @@ Everything after this module works on codes: a label is its index in the declare
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, desi
 from annotation.ratings.file_rows import ROW, row_name
 from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
-from audit.people_tables import decimal_number, visible
+from audit.people_tables import ANNOTATOR, decimal_number, rater_columns, rater_key, visible
 from audit.vocabulary import (
     EMPTY_WORDS,
     LABEL_SPELLINGS,
@@ -31,10 +31,7 @@ from audit.vocabulary import (
 Texts = npt.NDArray[np.object_]
 JUDGE, GOLD = "judge", "gold"
 REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
-ANNOTATOR = "annotator"
-"""How the name of every rater's column begins."""
-SHORT_RATER = re.compile(r"annotator_?[a-z0-9]{1,2}")
-RATER_FIELDS = ("significance", "seconds", "order")
+SHORT_RATER = re.compile(r"annotator_[a-z0-9]{1,2}")
 NOT_A_RATER = " If it is not a rater's column, rename it so that it does not begin with 'annotator'."
 Vocabulary = tuple[Sequence[str], Mapping[str, str]]
 """Terms in order, and their spellings."""
@@ -115,18 +112,6 @@ def ratings_from(
     design = design_from(frame, labels[JUDGE], where, pairs)
     seconds, order = (_annotator_numbers(frame, prefix, annotators, where) for prefix in ("seconds", "order"))
     return Ratings(items, labels, significance, design, seconds, order, scheme)
-
-
-def rater_columns(names: Iterable[object]) -> list[str]:
-    """The columns of human raters: all that begin with `annotator`, but not those about another rater's ratings."""
-    begin = [name for name in map(str, names) if name.startswith(ANNOTATOR)]
-    about = {f"{rater}_{name}" for rater in begin for name in RATER_FIELDS}
-    return [name for name in begin if name not in about]
-
-
-def rater_key(rater: str) -> str:
-    """What is behind `annotator` in the name of a rater's column; other columns about that rater end in it."""
-    return rater.removeprefix(ANNOTATOR).strip("_")
 
 
 def _check_columns(frame: pd.DataFrame, where: str) -> None:

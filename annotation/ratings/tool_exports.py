@@ -26,7 +26,7 @@ GOLD_ROW = "::gold"
 LABEL, SIGNIFICANCE = "label", "significance"
 POTATO_SEPARATOR, ARGILLA_END = ":::", ".responses"
 UNMARKED = EMPTY_WORDS | {"false", "no", "0", "0.0"}
-ITEM_KEYS = ("item_id", "id", "instance_id", "task_id")
+ITEM_KEYS = ("item_id", "item", "instance_id", "task_id", "task", "unit", "unit_id", "record_id", "document", "document_id", "id")
 ANSWER_KINDS = ("choices", "rating", "text", "number")
 NO_ANSWER, CANCELLED = "without an answer", "cancelled"
 NO_ANSWERS = ("draft", "discarded")
@@ -107,13 +107,12 @@ class _Export:
 
     def rows(self, place: str, record: Record) -> Iterator[Record]:
         """The rows of a record: one for each annotation of a tool's record, else the record itself."""
-        of_tool = (
-            self._annotations
-            if isinstance(record.get("annotations"), list)
-            else self._argilla
-            if isinstance(record.get("responses"), Mapping | list) or any(name.endswith(ARGILLA_END) for name in record)
-            else None
-        )
+        flat = any(name.endswith(ARGILLA_END) for name in record)
+        of_tool = None
+        if isinstance(record.get("annotations", ""), list | None):
+            of_tool = self._annotations
+        elif flat or isinstance(record.get("responses", ""), Mapping | list | None):
+            of_tool = self._argilla
         if of_tool is None:
             yield record
             return
@@ -126,7 +125,7 @@ class _Export:
         data = record.get("data")
         own = data if isinstance(data, Mapping) else {}
         item = {"item_id": record.get("id"), **{plain_name(str(name)): value for name, value in own.items()}}
-        for annotation in record["annotations"]:
+        for annotation in record["annotations"] or ():
             if annotation is None:
                 self.left_out[NO_ANSWER] += 1
             elif not isinstance(annotation, Mapping):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -20,6 +19,7 @@ from xml.parsers import expat
 
 import annotation
 from audit.errors import AuditError
+from audit.people_tables import CSV, Lines, Source, csv_lines, text_of
 
 MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
 MAX_CHARACTERS = 50_000_000
@@ -33,8 +33,8 @@ XML_ENDINGS = (".xml", ".rels", ".vml")
 XLSX_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 NOTHING_STORED = "No rating was stored."
 
-Lines = list[list[str]]
-"""The cells of a file, row by row; formulas as their text."""
+COLUMNS_OF_ALL = ("item", "order", "question", "label", "comment")
+"""Columns of the packets of every scheme, by which the separator of a CSV file is found."""
 
 
 class UnreadablePacketError(AuditError):
@@ -42,7 +42,7 @@ class UnreadablePacketError(AuditError):
 
 
 def read_lines(name: str, data: bytes) -> Lines:
-    """The cells of a `.csv` or `.xlsx` file.
+    """The cells of a `.csv` or `.xlsx` file, row by row; formulas as their text.
 
     Of a workbook it reads the sheet `packet`, or else the first one: 50 columns, and down to 1,000 empty rows in a row. A fill to
     the end of a column declares a million rows, and those are not read.
@@ -117,20 +117,8 @@ def parse_lines(name: str, data: bytes) -> Lines:
 
 
 def _csv_lines(name: str, data: bytes) -> Lines:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data[: error.start].count(b"\n") + 1
-        raise UnreadablePacketError(
-            f"{name}, near row {row}: the text is not UTF-8. {NOTHING_STORED} Save the file as 'CSV UTF-8'."
-        ) from None
-    first = text.partition("\n")[0]
-    # The default of 128 KiB is shorter than a long answer may be.
-    csv.field_size_limit(MAX_PACKET_BYTES)
-    try:  # spreadsheets in some countries write semicolons
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True))
-    except csv.Error as error:
-        raise UnreadablePacketError(f"{name} cannot be read as CSV ({error}). {NOTHING_STORED} Save it as 'CSV UTF-8'.") from None
+    source = Source(name, NOTHING_STORED, UnreadablePacketError)
+    return csv_lines(text_of(data, source, CSV), source, COLUMNS_OF_ALL.__contains__)
 
 
 def _check_archive(name: str, data: bytes) -> None:

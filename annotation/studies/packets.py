@@ -29,8 +29,9 @@ from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.stored_values import MAX_COMMENT_LENGTH, storable_text
 from annotation.label_store.studies import find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
-from annotation.studies.packet_reader import MAX_PACKET_BYTES, read_lines
-from audit.formatting import plain_cell, safe_cell
+from annotation.studies.packet_reader import MAX_PACKET_BYTES, NOTHING_STORED, UnreadablePacketError, read_lines
+from audit.formatting import safe_cell
+from audit.people_tables import Source, table_of, visible
 from audit.text.sentences import SentenceSpan, sentence_spans
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
@@ -163,6 +164,8 @@ def _write_rubric(sheet: Worksheet, scheme: Scheme) -> None:
 # The sentences that a label rests on: copied from the answers, one a line, and found there again.
 
 MAX_QUOTED = 40
+# U+2028 and others are characters of an answer; only a line feed or carriage return ends a line of a cell
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def marked_lines(rationale: Sequence[MarkedSentence], answers: Sequence[str]) -> list[str]:
@@ -183,7 +186,7 @@ def sentences_of_lines(lines: str, answer: str, side: int) -> list[MarkedSentenc
     spans = list(sentence_spans(answer))
     texts = [" ".join(answer[start:end].split()) for start, end in spans]
     taken: set[int] = set()
-    for line in filter(None, (" ".join(line.split()) for line in lines.splitlines())):
+    for line in filter(None, (" ".join(line.split()) for line in LINE_END.split(lines))):
         match = next((run for run in _runs(spans, texts, line) if not taken & set(run)), None)
         if match is None:
             raise StudyError(f"'{line[:MAX_QUOTED]}' is not a sentence of this answer. Copy whole sentences, one a line.")
@@ -218,8 +221,10 @@ COLUMNS = {
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
 MAX_FAULTS_LISTED = 20
 ENDINGS = (".csv", ".xlsx")
-PacketRows = list[tuple[int, dict[str, str]]]
-"""(row number in the file, column -> text)."""
+PacketRows = list[tuple[str, dict[str, str]]]
+"""(place in the file, such as `row 2`; column -> text)."""
+NUMBER = re.compile(r"[\d.,\s]+(?:E[+-]?\d+)?", re.IGNORECASE)
+"""What a spreadsheet makes of an id of digits, such as those of studies that are older than ids with a letter in front."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +234,11 @@ class PacketImport:
     stored: int
     unchanged: int
     empty: int
+
+    @property
+    def rows(self) -> int:
+        """The rows of the file that have a text."""
+        return self.stored + self.unchanged + self.empty
 
 
 def packet_csv(store: LabelStore, study_id: str, annotator: str) -> bytes:
@@ -299,7 +309,7 @@ def import_packet(store: LabelStore, study_id: str, annotator: str, name: str, d
     rows = _read_rows(name, data, COLUMNS[scheme.name])
     tasks = {task.assignment_id: task for task in list_tasks(store, study_id, annotator)}
     faults: list[str] = []
-    filled = [_new_rating(name, number, row, tasks, scheme, faults) for number, row in rows]
+    filled = [_new_rating(name, place, row, tasks, scheme, faults) for place, row in rows]
     faults += _duplicate_items(name, rows)
     if faults:
         more = f"\n... and {len(faults) - MAX_FAULTS_LISTED} more." if len(faults) > MAX_FAULTS_LISTED else ""
@@ -318,42 +328,43 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
         raise StudyError(f"{name} is not a packet. Allowed: {' and '.join(ENDINGS)} files. No rating was stored.")
     if len(data) > MAX_PACKET_BYTES:
         raise StudyError(f"{name} is larger than {MAX_PACKET_BYTES >> 20} MB, so it is not a packet. No rating was stored.")
-    lines = read_lines(name, data)
-    header = [cell.strip().lower() for cell in lines[0]] if lines else []
-    if fault := _header_fault(header, columns):
-        raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(columns)}. No rating was stored.")
-    rows = [(number, _row_of(header, line)) for number, line in enumerate(lines[1:], start=2)]
-    return [(number, row) for number, row in rows if any(row.values())]
+    # Cells that are missing at the end of a row are empty: spreadsheets leave them out
+    table = table_of(read_lines(name, data), Source(name, NOTHING_STORED, UnreadablePacketError), fill=True)
+    if fault := _header_fault(table.columns, columns):
+        raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(columns)}. {NOTHING_STORED}")
+    return [(row.place, dict(row.cells)) for row in table.rows]
 
 
-def _header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
+def _header_fault(header: Mapping[str, str], columns: Sequence[str]) -> str:
     """The fault in the column names; empty if there is none."""
     if missing := [column for column in columns if column not in header]:
         return f"column '{missing[0]}' is missing"
-    if len(set(header)) != len(header):
-        return "a column name appears twice"
-    foreign = [column for column in header if column and column not in columns]
+    foreign = [written for column, written in header.items() if column not in columns]
     # Text in an annotator's own column would otherwise be lost silently.
     return f"column '{foreign[0][:40]}' is not one of a packet" if foreign else ""
 
 
-def _row_of(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
-    cells = [*line, *[""] * (len(header) - len(line))]
-    return {column: plain_cell(cell) for column, cell in zip(header, cells, strict=False)}
+def _unknown_item(item: str) -> str:
+    if NUMBER.fullmatch(item):
+        return (
+            f"'{item}' is a number: a spreadsheet took the item's id for one when it opened the CSV file, and saved it so. "
+            "Copy the ids from the packet as it was sent, or fill in the packet as XLSX, which keeps them."
+        )
+    return f"'{item[:40]}' is not an item of this packet."
 
 
 def _new_rating(
-    name: str, number: int, row: dict[str, str], tasks: dict[str, LabellingTask], scheme: Scheme, faults: list[str]
+    name: str, place: str, row: dict[str, str], tasks: dict[str, LabellingTask], scheme: Scheme, faults: list[str]
 ) -> NewRating | None:
     """The rating of one row; None where the label is empty, or where a fault was added to `faults`."""
     before = len(faults)
 
     def fault(column: str, problem: str) -> None:
-        faults.append(f"{name}, row {number}, column {column}: {problem}")
+        faults.append(f"{name}, {place}, column {column}: {problem}")
 
-    task = tasks.get(row["item"].strip())
+    task = tasks.get(visible(row["item"]))
     if task is None:
-        fault("item", f"'{row['item'][:40]}' is not an item of this packet.")
+        fault("item", _unknown_item(visible(row["item"])))
     elif row["question"].split() != task.question.split():  # a spreadsheet may change line breaks, but not words
         fault("question", "this is not the question of the item; were cells moved?")
     choice = _filled_choice(row, scheme, fault)
@@ -382,7 +393,7 @@ def _marked_sentences(
 def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, str], None]) -> Choice | None:
     label = _vocabulary_word(row, "label", scheme.spellings, scheme.words, fault)
     significance = _vocabulary_word(row, "significance", SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, fault) if scheme.graded else None
-    flagged = row["unsure"].strip().casefold()
+    flagged = visible(row["unsure"]).casefold()
     if flagged not in ("", *YES, *NO):
         fault("unsure", f"'{row['unsure'][:40]}' is not yes or no.")
     if len(row["comment"]) > MAX_COMMENT_LENGTH:
@@ -402,7 +413,7 @@ def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, st
 def _vocabulary_word(
     row: dict[str, str], column: str, spellings: Mapping[str, str], allowed: Sequence[str], fault: Callable[[str, str], None]
 ) -> str | None:
-    word = plain(row[column])
+    word = plain(visible(row[column]))
     if word in EMPTY_WORDS:
         return None
     if word not in spellings:
@@ -413,11 +424,11 @@ def _vocabulary_word(
 
 
 def _duplicate_items(name: str, rows: PacketRows) -> list[str]:
-    seen: dict[str, int] = {}
+    seen: dict[str, str] = {}
     faults = []
-    for number, row in rows:
-        item = row["item"].strip()
+    for place, row in rows:
+        item = visible(row["item"])
         if item in seen:
-            faults.append(f"{name}, row {number}, column item: '{item[:40]}' already appears in row {seen[item]}.")
-        seen.setdefault(item, number)
+            faults.append(f"{name}, {place}, column item: '{item[:40]}' already appears in {seen[item]}.")
+        seen.setdefault(item, place)
     return faults

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from audit.people_tables import plain_name, rater_columns, rater_key
 from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE
 from audit.release.record_kind import EARLIER, Record, RecordKind
@@ -14,7 +14,6 @@ from audit.vocabulary import (
     PositionMethod,
 )
 
-RATER = re.compile(r"annotator_([a-z0-9]+)")
 GOLD = "gold"
 """The name of the rater that represents the adjudicated label."""
 
@@ -151,20 +150,20 @@ def _weight(value: Any, name: str) -> float | None:
 
 def _names_twice(record: Mapping[Any, Any]) -> str:
     names = [str(name) for name in record]
-    folded = [name.strip().lower() for name in names]
+    folded = [plain_name(name) for name in names]
     twice = [name for name, fold in zip(names, folded, strict=True) if folded.count(fold) > 1]
     return ", ".join(dict.fromkeys([*twice, *getattr(record, "own", ()), *getattr(record, "inside", ())]))
 
 
 def _read_raters(record: Mapping[Any, Any], values: Record, repairs: Repairs) -> None:
     """`raters` has one entry per rater who gave a label: rater (a, b, ..., gold), label, significance, comment."""
-    columns = {str(name).strip().lower(): value for name, value in record.items()}
+    columns = {plain_name(str(name)): value for name, value in record.items()}
     if len(columns) < len(record) or isinstance(record, DoubledKeys):
         raise Reject("doubled_field", f"a field occurs twice, so its value is unknown; it has: {_names_twice(record)}.")
-    labels = {match[1]: value for name, value in columns.items() if (match := RATER.fullmatch(name))}
+    labels = {rater_key(name): columns[name] for name in rater_columns(columns)}
     # An unknown word rejects the record: dropping it as a missing label would favour the other raters
     labels_by_rater = {rater: _label(value, f"annotator_{rater}") for rater, value in labels.items()}
-    labels_by_rater[GOLD] = _label(HUMAN_RATING.canonical(record).get(GOLD), GOLD)
+    labels_by_rater[GOLD] = _label(HUMAN_RATING.canonical(record).get(GOLD, labels.get(GOLD)), GOLD)
     values["raters"] = [
         {
             "rater": rater,

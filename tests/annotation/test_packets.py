@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -12,11 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
+from sqlalchemy import update
 
 from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ratings import NewRating, add_rating, save_draft
 from annotation.label_store.results import assignment_rows
+from annotation.label_store.schema import assignments
 from annotation.label_store.stored_values import storable_text
 from annotation.schemes import PAIRS
 from annotation.studies.packets import COLUMNS, MAX_XLSX_CELL, PacketImport, import_packet, packet_csv, packet_xlsx
@@ -200,11 +203,11 @@ def test_a_duplicate_item_is_a_fault(lite: LabelStore) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("p.csv", b"", "row 1: column 'item' is missing"),
+        ("p.csv", b"", "it is empty"),
         ("p.csv", b"item,label\n", "row 1: column 'order' is missing"),
-        ("p.csv", ",".join([*PACKET_COLUMNS, "label"]).encode(), "row 1: a column name appears twice"),
+        ("p.csv", ",".join([*PACKET_COLUMNS, "label"]).encode(), "row 1: column 'label' appears twice"),
         ("p.csv", ",".join([*PACKET_COLUMNS, "my notes"]).encode(), "row 1: column 'my notes' is not one of a packet"),
-        ("p.csv", b"item\n\xff\xfe", "near row 2: the text is not UTF-8"),
+        ("p.csv", b"item\n\xff\xfe", "near row 2 the text is not UTF-8"),
         ("p.ods", b"", "Allowed: .csv and .xlsx"),
         ("p.xlsx", b"not a zip", "cannot be read as a workbook"),
         ("p.csv", b"x" * (20 * 2**20 + 1), "larger than 20 MB"),
@@ -215,14 +218,53 @@ def test_a_file_that_is_not_a_packet_is_refused(lite: LabelStore, name: str, dat
     assert message in refused(lite, data, name)
 
 
-def test_semicolons_as_separators_are_read(lite: LabelStore) -> None:
+@pytest.mark.parametrize(("separator", "above", "encoding"), [
+    (";", "", "utf-8"), ("\t", "", "utf-8-sig"), (";", "sep=;\r\n", "utf-8"), (",", "sep=,\n", "utf-8"), ("\t", "", "utf-16"),
+])  # fmt: skip
+def test_a_packet_from_a_spreadsheet_of_any_country_is_read(lite: LabelStore, separator: str, above: str, encoding: str) -> None:
     study_of(lite, 1)
     (header, row) = csv.reader(io.StringIO(packet_csv(lite, "s", "ana").decode("utf-8-sig"), newline=""))
     row[PACKET_COLUMNS.index("label")] = "complementary"
     out = io.StringIO(newline="")
-    csv.writer(out, delimiter=";").writerows([header, row])
-    assert imported(lite, out.getvalue().encode()).stored == 1
+    csv.writer(out, delimiter=separator).writerows([[name.title() for name in header], row, [""] * len(row)])
+    assert imported(lite, (above + out.getvalue()).encode(encoding)).stored == 1
     assert seat_at(lite, "ana", 1).rated.label == "COMPLEMENTARY"
+
+
+def test_a_row_without_its_last_empty_cells_is_read_and_one_with_a_text_too_many_is_not(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    (header, row) = csv.reader(io.StringIO(packet_csv(lite, "s", "ana").decode("utf-8-sig"), newline=""))
+    row[PACKET_COLUMNS.index("label")] = "absent"
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([header, [*row, "", "my note"]])
+    assert "row 2: it has 15 cells, and the first row names 13 columns; 'my note' is in none" in refused(
+        lite, out.getvalue().encode()
+    )
+    csv.writer(out := io.StringIO(newline="")).writerows([header, row[: PACKET_COLUMNS.index("label") + 1]])
+    assert imported(lite, out.getvalue().encode()).stored == 1
+
+
+@pytest.mark.parametrize("study_id", ["2026", "1e3", "may"])
+def test_no_id_of_an_item_looks_like_a_number_or_a_date(lite: LabelStore, study_id: str) -> None:
+    # About one in 250 ids of 12 hexadecimal digits is a number such as 404614e6
+    study_of(lite, 300, study_id=study_id)
+    ids = [row["seat_id"] for row in assignment_rows(lite, study_id)]
+    assert all(re.fullmatch("q[0-9a-f]{12}", name) for name in ids)
+    assert len(set(ids)) == len(ids) == 600
+
+
+@pytest.mark.parametrize("number", ["4.04614E+11", "4,04614E+11", "1.23e+17", "404614000000", "12.03.2026"])
+def test_an_id_that_a_spreadsheet_took_for_a_number_is_explained(lite: LabelStore, number: str) -> None:
+    study_of(lite, 1)
+    sentence = refused(lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(item=number, label="absent")))
+    assert f"row 2, column item: '{number}' is a number: a spreadsheet took the item's id for one" in sentence
+
+
+def test_a_packet_with_ids_of_an_older_version_is_still_read(lite: LabelStore) -> None:
+    study_of(lite, 1)
+    with lite.begin() as tx:
+        tx.execute(update(assignments).where(assignments.c.annotator == "ana").values(seat_id="40461e000012"))
+    assert imported(lite, fill(packet_csv(lite, "s", "ana"), lambda row: row.update(label="absent"))).stored == 1
 
 
 def test_the_packet_of_another_annotator_is_refused(lite: LabelStore) -> None:

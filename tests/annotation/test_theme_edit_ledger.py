@@ -200,3 +200,12 @@ def test_an_export_has_every_edit_and_is_read_back_unchanged(clinic: LabelStore)
 def test_a_file_without_edits_is_refused() -> None:
     with pytest.raises(StudyError, match="Line 2 is not a theme edit"):
         edits_from_jsonl('\n{"act": 1}\n')
+
+
+def test_only_a_line_feed_ends_an_edit_and_a_repeated_key_is_refused(clinic: LabelStore) -> None:
+    curate(clinic, rename("t-sun", "Sun\u2028and\u0085sea"))
+    (edit,) = edits_from_jsonl(edits_to_jsonl(list_edits(clinic, RUN)).encode().decode("unicode_escape"))
+    assert edit.change.name == list_edits(clinic, RUN)[0].change.name
+    line = edits_to_jsonl(list_edits(clinic, RUN))
+    with pytest.raises(StudyError, match=r"Line 1 is not a theme edit \(the key 'act' appears twice"):
+        edits_from_jsonl(line.replace('{"act": 1', '{"act": 1, "act": 1'))

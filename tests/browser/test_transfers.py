@@ -31,7 +31,7 @@ def test_a_pi_downloads_a_packet_and_uploads_it(browser: Browser, tmp_path: Path
         page.locator("input[type=file]").set_input_files(packet)
         expect(page.get_by_text("packet.csv")).to_be_visible()
         page.get_by_role("button", name="Import ratings").click()
-        expect(page.get_by_text("2 rows are empty")).to_be_visible()
+        expect(page.get_by_text("2 without a label")).to_be_visible()
         page.context.close()
     assert dashboard.foreign_requests == []
     assert dashboard.page_errors == []

@@ -49,6 +49,17 @@ def test_each_label_is_stored_and_one_that_nobody_gave_has_no_row(release: Path,
     assert (row["handbook_a"], row["judge"], row["annotator_a"], row["gold"]) == ("b", "DIVERGENT", "DIVERGENT", "DIVERGENT")
 
 
+def test_a_rater_may_have_any_name(release: Path, tmp_path: Path) -> None:
+    folder = with_ratings(release, [ITEM])
+    file = folder / "annotations" / "validation_labels.csv"
+    text = file.read_text(encoding="utf-8").replace("annotator_c,gold", "Annotator-Dr Lee,annotator_gold")
+    file.write_text(text.replace(",,DIVERGENT", ",ABSENT,DIVERGENT"), encoding="utf-8")
+    loaded = load(folder, tmp_path / "data")
+    assert [(rater, label) for _, rater, label, *_ in ask(loaded, STORED)] == [
+        ("a", "DIVERGENT"), ("b", "COMPLEMENTARY"), ("dr_lee", "ABSENT"), ("gold", "DIVERGENT"),
+    ]  # fmt: skip
+
+
 def test_a_run_without_ratings_says_nothing_of_them(release: Path, tmp_path: Path) -> None:
     loaded = load(release, tmp_path / "data")
     assert not loaded.run.ratings_digest

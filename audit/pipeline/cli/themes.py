@@ -15,6 +15,7 @@ import pandas as pd
 
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
 from audit.errors import AuditError, ThemesError
+from audit.formatting import printable
 from audit.jobs.progress import Progress as JobProgress
 from audit.people_tables import Source, read_bytes, text_lines, text_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of, model_of
@@ -166,7 +167,8 @@ def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[di
 def _phrases_in(path: Path) -> dict[str, int]:
     source = Source(str(path), "Nothing was done.", ThemesError)
     text = text_of(read_bytes(path, source, PHRASES), source, PHRASES)
-    return Counter(line.strip() for _, line in text_lines(text))
+    # Control characters are spaces, as in the topics of a release: a taxonomy with others could not be read back
+    return Counter(printable(line).strip() for _, line in text_lines(text))
 
 
 def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[str, int]) -> Encoder:

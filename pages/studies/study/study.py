@@ -162,7 +162,8 @@ def packets_section(store: LabelStore, study: Study) -> None:
     if file is not None and st.button("Import ratings", key="import"):
         result = import_packet(store, study.study_id, annotator, file.name, file.getvalue(), now())
         rerun_with_message(
-            f"{result.stored} ratings stored; {result.unchanged} were already stored; {result.empty} rows are empty."
+            f"{result.rows} rows in the file: {result.stored} ratings stored, {result.unchanged} already stored, "
+            f"{result.empty} without a label."
         )
 
 

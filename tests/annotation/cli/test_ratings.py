@@ -173,3 +173,17 @@ def test_macro_f1_over_the_labels_in_play_has_an_interval(tmp_path: Path, capsys
     assert float(declared["low"]) < expected < float(declared["high"])
     assert main(["agreement", "--labels", str(path), "--in-play", "SAME"]) == 2
     assert "'SAME' is not a label" in capsys.readouterr().err
+
+
+def test_the_report_says_how_many_ratings_the_file_has_and_which_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tasks.json"
+    answer = [{"from_name": "label", "value": {"choices": ["ABSENT"]}}]
+    annotations = [{"completed_by": name, "result": answer, "was_cancelled": name == "eve"} for name in ("ana", "ben", "eve")]
+    file.write_text(json.dumps([{"id": 7, "data": {"ward": "north"}, "annotations": annotations}]))
+    data = json.loads(printed(capsys, "agreement", "--labels", str(file), "--format", "json"))
+    assert data["file"] == {"in_file": 3, "used": 2, "left_out": {"cancelled": 1}, "unused_columns": ["ward"]}
+    text = printed(capsys, "agreement", "--labels", str(file))
+    assert "Ratings: 3 in the file; 2 used; 1 left out: cancelled." in text
+    assert "Columns that were not used: ward." in text

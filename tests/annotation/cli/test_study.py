@@ -56,7 +56,9 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
         header, *rows = path.read_text(encoding="utf-8-sig").splitlines()
         filled_in = [header, *(row.removesuffix(",,,,,,") + ",consistent,,,,," for row in rows)]
         path.write_text("\r\n".join(filled_in), encoding="utf-8")
-        assert typed(f"import v1 {name} {path}")[1].startswith("8 ratings stored, 0 were stored already, 0 rows")
+        assert typed(f"import v1 {name} {path}")[1].startswith(
+            "8 rows in the file: 8 ratings stored, 0 already stored, 0 without"
+        )
     assert "is now in adjudication" in typed("advance v1")[1]
     assert "is now in closed" in typed("advance v1")[1]
     assert typed("verify v1")[0] == 0

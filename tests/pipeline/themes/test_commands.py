@@ -125,3 +125,11 @@ def test_disagreements_without_a_theme_are_counted_with_their_significance_and_t
     assert main([*command, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)["no_theme"][0]
     assert first == {"topic": "colour of the pillbox", "pairs": 1, "high": 1}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_only_a_line_feed_ends_a_phrase(tmp_path: Path, encoding: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "phrases.txt"
+    path.write_bytes("wound\u2028care\r\nfever\u0085limit\n\n".encode(encoding))
+    assert main(["themes", "build", "--topics", str(path), "--out", str(tmp_path / "t.json"), "--model", "words", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["phrases"] == 2

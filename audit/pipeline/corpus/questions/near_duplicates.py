@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +10,7 @@ import numpy as np
 
 from audit.atomic_io import write_atomic
 from audit.errors import QuestionsError
-from audit.formatting import safe_cell
-from audit.people_tables import CSV, Source, csv_table, read_bytes, visible
+from audit.people_tables import CSV, Source, csv_table, csv_text, read_bytes, visible
 from audit.pipeline.corpus.questions.question_file import ImportedQuestion, normalised_text
 from audit.pipeline.embedding.vectors import Vectors
 from audit.release.report import NOTED, Finding
@@ -191,12 +188,9 @@ def _finally_kept(question_id: str, kept_for: Mapping[str, str]) -> str:
 def write_decisions(decisions: Decisions, pairs: Sequence[NearDuplicate]) -> None:
     """Write the table of current pairs with their decisions, followed by the rows that match no pair."""
     rows = [_decision_row(pair, decisions.rows.get(pair.key, {})) for pair in pairs] + decisions.unmatched
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: safe_cell(row[name]) for name in COLUMNS} for row in rows)
+    text = csv_text(COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
     # With a byte order mark, spreadsheet programs read the file as UTF-8.
-    write_atomic(decisions.path, text.getvalue().encode("utf-8-sig"))
+    write_atomic(decisions.path, text.encode("utf-8-sig"))
 
 
 def _decision_row(pair: NearDuplicate, before: Mapping[str, str]) -> DecisionRow:
