@@ -27,7 +27,7 @@ from audit.pipeline.corpus.extraction.glyphs import (
     GlyphReader,
     words,
 )
-from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage
+from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage, TextRun
 from audit.pipeline.corpus.extraction.visibility import Sight, sights
 from audit.text.documents import HIDDEN, STRUCK, UNREAD
 
@@ -129,6 +129,7 @@ class _PageReader:
         struck = list(_are_struck(glyphs, lines, [display.area(*box) for box in self.said.struck]))
         self._leave_out(STRUCK, [each for each, out in zip(own, struck, strict=True) if each and out])
         runs = list(words([glyph for glyph, out in zip(glyphs, struck, strict=True) if not out]))
+        runs = _closed(runs, words([glyph for glyph, out in zip(glyphs, struck, strict=True) if out]))
         runs += field_runs(fields, runs, display)
         return PdfPage(number, *display.size, tuple(runs), drawings.rulings, drawings.areas, turn)
 
@@ -173,6 +174,16 @@ def _are_struck(glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Se
             glyph = glyphs[number]
             part = any(_is_as_long(line, glyphs, striking, word) for line in striking[number])
             yield (most and bool(striking[number])) or part or _is_inside(glyph, areas)
+
+
+def _closed(runs: list[TextRun], struck: Iterable[TextRun]) -> list[TextRun]:
+    """The words, each as far as to the end of the struck words behind it: so that the place of these is no column's gap."""
+    runs = list(runs)
+    for out in sorted(struck, key=lambda run: run.x0):
+        for number, run in enumerate(runs):
+            if run.baseline == out.baseline and -1 <= out.x0 - run.x1 <= run.size:
+                runs[number] = replace(run, x1=out.x1, space_after=True)
+    return runs
 
 
 def _words_of(glyphs: Sequence[Glyph | None]) -> Iterator[list[int]]:
