@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
 from audit.pipeline.corpus.extraction.layout import TextRun, lines_of
-from audit.pipeline.corpus.extraction.repair import LOST_LIGATURE, UNKNOWN, Ink, clean_text, from_font, resolved
+from audit.pipeline.corpus.extraction.repair import UNKNOWN, Ink, clean_text, from_font, resolved
 from audit.pipeline.corpus.quality import quality_of
 from audit.text.documents import UNREAD, Document, Loss, Section
 from tests.support.pdfs import FILLER, HEIGHT, LEFT, WIDTH, column, write_pdf
@@ -93,7 +93,7 @@ WIDE, NARROW, HIGH = Ink(0.5, 0.0, 0.72), Ink(0.12, 0.0, 0.72), Ink(0.26, 0.46, 
 
 def drawn(text: str, ink: Ink, font: str = "Alder-Roman") -> str:
     """The text with each of its marks as a glyph that is drawn so."""
-    return "".join(from_font(character, font, ink) if character in LOST_LIGATURE else character for character in text)
+    return "".join(from_font(character, font, lambda: ink) for character in text)
 
 
 @pytest.mark.parametrize(
