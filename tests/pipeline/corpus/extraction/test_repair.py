@@ -69,6 +69,27 @@ def test_capitals_that_are_all_raised_are_read():
     assert [line.text for line in lines] == ["AlderTM", "SM"]
 
 
+@pytest.mark.parametrize(
+    ("number", "up", "size", "text"),
+    [
+        ("2", 4, 6, "38²"),
+        # Raised in type of the same size, or hardly smaller
+        ("2", 4, 10, "38²"),
+        ("4", 3, 9, "38⁴"),
+        ("1,2,3", 4, 6, "38 [1,2,3]"),
+        ("2", -2, 6, "38₂"),
+    ],
+)
+def test_a_raised_or_lowered_number_never_becomes_digits_of_the_one_before_it(number, up, size, text):
+    word = run("38", 50)
+    assert line(word, run(number, word.x1, 100 - up, size)) == text
+
+
+def test_digits_at_the_height_of_the_line_are_one_number():
+    word = run("38", 50)
+    assert line(word, run("2", word.x1, 99.5)) == "382"
+
+
 def test_an_index_stays_in_its_word():
     assert line(run("CO", 50), run("2", 60, 102, 6)) == "CO2"
 
