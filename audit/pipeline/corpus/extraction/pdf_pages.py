@@ -105,7 +105,8 @@ class _PageReader:
         seen = list(zip(characters, self.sights.kinds, strict=True))
         pictured = sum(chr(each.code).isalpha() for each, sight in seen if each and sight is Sight.PICTURED)
         kept = [None if sight is Sight.HIDDEN else each for each, sight in seen]
-        self._leave_out(HIDDEN, [each for each, sight in seen if each and sight is Sight.HIDDEN])
+        self.hidden = [each for each, sight in seen if each and sight is Sight.HIDDEN]
+        self._leave_out(HIDDEN, self.hidden)
         self._leave_out(UNREAD, [each for each in kept if each and each.style.turn is None])
         turns = [turn for turn, _ in Counter(each.style.turn for each in kept if each).most_common() if turn is not None] or [0]
         # A page that is turned as a whole has its fields in its own direction
@@ -129,7 +130,8 @@ class _PageReader:
         struck = list(_are_struck(glyphs, lines, [display.area(*box) for box in self.said.struck]))
         self._leave_out(STRUCK, [each for each, out in zip(own, struck, strict=True) if each and out])
         runs = list(words([glyph for glyph, out in zip(glyphs, struck, strict=True) if not out]))
-        runs = _closed(runs, words([glyph for glyph, out in zip(glyphs, struck, strict=True) if out]))
+        hidden = self.reader.glyphs([each for each in self.hidden if each.style.turn == turn], display)
+        runs = _closed(runs, words([*(glyph for glyph, out in zip(glyphs, struck, strict=True) if out), None, *hidden]))
         runs += field_runs(fields, runs, display)
         return PdfPage(number, *display.size, tuple(runs), drawings.rulings, drawings.areas, turn)
 
@@ -176,10 +178,10 @@ def _are_struck(glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Se
             yield (most and bool(striking[number])) or part or _is_inside(glyph, areas)
 
 
-def _closed(runs: list[TextRun], struck: Iterable[TextRun]) -> list[TextRun]:
-    """The words, each as far as to the end of the struck words behind it: so that the place of these is no column's gap."""
+def _closed(runs: list[TextRun], left_out: Iterable[TextRun]) -> list[TextRun]:
+    """The words, each as far as to the end of the words left out behind it: so that the place of these is no column's gap."""
     runs = list(runs)
-    for out in sorted(struck, key=lambda run: run.x0):
+    for out in sorted(left_out, key=lambda run: run.x0):
         for number, run in enumerate(runs):
             if run.baseline == out.baseline and -1 <= out.x0 - run.x1 <= run.size:
                 runs[number] = replace(run, x1=out.x1, space_after=True)

@@ -174,6 +174,22 @@ def test_a_part_of_a_line_that_is_struck_goes_alone(tmp_path):
     assert lost(document, STRUCK) == [(1, "20")]
 
 
+@pytest.mark.parametrize("way", ["3 Tr (at most ) Tj 0 Tr", "1 g (at most ) Tj 0 g"])
+def test_words_that_are_hidden_within_a_line_go_alone(tmp_path, way):
+    document = read(tmp_path, BODY + f"BT /F1 11 Tf 60 700 Td (Take ) Tj {way} (5 mg.) Tj ET ")
+    assert "Take 5 mg." in document.full_text
+    assert lost(document, HIDDEN) == [(1, "at most")]
+
+
+def test_text_of_a_layer_that_is_switched_off_is_left_out(tmp_path):
+    layer = "/OC /MC0 BDC " + shown(SECRET) + " EMC "
+    group = [b"<< /Type /OCG /Name (old) >>"]
+    path = write_raw_pdf(tmp_path / "book.pdf", BODY + layer, resources="/Properties << /MC0 100 0 R >>", extra=group)
+    off = b"/Type /Catalog /OCProperties << /OCGs [100 0 R] /D << /OFF [100 0 R] >> >>"
+    path.write_bytes(path.read_bytes().replace(b"/Type /Catalog", off))
+    assert lost(extract(path, IDENTITY), HIDDEN) == [(1, SECRET)]
+
+
 def test_struck_text_on_a_page_that_is_turned_is_withdrawn(tmp_path):
     document = read(tmp_path, BODY + shown(SECRET) + STRIKES["a stroke"], page="/Rotate 90")
     assert SECRET not in document.full_text
