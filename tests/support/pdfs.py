@@ -108,6 +108,12 @@ def write_raw_pdf(
     fields = " ".join(f"{number} 0 R" for number, text in notes.items() if "/FT" in text)
     objects[1] = f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{fields}] /DR << /Font << /F1 3 0 R >> >> >> >>".encode()
     objects[2] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>".encode()
+    path.write_bytes(_file_of(objects))
+    return path
+
+
+def _file_of(objects: dict[int, bytes]) -> bytes:
+    """A PDF file of objects by their numbers; the first is its catalog."""
     output, offsets = b"%PDF-1.7\n", dict[int, int]()
     for number in sorted(objects):
         offsets[number] = len(output)
@@ -116,6 +122,4 @@ def write_raw_pdf(
     output += b"xref\n0 %d\n" % size
     for number in range(size):
         output += b"%010d 00000 n \n" % offsets[number] if number in offsets else b"0000000000 65535 f \n"
-    output += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, start)
-    path.write_bytes(output)
-    return path
+    return output + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, start)

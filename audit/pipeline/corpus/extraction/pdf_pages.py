@@ -15,7 +15,7 @@ from typing import Any
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.annotations import Field, annotations_of, field_runs
+from audit.pipeline.corpus.extraction.annotations import FormField, annotations_of, field_runs
 from audit.pipeline.corpus.extraction.drawings import pdfium_drawings
 from audit.pipeline.corpus.extraction.glyphs import (
     MAX_LETTER_GAP,
@@ -119,7 +119,7 @@ class _PageReader:
             first, others=tuple(others), free_text=self.said.free_text, left_out=left_out, is_pictured=pictured >= MIN_PICTURED
         )
 
-    def _view(self, number: int, characters: Sequence[Character | None], turn: int, fields: Iterable[Field]) -> PdfPage:
+    def _view(self, number: int, characters: Sequence[Character | None], turn: int, fields: Iterable[FormField]) -> PdfPage:
         """The text in one direction, on the page turned so that it is upright."""
         display = self.display.turned(turn)
         own = [each for each in characters if each is None or each.style.turn == turn]

@@ -196,6 +196,13 @@ def test_struck_text_on_a_page_that_is_turned_is_withdrawn(tmp_path):
     assert lost(document, STRUCK) == [(1, SECRET)]
 
 
+def test_a_picture_whose_only_text_is_off_the_page_is_a_picture_without_text(tmp_path):
+    content = ["q 500 0 0 500 40 100 cm /I0 Do Q " + shown(FILLER, y=900), BODY]
+    picture = [PICTURE + b"\nstream\n\x80\nendstream"]
+    path = write_raw_pdf(tmp_path / "book.pdf", content, resources="/XObject << /I0 100 0 R >>", extra=picture)
+    assert extract(path, IDENTITY).silent_pages == (1,)
+
+
 def test_text_outside_the_crop_box_is_left_out(tmp_path):
     document = read(tmp_path, BODY + shown(SECRET, y=60), page="/CropBox [0 100 595 842]")
     assert lost(document, HIDDEN) == [(1, SECRET)]
