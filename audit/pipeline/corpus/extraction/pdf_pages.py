@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -125,9 +125,15 @@ class _PageReader:
         own = [each for each in characters if each is None or each.style.turn == turn]
         glyphs = list(self.reader.glyphs(own, display))
         drawings = pdfium_drawings(self.source, display)
-        lines = [line for line in drawings.lines if self.sights.shows_line(self.display.area(*display.back(line)))]
-        lines += _flat(display.area(*box) for box in self.said.drawn)
-        struck = list(_are_struck(glyphs, lines, [display.area(*box) for box in self.said.struck]))
+        noted = [*_flat(display.area(*box) for box in self.said.drawn)]
+
+        def shows(line: Area) -> bool:
+            # What annotations draw is not on the page without its text
+            return any(line.top == note.top and note.x0 <= line.x0 <= note.x1 for note in noted) or self.sights.shows_line(
+                self.display.area(*display.back(line))
+            )
+
+        struck = list(_are_struck(glyphs, [*drawings.lines, *noted], [display.area(*box) for box in self.said.struck], shows))
         self._leave_out(STRUCK, [each for each, out in zip(own, struck, strict=True) if each and out])
         runs = list(words([glyph for glyph, out in zip(glyphs, struck, strict=True) if not out]))
         hidden = self.reader.glyphs([each for each in self.hidden if each.style.turn == turn], display)
@@ -164,12 +170,14 @@ def _flat(areas: Iterable[Area]) -> Iterator[Area]:
             yield Area(area.x0, middle, area.x1, middle)
 
 
-def _are_struck(glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Sequence[Area]) -> Iterator[bool]:
+def _are_struck(
+    glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Sequence[Area], shows: Callable[[Area], bool]
+) -> Iterator[bool]:
     """Whether a line goes through the middle of each glyph, and its word or just this part of it, or it is in an area that is
-    struck.
+    struck. `shows` tells of a part of a line whether it is seen.
     """
     heights = sorted(((line.top + line.bottom) / 2, line) for line in lines)
-    striking = [[] if glyph is None or not heights else _lines_through(glyph, heights) for glyph in glyphs]
+    striking = [[] if glyph is None or not heights else _lines_through(glyph, heights, shows) for glyph in glyphs]
     for word in _words_of(glyphs):
         most = len(word) * MOST <= sum(bool(striking[number]) for number in word)
         for number in word:
@@ -201,12 +209,14 @@ def _words_of(glyphs: Sequence[Glyph | None]) -> Iterator[list[int]]:
         yield word
 
 
-def _lines_through(glyph: Glyph, heights: list[tuple[float, Area]]) -> list[Area]:
+def _lines_through(glyph: Glyph, heights: list[tuple[float, Area]], shows: Callable[[Area], bool]) -> list[Area]:
     x, size = (glyph.x0 + glyph.x1) / 2, glyph.style.size
     low, high = STRIKE
     first = bisect_left(heights, (glyph.baseline - high * size,))
     last = bisect_left(heights, (glyph.baseline - low * size,))
-    return [line for _, line in heights[first:last] if line.x0 <= x <= line.x1]
+    through = (line for _, line in heights[first:last] if line.x0 <= x <= line.x1)
+    # A line may go on below a box that covers it
+    return [line for line in through if shows(line._replace(x0=max(line.x0, glyph.x0), x1=min(line.x1, glyph.x1)))]
 
 
 def _is_as_long(line: Area, glyphs: Sequence[Glyph | None], striking: list[list[Area]], word: list[int]) -> bool:

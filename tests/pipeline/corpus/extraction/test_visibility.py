@@ -156,6 +156,7 @@ LINES_BESIDE = {
     "a frame that touches its letters": "55 680 200 24 re S ",
     "a marker below its lower half": "1 1 0.4 rg 58 698 195 6 re f 0 g " + shown(SECRET),
     "a white line": "1 G 60 704 m 250 704 l S ",
+    "a long line that goes on below a white box": "20 704 m 590 704 l S 1 g 55 690 220 25 re f 0 g " + shown(SECRET),
     "a line below a white box": "60 704 m 250 704 l S 1 g 58 695 200 16 re f 0 g " + shown(SECRET),
 }
 
