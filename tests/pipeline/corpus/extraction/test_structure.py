@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.layout import Block
+from audit.pipeline.corpus.extraction.repair import Ink, from_font
 from audit.pipeline.corpus.extraction.run import extract
+from audit.pipeline.corpus.extraction.structure import _with_resolved
 from audit.text.documents import Document, Section
 from tests.support.pdfs import FILLER, HEIGHT, LEFT, SHORT, Text, at, column, write_pdf
 
@@ -263,3 +266,11 @@ def test_a_document_records_its_origin(tmp_path):
     assert (document.source, document.pages) == ("book.pdf", 1)
     assert document.engine is not None
     assert document.engine.startswith("pdfium")
+
+
+def test_a_page_begins_where_it_did_when_a_ligature_before_it_is_resolved():
+    mark = from_font("!", "Alder-Roman", lambda: Ink(0.5, 0.0, 0.72))
+    block = Block("text", f"Con{mark}rm the dose. Then rest.", 1, 2, later_pages=((2, 17),))
+    resolved_block, _ = _with_resolved([block, Block("text", "Confirm it.", 2, 2)])
+    assert resolved_block.text == "Confirm the dose. Then rest."
+    assert resolved_block.text[resolved_block.later_pages[0][1] :] == "Then rest."
