@@ -299,20 +299,21 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
 
 def _join_runs(runs: list[TextRun]) -> str:
     text, before = "", None
+    largest = max(runs, key=lambda run: run.size)
     for number, run in enumerate(runs):
         words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
-        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised:
+        is_index = before is not None and text[-1:].isdigit() and _is_lowered(run, largest)
+        is_below = is_index and before is not None and before.is_raised and run.x0 < before.x1
+        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised and not is_below:
             text += " "
-        is_index = before is not None and text[-1:].isdigit() and _is_lowered(run, before)
-        text += raised(words, text) if run.is_raised else lowered(words) if is_index else words
+        # A raised number above a lowered one is a fraction
+        text += raised(words, text) if run.is_raised else f"{'⁄' * is_below}{lowered(words)}" if is_index else words
         before = run
     return text
 
 
-def _is_lowered(run: TextRun, before: TextRun) -> bool:
-    return (
-        run.text.isdigit() and run.size <= RAISED_SIZE * before.size and run.baseline - before.baseline > LOWERED_BY * before.size
-    )
+def _is_lowered(run: TextRun, word: TextRun) -> bool:
+    return run.text.isdigit() and run.size <= RAISED_SIZE * word.size and run.baseline - word.baseline > LOWERED_BY * word.size
 
 
 def _bullet(run: TextRun, following: TextRun) -> str:

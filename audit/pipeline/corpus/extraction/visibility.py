@@ -23,8 +23,8 @@ from audit.pipeline.corpus.extraction.layout import Area
 SCALE, MAX_PIXELS = 1.0, 3000
 # Of 255: a smaller change of colour is seen by nobody, and a larger one below a character without ink is something drawn there
 VISIBLE, DRAWN = 12, 60
-# Pixels from a line to what is beside it
-BESIDE = 4
+# Pixels from a line to what is beside it, and the share of its length that shows at least
+BESIDE, DASHED = 4, 0.3
 # The text of this colour or a paler one, of 255, may be hidden below other text
 PALE = 200
 # Letters seen on a page that is a scan: a stamp, a page number
@@ -62,7 +62,8 @@ class Sights(NamedTuple):
         if not band.size:
             return False
         differences = np.abs(band[:, None] - beside[None]).max(axis=3).min(axis=1).max(axis=0)
-        return float(np.median(differences)) >= VISIBLE
+        # A dashed line shows in parts
+        return float((differences >= VISIBLE).mean()) >= DASHED
 
 
 def sights(page: Any, characters: Sequence[Character | None], owners: dict[int, Any], display: Display) -> Sights:

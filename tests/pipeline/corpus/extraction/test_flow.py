@@ -67,6 +67,21 @@ def test_a_watermark_is_named_and_not_mixed_with_the_text(tmp_path):
     assert [(loss.kind, loss.page, loss.example) for loss in document.lost] == [(UNREAD, 1, "OUT OF DATE")]
 
 
+def test_a_watermark_at_the_angle_of_the_text_is_named_and_does_not_divide_its_lines(tmp_path):
+    mark = "q 0.85 g BT /F2 90 Tf 100 400 Td (SPECIMEN) Tj ET Q "
+    lines = "".join(shown(FILLER, y=780 - 14 * number) for number in range(45))
+    document = extract(write_raw_pdf(tmp_path / "book.pdf", mark + lines), IDENTITY)
+    assert document.full_text == " ".join([FILLER] * 45)
+    assert [(loss.kind, loss.example) for loss in document.lost] == [(UNREAD, "SPECIMEN")]
+
+
+def test_a_large_first_letter_beside_lines_is_no_watermark(tmp_path):
+    lines = "".join(shown(SHORT, x=100 if number < 3 else 60, y=700 - 14 * number) for number in range(8))
+    document = extract(write_raw_pdf(tmp_path / "book.pdf", shown("A", y=672, size=42) + lines), IDENTITY)
+    assert document.lost == ()
+    assert document.full_text.count("dry them.") == 8
+
+
 # -- what pages repeat -------------------------------------------------------------------------------------------------
 
 

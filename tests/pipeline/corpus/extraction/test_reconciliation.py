@@ -54,7 +54,7 @@ WORDS = st.lists(
 @settings(max_examples=30, deadline=None)
 @given(lines=st.lists(WORDS, min_size=1, max_size=12), gaps=st.lists(st.sampled_from([12, 14, 30, 60]), min_size=12, max_size=12))
 def test_every_letter_of_a_page_is_in_the_document_or_named(tmp_path_factory, lines, gaps):
-    heights = [100 + sum(gaps[:number]) for number in range(len(lines))]
+    heights = [140 + sum(gaps[:number]) for number in range(len(lines))]
     texts = [at(" ".join(words), 60, height) for words, height in zip(lines, heights, strict=True)]
     document = extract(
         write_pdf(Path(tmp_path_factory.mktemp("page")) / "book.pdf", [[*texts, at("Ask the nurse.", 60, 800)]]), IDENTITY

@@ -85,6 +85,12 @@ def test_a_raised_or_lowered_number_never_becomes_digits_of_the_one_before_it(nu
     assert line(word, run(number, word.x1, 100 - up, size)) == text
 
 
+def test_a_number_above_another_one_is_a_fraction():
+    word = run("1", 50)
+    over, under = run("1", word.x1 + 2, 95.5, 6), run("2", word.x1 + 2, 104, 6)
+    assert line(word, over, under, run("tablets", over.x1 + 3, space_after=True)) == "1 1/2 tablets"
+
+
 def test_digits_at_the_height_of_the_line_are_one_number():
     word = run("38", 50)
     assert line(word, run("2", word.x1, 99.5)) == "382"

@@ -138,6 +138,9 @@ STRIKES = {
     "a thin filled box": "60 703.6 190 0.9 re f ",
     "a line for each word": "".join(f"{x} 704 m {x + 32} 704 l S " for x in range(58, 260, 32)),
     "two lines": "60 703 m 250 703 l S 60 705.5 m 250 705.5 l S ",
+    "a dashed line": "[2 2] 0 d 60 704 m 250 704 l S ",
+    "a thick bar": "60 702.4 190 3.6 re f ",
+    "a line drawn by hand": "60 704 m 120 704.5 l 180 703.7 l 250 704.2 l S ",
     "a red line": "1 0 0 RG 60 704 m 250 704 l S ",
 }
 
