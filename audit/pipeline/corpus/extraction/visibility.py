@@ -23,6 +23,8 @@ from audit.pipeline.corpus.extraction.layout import Area
 SCALE, MAX_PIXELS = 1.0, 3000
 # Of 255: a smaller change of colour is seen by nobody, and a larger one below a character without ink is something drawn there
 VISIBLE, DRAWN = 12, 60
+# Of 255: where two areas of one color touch, drawing leaves a faint seam, which is no line
+LINE = 40
 # Pixels from a line to what is beside it, and the share of its length that shows at least
 BESIDE, DASHED = 4, 0.3
 # The text of this colour or a paler one, of 255, may be hidden below other text
@@ -63,7 +65,7 @@ class Sights(NamedTuple):
             return False
         differences = np.abs(band[:, None] - beside[None]).max(axis=3).min(axis=1).max(axis=0)
         # A dashed line shows in parts
-        return float((differences >= VISIBLE).mean()) >= DASHED
+        return float((differences >= LINE).mean()) >= DASHED
 
 
 def sights(page: Any, characters: Sequence[Character | None], owners: dict[int, Any], display: Display) -> Sights:
@@ -83,6 +85,8 @@ def sights(page: Any, characters: Sequence[Character | None], owners: dict[int, 
     if hidden.any():
         pictured[hidden] = [_shows_something(paper, box) for box in boxes[hidden]]
         pictured = _by_word(characters, drawn, pictured) & hidden
+        # Hidden text of which some happens to be over a rule is no text layer
+        pictured &= 2 * pictured.sum() >= hidden.sum()
         if _is_scan(page, drawn, seen, display):
             pictured = hidden & _is_on_page(boxes, paper)
     kinds = [Sight.SEEN if one else Sight.PICTURED if other else Sight.HIDDEN for one, other in zip(seen, pictured, strict=True)]
