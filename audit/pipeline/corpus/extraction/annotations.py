@@ -24,7 +24,7 @@ Box = tuple[float, float, float, float]
 """Left, bottom, right and top end, in points of the PDF's own axes."""
 
 
-class Field(NamedTuple):
+class FormField(NamedTuple):
     """What a form field says, and where it is."""
 
     text: str
@@ -44,7 +44,7 @@ class Annotations(NamedTuple):
 
     struck: tuple[Box, ...] = ()
     drawn: tuple[Box, ...] = ()
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
     free_text: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class _Reader:
         self.page, self.form = page, form
         self.struck: list[Box] = []
         self.drawn: list[Box] = []
-        self.fields: list[Field] = []
+        self.fields: list[FormField] = []
         self.texts: dict[str, list[str]] = {"free_text": [], "notes": [], "hidden": []}
 
     def annotations(self) -> Annotations:
@@ -126,14 +126,14 @@ class _Reader:
     def _string(self, annotation: Any, key: str) -> str:
         return _utf16(lambda buffer, size: self.raw.FPDFAnnot_GetStringValue(annotation, key.encode(), buffer, size))
 
-    def _field(self, annotation: Any) -> Field:
+    def _field(self, annotation: Any) -> FormField:
         raw, form, box = self.raw, self.form, self._box(annotation)
         kind = raw.FPDFAnnot_GetFormFieldType(form, annotation) if form else raw.FPDF_FORMFIELD_UNKNOWN
         if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
-            return Field(TICKED if raw.FPDFAnnot_IsChecked(form, annotation) else UNTICKED, box)
+            return FormField(TICKED if raw.FPDFAnnot_IsChecked(form, annotation) else UNTICKED, box)
         if kind in (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
-            return Field(", ".join(self._chosen(annotation)) or self._value(annotation), box)
-        return Field(self._value(annotation) if kind == raw.FPDF_FORMFIELD_TEXTFIELD else "", box)
+            return FormField(", ".join(self._chosen(annotation)) or self._value(annotation), box)
+        return FormField(self._value(annotation) if kind == raw.FPDF_FORMFIELD_TEXTFIELD else "", box)
 
     def _value(self, annotation: Any) -> str:
         return _utf16(lambda buffer, size: self.raw.FPDFAnnot_GetFormFieldValue(self.form, annotation, buffer, size))
@@ -159,7 +159,7 @@ def _utf16(read: Any) -> str:
 # -- fields in the text ------------------------------------------------------------------------------------------------
 
 
-def field_runs(fields: Iterable[Field], runs: Sequence[TextRun], display: Display) -> Iterator[TextRun]:
+def field_runs(fields: Iterable[FormField], runs: Sequence[TextRun], display: Display) -> Iterator[TextRun]:
     """The values of fields as text of the page so displayed, on the line of the text beside them."""
     for field in fields:
         area = display.area(*field.box)

@@ -19,6 +19,8 @@ PURPOSE = "Reading a PDF"
 STRAIGHT, MIN_LENGTH = 1.0, 4.0
 # A white area this thin is a line between coloured cells; a larger one is the paper
 THIN = 3.0
+# A line through text is at most this thick
+THICK = 4.0
 WHITE = (255, 255, 255)
 # A page with more is a drawing or a map
 MAX_RULINGS, MAX_SEGMENTS = 1500, 20_000
@@ -101,11 +103,11 @@ def _lines_of(raw: Any, path: Any, rulings: Sequence[Area]) -> Iterator[Area]:
         raw.FPDFPageObj_GetStrokeColor(path, red, green, blue, alpha)
         seen = alpha.value > 0 and (red.value, green.value, blue.value) != WHITE
         # With upright sides it is a frame, which may touch text
-        yield from across if seen and width.value <= THIN and len(across) == len(rulings) else ()
+        yield from across if seen and width.value <= THICK and len(across) == len(rulings) else ()
         return
     for number, one in enumerate(across[:MAX_SIDES]):
         for other in across[number + 1 : MAX_SIDES]:
-            if abs(one.top - other.top) <= THIN and abs(one.x0 - other.x0) + abs(one.x1 - other.x1) <= 2 * STRAIGHT:
+            if abs(one.top - other.top) <= THICK and abs(one.x0 - other.x0) + abs(one.x1 - other.x1) <= 2 * STRAIGHT:
                 yield Area(one.x0, min(one.top, other.top), one.x1, max(one.bottom, other.bottom))
 
 

@@ -17,7 +17,7 @@ from audit.pipeline.corpus.extraction.layout import ExtractedBlocks, PageProgres
 from audit.pipeline.corpus.extraction.ocr import Ocr
 from audit.pipeline.corpus.extraction.structure import sections_of
 from audit.pipeline.corpus.quality import with_quality
-from audit.text.documents import Document
+from audit.text.documents import HIDDEN, Document
 
 # PDF programs accept other bytes before the header and after the end marker, within these limits
 PDF_HEADER, HEADER_BYTES = b"%PDF-", 1024
@@ -149,17 +149,18 @@ def silent_pages(pdf: Path, extracted: ExtractedBlocks) -> tuple[int, ...]:
         # A paragraph that runs over a page is text of every page it touches
         letters.update(dict.fromkeys(range(block.page, block.last_page + 1), sum(map(str.isalpha, block.text))))
     candidates = [page for page in range(1, extracted.page_count + 1) if letters[page] < MIN_LETTERS]
-    return tuple(_drawn_on(pdf, candidates)) if candidates else ()
+    hidden = Counter({loss.page: loss.letters for loss in extracted.lost if loss.kind == HIDDEN})
+    return tuple(_drawn_on(pdf, candidates, hidden)) if candidates else ()
 
 
-def _drawn_on(pdf: Path, pages: Iterable[int]) -> Iterator[int]:
+def _drawn_on(pdf: Path, pages: Iterable[int], hidden: Counter[int | None]) -> Iterator[int]:
     pdfium = optional("pypdfium2", "Reading a PDF", "pipeline")
     document = pdfium.PdfDocument(pdf)
     try:
         for number in pages:
             page = document[number - 1]
             try:
-                if _is_drawn_on(page) and _letters(page) <= MAX_STAMP:
+                if _is_drawn_on(page) and _letters(page) - hidden[number] <= MAX_STAMP:
                     yield number
             finally:
                 page.close()

@@ -75,8 +75,9 @@ def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:
         for view, in_flow in _in_order(page.views):
             body, above, below = repeated[view.turn].parted(view.lines, view.height)
             removed += [above, below]
-            # What stands sideways on an upright page is a table more often than columns of text
-            ordered = in_reading_order(body, view.separators, in_rows=len(page.views) > 1 and view.turn > 0 and are_rows(body))
+            # What stands beside the text of a page in another direction is a table more often than columns of text
+            is_beside = len(page.views) > 1 and (view.turn > 0 or view is not page.views[0])
+            ordered = in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))
             if in_flow:
                 part = next(parts) if view.turn else 0
                 lines += [replace(line, part=part) for line in ordered] if part else ordered
@@ -121,19 +122,20 @@ def _once(removed: Iterable[list[Line]], body: Iterable[Line], title: str) -> tu
     """Of the lines that pages repeat, the first of each whose words are not in the text, and all others by page."""
     stretches = [stretch for stretch in removed if stretch]
     times = Counter(_letters(line.text) for line in chain.from_iterable(stretches))
-    said = _letters(" ".join(line.text for line in body)), _letters(title)
-    without_numbers = tuple("".join(filter(str.isalpha, text)) for text in said)
-    known: set[str] = set()
+    said = _letters(f"{title} {' '.join(line.text for line in body)}")
+    without_numbers = "".join(filter(str.isalpha, said))
     kept, left_out = list[Aside](), defaultdict[int, list[LeftOut]](list)
 
     def is_new(line: Line) -> bool:
+        nonlocal said, without_numbers
         key = _letters(line.text)
-        # Where the numbers of a line change from page to page, they are those of the pages
         letters = "".join(filter(str.isalpha, key))
-        key, texts = (key, said) if times[key] > 1 else (letters, without_numbers)
-        is_known = letters in known or len(letters) < MIN_LETTERS or any(key in text for text in texts)
-        known.add(letters)
-        return not is_known and not is_page_number(line.text)
+        # Where the numbers of a line change from page to page, they are those of the pages
+        is_said = key in said if times[key] > 1 else letters in without_numbers
+        if is_said or len(letters) < MIN_LETTERS or is_page_number(line.text):
+            return False
+        said, without_numbers = said + key, without_numbers + letters
+        return True
 
     for stretch in stretches:
         new = [line for line in stretch if is_new(line)]

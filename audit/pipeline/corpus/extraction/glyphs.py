@@ -195,9 +195,11 @@ class GlyphReader:
             return "-"
         if character.code in SURROGATES:
             return UNKNOWN
+        return from_font(chr(character.code), character.style.font, lambda: self._ink(character, display, baseline))
+
+    def _ink(self, character: Character, display: Display, baseline: float) -> Ink:
         ink, size = display.area(*character.ink), character.style.size
-        drawn = Ink((ink.x1 - ink.x0) / size, (baseline - ink.bottom) / size, (baseline - ink.top) / size)
-        return from_font(chr(character.code), character.style.font, drawn)
+        return Ink((ink.x1 - ink.x0) / size, (baseline - ink.bottom) / size, (baseline - ink.top) / size)
 
 
 def words(glyphs: Sequence[Glyph | None]) -> Iterator[TextRun]:

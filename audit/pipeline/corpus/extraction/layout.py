@@ -5,11 +5,12 @@ All positions are in points (1/72 inch) from the upper left corner of the page a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from audit.pipeline.corpus.extraction.characters import raised
+from audit.pipeline.corpus.extraction.characters import lowered, raised
 from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text
 from audit.text.documents import Loss
 from audit.text.statements import CELL_SEPARATOR
@@ -26,6 +27,11 @@ COLUMN_GAP = 1.0
 SPACE = 0.12
 # Smaller type beside a word, its baseline higher by these shares of the word's size, is raised: a power, a sign, a note
 RAISED_SIZE, RAISED_BY, RAISED_DISTANCE, MAX_RAISED = 0.85, (0.12, 0.8), 0.45, 4
+# Numbers of notes may be more, and in type as large as that of the word that they are close behind
+NOTES = re.compile(r"\d{1,3}(?:[,–-]\d{1,3}){0,5}")
+NOTES_BY, NOTES_DISTANCE = 0.2, 0.15
+# A number this much lower than the one before it, as a share of the type size, is an index and no more digits of it
+LOWERED_BY = 0.08
 BULLET_MARKS = "•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁"
 # Letters that stand for a bullet where a wide gap follows: word processors set them in a font of symbols
 LETTER_BULLETS = {"o": "◦", "§": "•"}
@@ -205,7 +211,7 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
             behind = [word for word in runs if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
-        elif len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest:
+        elif (len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest) or NOTES.fullmatch(run.text):
             # The word before comes first: a sign behind it is its own
             words = [word for word in runs if _is_raised_beside(run, word)]
             word = min(words, key=lambda word: abs(run.x0 - word.x1), default=None)
@@ -220,9 +226,11 @@ def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:
 
 
 def _is_raised_beside(run: TextRun, word: TextRun) -> bool:
-    if run.size > RAISED_SIZE * word.size:
-        return False
     low, high = RAISED_BY
+    if run.size > RAISED_SIZE * word.size:
+        close = -NOTES_DISTANCE <= (run.x0 - word.x1) / word.size <= NOTES_DISTANCE
+        raised_by = (word.baseline - run.baseline) / word.size
+        return run.size <= word.size and close and NOTES_BY < raised_by < high and NOTES.fullmatch(run.text) is not None
     near = min(abs(run.x0 - word.x1), abs(word.x0 - run.x1)) <= RAISED_DISTANCE * word.size
     return near and low * word.size < word.baseline - run.baseline < high * word.size
 
@@ -291,13 +299,21 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
 
 def _join_runs(runs: list[TextRun]) -> str:
     text, before = "", None
+    largest = max(runs, key=lambda run: run.size)
     for number, run in enumerate(runs):
         words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
-        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised:
+        is_index = before is not None and text[-1:].isdigit() and _is_lowered(run, largest)
+        is_below = is_index and before is not None and before.is_raised and run.x0 < before.x1
+        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised and not is_below:
             text += " "
-        text += raised(words, text) if run.is_raised else words
+        # A raised number above a lowered one is a fraction
+        text += raised(words, text) if run.is_raised else f"{'⁄' * is_below}{lowered(words)}" if is_index else words
         before = run
     return text
+
+
+def _is_lowered(run: TextRun, word: TextRun) -> bool:
+    return run.text.isdigit() and run.size <= RAISED_SIZE * word.size and run.baseline - word.baseline > LOWERED_BY * word.size
 
 
 def _bullet(run: TextRun, following: TextRun) -> str:

@@ -16,6 +16,7 @@ PARAGRAPH_GAP = 1.25
 LIST_GAP = 2.2
 MARK = re.compile(
     r"(?P<bullet>[•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁*–—-])\s+(?=\S)|(?P<number>\(?\d{1,2}[.)]|\(?[a-h][.)])\s+(?=\S)|(?P<sign>[✓✔✗✘])(?=\w)"
+    r"|(?P<box>\[[x ]\]|[☐☑☒])\s+(?=\S)"
 )
 # A tick or a cross says yes or no
 MEANT_MARKS = "✓✔✗✘"
@@ -191,12 +192,15 @@ def _prefix(mark: re.Match[str]) -> str:
     if mark["number"]:
         # A number that a reader may be sent to ("repeat step 2") stays; a letter is no mark that readers of the text know
         return f"{mark['number']} " if mark["number"].strip("(.)").isdigit() else f"{ITEM_MARK}{mark['number']} "
+    if mark["box"]:
+        # Ticked or not, it is what the item says
+        return f"{ITEM_MARK}{mark['box']} "
     sign = mark["bullet"] or mark["sign"]
     return f"{ITEM_MARK}{sign} " if sign in MEANT_MARKS else ITEM_MARK
 
 
 def _levels(levels: list[_Level], line: Line, mark: re.Match[str], after_break: bool) -> list[_Level]:
-    kind = "number" if mark["number"] else mark[0][0]
+    kind = "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
     if after_break:
         # The distance from the left tells nothing in another column: the same mark is the same level
         known = next((number for number, level in enumerate(levels) if level.mark == kind), 0)

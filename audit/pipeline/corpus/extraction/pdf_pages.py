@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.annotations import Field, annotations_of, field_runs
+from audit.pipeline.corpus.extraction.annotations import FormField, annotations_of, field_runs
 from audit.pipeline.corpus.extraction.drawings import pdfium_drawings
 from audit.pipeline.corpus.extraction.glyphs import (
     MAX_LETTER_GAP,
@@ -27,7 +28,7 @@ from audit.pipeline.corpus.extraction.glyphs import (
     GlyphReader,
     words,
 )
-from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage
+from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage, TextRun
 from audit.pipeline.corpus.extraction.visibility import Sight, sights
 from audit.text.documents import HIDDEN, STRUCK, UNREAD
 
@@ -37,6 +38,8 @@ DAMAGED = "it is damaged, cut short, or has no pages: download it again, or prin
 STRIKE = (0.12, 0.55)
 # It goes through this share of a word, or ends where a part of the word does, within this share of the type size
 MOST, EDGE = 0.6, 0.12
+# Type of a watermark, as a factor of the usual one, the height of its letters in type sizes, and lines that go through it
+WATERMARK, CAPITAL, MIN_LINES_THROUGH = 2.5, 0.7, 2
 # Points: a drawn annotation as flat as this may be a line through text
 FLAT = 8.0
 # Fewer letters in a picture's text layer are stray marks
@@ -105,7 +108,8 @@ class _PageReader:
         seen = list(zip(characters, self.sights.kinds, strict=True))
         pictured = sum(chr(each.code).isalpha() for each, sight in seen if each and sight is Sight.PICTURED)
         kept = [None if sight is Sight.HIDDEN else each for each, sight in seen]
-        self._leave_out(HIDDEN, [each for each, sight in seen if each and sight is Sight.HIDDEN])
+        self.hidden = [each for each, sight in seen if each and sight is Sight.HIDDEN]
+        self._leave_out(HIDDEN, self.hidden)
         self._leave_out(UNREAD, [each for each in kept if each and each.style.turn is None])
         turns = [turn for turn, _ in Counter(each.style.turn for each in kept if each).most_common() if turn is not None] or [0]
         # A page that is turned as a whole has its fields in its own direction
@@ -118,17 +122,27 @@ class _PageReader:
             first, others=tuple(others), free_text=self.said.free_text, left_out=left_out, is_pictured=pictured >= MIN_PICTURED
         )
 
-    def _view(self, number: int, characters: Sequence[Character | None], turn: int, fields: Iterable[Field]) -> PdfPage:
+    def _view(self, number: int, characters: Sequence[Character | None], turn: int, fields: Iterable[FormField]) -> PdfPage:
         """The text in one direction, on the page turned so that it is upright."""
         display = self.display.turned(turn)
         own = [each for each in characters if each is None or each.style.turn == turn]
         glyphs = list(self.reader.glyphs(own, display))
         drawings = pdfium_drawings(self.source, display)
-        lines = [line for line in drawings.lines if self.sights.shows_line(self.display.area(*display.back(line)))]
-        lines += _flat(display.area(*box) for box in self.said.drawn)
-        struck = list(_are_struck(glyphs, lines, [display.area(*box) for box in self.said.struck]))
+        noted = [*_flat(display.area(*box) for box in self.said.drawn)]
+
+        def shows(line: Area) -> bool:
+            # What annotations draw is not on the page without its text
+            return any(line.top == note.top and note.x0 <= line.x0 <= note.x1 for note in noted) or self.sights.shows_line(
+                self.display.area(*display.back(line))
+            )
+
+        struck = list(_are_struck(glyphs, [*drawings.lines, *noted], [display.area(*box) for box in self.said.struck], shows))
         self._leave_out(STRUCK, [each for each, out in zip(own, struck, strict=True) if each and out])
         runs = list(words([glyph for glyph, out in zip(glyphs, struck, strict=True) if not out]))
+        runs, marks = _without_watermarks(runs)
+        self.left_out[UNREAD] += marks
+        hidden = self.reader.glyphs([each for each in self.hidden if each.style.turn == turn], display)
+        runs = _closed(runs, words([*(glyph for glyph, out in zip(glyphs, struck, strict=True) if out), None, *hidden]))
         runs += field_runs(fields, runs, display)
         return PdfPage(number, *display.size, tuple(runs), drawings.rulings, drawings.areas, turn)
 
@@ -150,6 +164,19 @@ def _display(page: Any) -> Display:
     return Display((box.left, box.bottom, box.right, box.top), page.get_rotation() // 90)
 
 
+def _without_watermarks(runs: list[TextRun]) -> tuple[list[TextRun], list[str]]:
+    """The words, without those in much larger type that lines of others go through; and these."""
+    usual = median([run.size for run in runs]) if runs else 0.0
+    large = [run for run in runs if run.size >= WATERMARK * usual]
+    marks = [run for run in large if len({other.baseline for other in runs if _goes_through(other, run)}) >= MIN_LINES_THROUGH]
+    return [run for run in runs if run not in marks], [" ".join(run.text for run in marks)] if marks else []
+
+
+def _goes_through(run: TextRun, large: TextRun) -> bool:
+    inside = large.baseline - CAPITAL * large.size < run.baseline < large.baseline
+    return inside and run.size < large.size and run.x0 < large.x1 - run.size and run.x1 > large.x0 + run.size
+
+
 # -- text that is struck through ---------------------------------------------------------------------------------------
 
 
@@ -161,18 +188,35 @@ def _flat(areas: Iterable[Area]) -> Iterator[Area]:
             yield Area(area.x0, middle, area.x1, middle)
 
 
-def _are_struck(glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Sequence[Area]) -> Iterator[bool]:
+def _are_struck(
+    glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Sequence[Area], shows: Callable[[Area], bool]
+) -> Iterator[bool]:
     """Whether a line goes through the middle of each glyph, and its word or just this part of it, or it is in an area that is
-    struck.
+    struck. `shows` tells of a part of a line whether it is seen.
     """
     heights = sorted(((line.top + line.bottom) / 2, line) for line in lines)
-    striking = [[] if glyph is None or not heights else _lines_through(glyph, heights) for glyph in glyphs]
     for word in _words_of(glyphs):
-        most = len(word) * MOST <= sum(bool(striking[number]) for number in word)
-        for number in word:
-            glyph = glyphs[number]
-            part = any(_is_as_long(line, glyphs, striking, word) for line in striking[number])
-            yield (most and bool(striking[number])) or part or _is_inside(glyph, areas)
+        own = [glyph for number in word for glyph in [glyphs[number]] if glyph]
+        x0, x1 = min((glyph.x0 for glyph in own), default=0.0), max((glyph.x1 for glyph in own), default=0.0)
+        through = {line for glyph in own for line in _lines_through(glyph, heights)}
+        # A line may go on below a box that covers it
+        seen = {line for line in through if shows(line._replace(x0=max(line.x0, x0), x1=min(line.x1, x1)))}
+        striking = [seen.intersection(_lines_through(glyph, heights)) for glyph in own]
+        most = len(own) * MOST <= sum(map(bool, striking))
+        whole = {line for line in seen if _is_as_long(line, [each for each, by in zip(own, striking, strict=True) if line in by])}
+        for glyph, by in zip(own, striking, strict=True):
+            yield (most and bool(by)) or bool(by & whole) or _is_inside(glyph, areas)
+        yield from [False] * (len(word) - len(own))
+
+
+def _closed(runs: list[TextRun], left_out: Iterable[TextRun]) -> list[TextRun]:
+    """The words, each as far as to the end of the words left out behind it: so that the place of these is no column's gap."""
+    runs = list(runs)
+    for out in sorted(left_out, key=lambda run: run.x0):
+        for number, run in enumerate(runs):
+            if run.baseline == out.baseline and -1 <= out.x0 - run.x1 <= run.size:
+                runs[number] = replace(run, x1=out.x1, space_after=True)
+    return runs
 
 
 def _words_of(glyphs: Sequence[Glyph | None]) -> Iterator[list[int]]:
@@ -196,15 +240,12 @@ def _lines_through(glyph: Glyph, heights: list[tuple[float, Area]]) -> list[Area
     return [line for _, line in heights[first:last] if line.x0 <= x <= line.x1]
 
 
-def _is_as_long(line: Area, glyphs: Sequence[Glyph | None], striking: list[list[Area]], word: list[int]) -> bool:
-    """Whether a line begins and ends where the glyphs of a word do that it goes through: a decoration ends anywhere."""
-    under = [glyph for number in word if line in striking[number] for glyph in [glyphs[number]] if glyph]
+def _is_as_long(line: Area, under: Sequence[Glyph]) -> bool:
+    """Whether a line begins and ends where the glyphs do that it goes through: a decoration ends anywhere."""
     slack = EDGE * max(glyph.style.size for glyph in under)
     return abs(line.x0 - min(glyph.x0 for glyph in under)) <= slack and abs(line.x1 - max(glyph.x1 for glyph in under)) <= slack
 
 
-def _is_inside(glyph: Glyph | None, areas: Iterable[Area]) -> bool:
-    if glyph is None:
-        return False
+def _is_inside(glyph: Glyph, areas: Iterable[Area]) -> bool:
     x, y = (glyph.x0 + glyph.x1) / 2, glyph.baseline - 0.3 * glyph.style.size
     return any(area.x0 <= x <= area.x1 and area.top <= y <= area.bottom for area in areas)

@@ -42,7 +42,7 @@ def losses_of(pages: Sequence[PageSource], blocks: Iterable[Block], left_out: Ma
     kept = _text_by_page(blocks)
     for page in pages:
         frames = left_out.get(page.number, ())
-        known = [each for each in (*page.left_out, *frames) if not is_page_number(each.text)]
+        known = [*page.left_out, *(each for each in frames if not is_page_number(each.text))]
         for kind in LOSSES:
             if found := loss(kind, " ".join(each.text for each in known if each.kind == kind), page.number):
                 yield found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -79,13 +79,15 @@ def bullet_of(mark: str) -> str | None:
     return "✓" if code in TICKS else "✗" if code in CROSSES else "•"
 
 
-def from_font(character: str, font: str, ink: Ink | None = None) -> str:
+def from_font(character: str, font: str, ink_of: Callable[[], Ink]) -> str:
     """The character as its font draws it: a letter of a font of symbols is a symbol, and a mark that is drawn as letters is
     a private character of this font, which `resolved` replaces.
+
+    ink_of  where it is drawn; called only where that decides
     """
     if DINGBATS.search(font) and 0x20 < ord(character) <= 0xFF:
         return chr(0xF000 + ord(character))
-    if character in LOST_LIGATURE and ink is not None and _is_ligature(ink):
+    if character in LOST_LIGATURE and _is_ligature(ink := ink_of()):
         return chr(LOST_FROM + crc32(f"{font} {character} {ink.width:.2f}".encode()) % LOST_COUNT)
     return character
 

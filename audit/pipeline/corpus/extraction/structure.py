@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, chain, groupby, islice, pairwise
 
 from audit.pipeline.corpus.extraction.contents import remove_contents
 from audit.pipeline.corpus.extraction.flow import Aside, PageLines, flow_of, page_lines
@@ -49,18 +49,17 @@ def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
 
 
 def _with_resolved(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    texts = resolved([block.text for block in blocks])
-    return tuple(_with_text(block, text) for block, text in zip(blocks, texts, strict=True))
+    """The blocks with the ligatures that the document's own words show, page by page, so that each page begins where it did."""
+    starts = [[0, *(start for _, start in block.later_pages), len(block.text)] for block in blocks]
+    pieces = [[block.text[start:end] for start, end in pairwise(places)] for block, places in zip(blocks, starts, strict=True)]
+    texts = iter(resolved(list(chain.from_iterable(pieces))))
+    return tuple(_with_pieces(block, list(islice(texts, len(own)))) for block, own in zip(blocks, pieces, strict=True))
 
 
-def _with_text(block: Block, text: str) -> Block:
-    """The block with another text, in which its pages begin as much farther behind."""
-    if text == block.text:
-        return block
-    # A ligature is longer than the character that stood for it
-    longer = (len(text) - len(block.text)) / max(1, len(block.text))
-    later = tuple((page, round(start * (1 + longer))) for page, start in block.later_pages)
-    return replace(block, text=text, later_pages=later)
+def _with_pieces(block: Block, pieces: Sequence[str]) -> Block:
+    starts = accumulate(map(len, pieces[:-1]))
+    later = tuple((page, start) for (page, _), start in zip(block.later_pages, starts, strict=True))
+    return replace(block, text="".join(pieces), later_pages=later)
 
 
 def _blocks(lines: list[Line], headings: list[Heading], asides: Sequence[Aside]) -> Iterator[Block]:

@@ -57,7 +57,7 @@ def table_blocks(
     blocks: list[Block] = []
     if before.texts and texts_of_row(rows[0], wording) == before.texts:
         # The head, repeated on the next page
-        rows = rows[1:]
+        rows, is_repeated = rows[1:], False
     title = _title(rows)
     if title:
         rows = rows[1:]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.layout import Block
+from audit.pipeline.corpus.extraction.repair import Ink, from_font
 from audit.pipeline.corpus.extraction.run import extract
+from audit.pipeline.corpus.extraction.structure import _with_resolved
 from audit.text.documents import Document, Section
 from tests.support.pdfs import FILLER, HEIGHT, LEFT, SHORT, Text, at, column, write_pdf
 
@@ -142,7 +145,7 @@ def test_a_rule_across_the_page_ends_both_columns_above_it(tmp_path):
     assert titles(extract(pdf, IDENTITY)) == ["Showers", "Driving", "Travel", "Food"]
 
 
-def test_headers_footers_and_page_numbers_are_left_out(tmp_path):
+def test_of_headers_and_footers_the_first_is_kept_and_page_numbers_are_left_out(tmp_path):
     pages = [
         [
             at("Alder Heart Centre", LEFT, 40, 9),
@@ -153,7 +156,9 @@ def test_headers_footers_and_page_numbers_are_left_out(tmp_path):
     ]
     document = extracted(tmp_path, *pages)
     assert titles(document) == ["Week 1", "Week 2", "Week 3", "Week 4"]
-    assert {section.text for section in document.sections} == {f"{FILLER} {FILLER}"}
+    first, *others = [section.text for section in document.sections]
+    assert first == f"{FILLER} {FILLER}\n\nAlder Heart Centre"
+    assert set(others) == {f"{FILLER} {FILLER}"}
 
 
 def test_chapter_titles_at_the_same_height_of_each_page_are_not_headers(tmp_path):
@@ -261,3 +266,11 @@ def test_a_document_records_its_origin(tmp_path):
     assert (document.source, document.pages) == ("book.pdf", 1)
     assert document.engine is not None
     assert document.engine.startswith("pdfium")
+
+
+def test_a_page_begins_where_it_did_when_a_ligature_before_it_is_resolved():
+    mark = from_font("!", "Alder-Roman", lambda: Ink(0.5, 0.0, 0.72))
+    block = Block("text", f"Con{mark}rm the dose. Then rest.", 1, 2, later_pages=((2, 17),))
+    resolved_block, _ = _with_resolved([block, Block("text", "Confirm it.", 2, 2)])
+    assert resolved_block.text == "Confirm the dose. Then rest."
+    assert resolved_block.text[resolved_block.later_pages[0][1] :] == "Then rest."

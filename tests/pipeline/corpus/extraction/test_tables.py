@@ -251,3 +251,91 @@ def test_what_follows_an_open_sentence_in_a_cell_is_below_it(tmp_path):
     rows = [["• Eat rice<br/>• Eat eggs", "Never eat these foods:<br/><br/>Meat soups and broths"], ["• Drink tea", "• Beer"]]
     text = text_of(tmp_path, table(rows, widths=[200, 200]))
     assert "• Never eat these foods:\n  • Meat soups and broths" in text
+
+
+# -- heads that are not bold, and heads of two rows ---------------------------------------------------------------------
+
+
+PLAIN = [
+    ["Food", "At home", "In hospital"],
+    ["Honey", "no", "no"],
+    ["Rye", "yes", "no"],
+    ["Sushi", "no", "no"],
+    ["Rice", "yes", "yes"],
+]
+
+
+def test_a_plain_first_row_above_words_that_are_repeated_is_the_head(tmp_path):
+    rows = text_of(tmp_path, table(PLAIN)).splitlines()
+    assert rows[:2] == ["Food | At home | In hospital", "Food: Honey | At home: no | In hospital: no"]
+    assert len(rows) == len(PLAIN)
+
+
+def test_a_plain_first_row_above_figures_is_the_head(tmp_path):
+    rows = [
+        ["Week", "Weight", "Steps"],
+        ["one", "3 kg", "100"],
+        ["two", "4 kg", "400"],
+        ["three", "6 kg", "900"],
+        ["four", "8 kg", "1000"],
+    ]
+    assert text_of(tmp_path, table(rows)).splitlines()[1] == "Week: one | Weight: 3 kg | Steps: 100"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # It may be a row like the others
+        [["Honey", "depends"], ["Rye", "yes"], ["Sushi", "no"], ["Rice", "yes"], ["Eggs", "no"]],
+        [["Honey", "no", "no"], ["Rye", "yes", "no"], ["Sushi", "no", "no"], ["Rice", "yes", "yes"], ["Eggs", "no", "yes"]],
+        [["Sirolimus", "as told", "one"], ["Aspirin", "5 mg", "2"], ["Iron", "9 mg", "3"]],
+    ],
+)
+def test_a_first_row_that_may_be_like_the_others_is_a_row(tmp_path, rows):
+    assert text_of(tmp_path, table(rows)).splitlines() == [" | ".join(row) for row in rows]
+
+
+def test_a_first_row_that_the_table_of_the_next_page_repeats_is_the_head(tmp_path):
+    first, second = (
+        [["Sign", "Do"], [*pair[:2]], [*pair[2:]]]
+        for pair in (("Rash", "wait", "Cough", "call"), ("Chill", "rest", "Pain", "ring"))
+    )
+    text = text_of(tmp_path, table(first), PageBreak(), table(second))
+    assert [line for line in text.splitlines() if line] == [
+        "Sign | Do", "Sign: Rash | Do: wait", "Sign: Cough | Do: call", "Sign: Chill | Do: rest", "Sign: Pain | Do: ring",
+    ]  # fmt: skip
+
+
+def test_a_first_row_in_a_color_of_its_own_is_the_head(tmp_path):
+    rows = [[f'<font color="white">{text}</font>' for text in ("Food", "Why")], ["Honey", "germs"], ["Sushi", "worms"]]
+    dark = [("BACKGROUND", (0, 0), (-1, 0), colors.darkblue)]
+    assert text_of(tmp_path, table(rows, dark)).splitlines() == [
+        "Food | Why",
+        "Food: Honey | Why: germs",
+        "Food: Sushi | Why: worms",
+    ]
+
+
+@pytest.mark.parametrize("corner", [("Tablet", ""), ("", "Tablet")])
+@pytest.mark.parametrize("is_bold", [True, False])
+def test_both_rows_of_a_head_are_kept_in_each_cell(tmp_path, corner, is_bold):
+    heads = [[corner[0], "In the first year", "", "Later"], [corner[1], "morning", "night", "night"]]
+    heads = [bold(*row) if is_bold else row for row in heads]
+    spans = [("SPAN", (1, 0), (2, 0)), *([("SPAN", (0, 0), (0, 1))] if corner[0] else [])]
+    body = [["Sirolimus", "2 mg", "1 mg", "none"], ["Iron", "none", "9 mg", "9 mg"]]
+    assert text_of(tmp_path, table([*heads, *body], spans, (100, 100, 100, 100))).splitlines()[1:] == [
+        "Tablet: Sirolimus | In the first year, morning: 2 mg | In the first year, night: 1 mg | Later, night: none",
+        "Tablet: Iron | In the first year, morning: none | In the first year, night: 9 mg | Later, night: 9 mg",
+    ]
+
+
+def test_a_cell_over_two_columns_of_a_first_row_with_a_label_of_its_own_is_no_head(tmp_path):
+    rows = [["Honey", "not allowed", ""], ["Rye", "yes", "no"], ["Rice", "no", "yes"]]
+    text = text_of(tmp_path, table(rows, [("SPAN", (1, 0), (2, 0))]))
+    assert text.splitlines() == ["Honey | not allowed", "Rye | yes | no", "Rice | no | yes"]
+
+
+def test_the_title_above_a_label_is_kept(tmp_path):
+    rows = [["What to eat", ""], ["Fruit", ""], ["Plums", "two"], ["Pears", "one"]]
+    spans = [("SPAN", (0, 0), (1, 0)), ("SPAN", (0, 1), (1, 1))]
+    assert text_of(tmp_path, table(rows, spans)).startswith("What to eat\nFruit\nPlums | two")
