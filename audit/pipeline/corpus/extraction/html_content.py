@@ -19,12 +19,33 @@ from audit.text.documents import FRAME, HIDDEN, STRUCK, UNREAD, Loss
 
 # Browsers show nothing of what these hold, or a picture in its place
 UNSEEN = {
-    "noscript", "template", "iframe", "object", "video", "audio", "canvas", "datalist", "noframes", "noembed", "annotation",
-    "annotation-xml", "map", "rp",
-}  # fmt: skip
+    "noscript",
+    "template",
+    "iframe",
+    "object",
+    "video",
+    "audio",
+    "canvas",
+    "datalist",
+    "noframes",
+    "noembed",
+    "annotation",
+    "annotation-xml",
+    "map",
+    "rp",
+}
 FRAME_ROLES = {
-    "navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "listbox", "toolbar",
-}  # fmt: skip
+    "navigation",
+    "banner",
+    "contentinfo",
+    "search",
+    "dialog",
+    "alertdialog",
+    "menu",
+    "menubar",
+    "listbox",
+    "toolbar",
+}
 DIALOGS = {"dialog", "alertdialog"}
 # Around the page's own text these are its frame; within it they may hold the title, or an important note
 OUTER = {"header", "footer", "aside"}
@@ -33,8 +54,8 @@ ENTRIES = {"text", "search", "email", "tel", "url", "password", "number", "date"
 # A form of more words is a part of the text: a search, a newsletter or "Was this page helpful?" has fewer
 MAX_FORM_WORDS = 40
 NO_TEXT_TAGS = ("style", "script", "title", "link", "meta", "base")
-# A sentence; ":" introduces what is below it
-SENTENCE = re.compile(r"\w[^.!?…:。！？؟۔।]*[.!?…:。！？؟۔।][\"”’»)\]]*(?=\s|$)")
+# The end of a sentence; ":" introduces what is below it
+SENTENCE_END = re.compile(r"[.!?…:؟۔][\"”’»)\]]*(?=\s|$)|[。！？।]")
 STATES = {"true": "x", "false": " ", "mixed": "-"}
 CHECKS = {"checkbox", "radio", "switch"}
 NO_VALUE = {"hidden", "submit", "reset", "button", "image", "password", "file", "search"}
@@ -88,16 +109,17 @@ def own_content(root: Any, styles: Styles, left_out: LeftOut, make: Callable[[st
     make  makes an element of a tag
     """
     _name_headings(root)
+    own = [*root.iter("main"), *root.xpath(".//*[@role='main' and not(self::main)]")] or list(root.iter("article"))
     panels = Panels(root, styles)
     _leave_out(root, _unseen, left_out)
     looks = _Looks(root, styles, panels, left_out)
     move_titles(panels, left_out.is_gone, make)
     _Frame(root, looks.fixed, left_out).leave_out()
     _write_values(root)
-    _write_quotes(root)
+    _write_signs(root)
     for element, tag in looks.tags.items():
         element.tag = tag
-    return _own_text(root, left_out)
+    return _own_text(root, own, left_out)
 
 
 def _leave_out(body: Any, reason_of: Callable[[Any], tuple[str, str] | None], left_out: LeftOut) -> None:
@@ -137,7 +159,7 @@ class _Looks:
         self.fixed: set[Any] = set()
         self.panels, self.left_out = panels, left_out
         self.styles = styles
-        self.marks = list(body.iter("h1", "main"))
+        self.marks = len(list(body.iter("h1", "main")))
         self.whole = letters(body)
         around = _shown(style_of(body, styles.declared(body), styles.first))
         styles.enter(body)
@@ -178,8 +200,8 @@ class _Looks:
         """Whether an element holds the page's title or main part, and most of its letters: hidden until scripts have run."""
         if element.tag == "body":
             return True
-        inside = set(element.iter("h1", "main"))
-        return bool(self.marks) and inside >= set(self.marks) and 2 * letters(element) > self.whole
+        inside = sum(1 for _ in element.iter("h1", "main")) if self.marks else 0
+        return 0 < self.marks == inside and 2 * letters(element) > self.whole
 
 
 def _shown(style: Style) -> Style:
@@ -250,6 +272,8 @@ class _Frame:
             return str("dialog" if role in DIALOGS or element.get("aria-modal") else tag)
         if tag in OUTER and self._is_outer(element):
             return str(tag)
+        if tag == "details" and len(element) == 2:  # a menu, under the control that opens it
+            return self._kind(element[1])
         if tag == "form" and _is_short_form(element):
             return "form"
         if tag == "button" or (role == "button" and tag != "a"):
@@ -291,7 +315,7 @@ def _is_action(control: Any) -> bool:
     if any(child.tag in (*HEADING_TAGS, "p", "li", "table") for child in control.iter()):
         return False
     words = text_of(control)
-    return not (len(words.split()) > 2 and SENTENCE.search(words))
+    return not (len(words.split()) > 2 and SENTENCE_END.search(words))
 
 
 def sentence_letters(body: Any) -> dict[Any, int]:
@@ -315,16 +339,16 @@ def sentence_letters(body: Any) -> dict[Any, int]:
 
 
 def _sentence_letters(text: str) -> int:
-    return sum(character.isalnum() for sentence in SENTENCE.findall(text) for character in sentence)
+    end = max((match.end() for match in SENTENCE_END.finditer(text)), default=0)
+    return sum(map(str.isalnum, text[:end]))
 
 
 # -- the page's own element -------------------------------------------------------------------------------------------
 
 
-def _own_text(body: Any, left_out: LeftOut) -> Any:
+def _own_text(body: Any, own: list[Any], left_out: LeftOut) -> Any:
     """The main part of the page, where it holds most of the sentences; else all of it."""
-    own = [*body.iter("main"), *body.xpath(".//*[@role='main' and not(self::main)]")] or list(body.iter("article"))
-    if len(own) != 1 or own[0] is body:
+    if len(own) != 1 or left_out.is_gone(own[0]):
         return body
     sentences = sentence_letters(body)
     if 2 * sentences[own[0]] < sentences[body] or 4 * letters(own[0]) < letters(body):
@@ -367,8 +391,11 @@ def _mark(kind: str, state: str) -> str:
     return f"({state})" if kind == "radio" else f"[{state}]"
 
 
-def _write_quotes(body: Any) -> None:
-    """Browsers put a quotation in marks."""
+def _write_signs(body: Any) -> None:
+    """The signs that browsers draw: the marks of a quotation, and the line of a fraction."""
+    for element in body.iter("mfrac"):
+        if len(element) > 1:
+            element[0].tail = "⁄"
     for element in body.iter("q"):
         element.text = f"“{element.text or ''}"
         if len(element):

@@ -15,11 +15,37 @@ from audit.errors import DocumentError
 
 # What decides about text; all other declarations are passed over
 PROPERTIES = {
-    "display", "visibility", "opacity", "content-visibility", "color", "background", "background-color", "background-image",
-    "font", "font-size", "text-decoration", "text-decoration-line", "position", "left", "right", "top", "text-indent", "clip",
-    "clip-path", "height", "width", "max-height", "max-width", "overflow", "overflow-x", "overflow-y", "transform",
-    "vertical-align", "font-variant-position", "white-space",
-}  # fmt: skip
+    "display",
+    "visibility",
+    "opacity",
+    "content-visibility",
+    "color",
+    "background",
+    "background-color",
+    "background-image",
+    "font",
+    "font-size",
+    "text-decoration",
+    "text-decoration-line",
+    "position",
+    "left",
+    "right",
+    "top",
+    "text-indent",
+    "clip",
+    "clip-path",
+    "height",
+    "width",
+    "max-height",
+    "max-width",
+    "overflow",
+    "overflow-x",
+    "overflow-y",
+    "transform",
+    "vertical-align",
+    "font-variant-position",
+    "white-space",
+}
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SIMPLE = re.compile(r"(?P<tag>[a-z][\w-]*|\*)?(?P<parts>(?:[.#][\w-]+|\[[^\[\]]+\])*)", re.IGNORECASE)
 PART = re.compile(r"[.#][\w-]+|\[[^\[\]]+\]")
@@ -37,11 +63,25 @@ MIN_RAISED = 2.5
 WHITE, BLACK, LINK, YELLOW, CLEAR = (255, 255, 255), (0, 0, 0), (0, 0, 238), (255, 255, 0), (-1, -1, -1)
 CLEAR_COLOUR = re.compile(r"(?:rgba|hsla)\(.*,(?:0?\.0+|0)%?\)|(?:rgb|hsl)a?\(.*/(?:0?\.0+|0)%?\)|#\w{3}0|#\w{6}00")
 COLOURS = {
-    "white": WHITE, "black": BLACK, "snow": (255, 250, 250), "ivory": (255, 255, 240), "whitesmoke": (245, 245, 245),
-    "ghostwhite": (248, 248, 255), "floralwhite": (255, 250, 240), "gray": (128, 128, 128), "grey": (128, 128, 128),
-    "silver": (192, 192, 192), "lightgray": (211, 211, 211), "lightgrey": (211, 211, 211), "red": (255, 0, 0),
-    "green": (0, 128, 0), "blue": (0, 0, 255), "navy": (0, 0, 128), "yellow": (255, 255, 0), "orange": (255, 165, 0),
-}  # fmt: skip
+    "white": WHITE,
+    "black": BLACK,
+    "snow": (255, 250, 250),
+    "ivory": (255, 255, 240),
+    "whitesmoke": (245, 245, 245),
+    "ghostwhite": (248, 248, 255),
+    "floralwhite": (255, 250, 240),
+    "gray": (128, 128, 128),
+    "grey": (128, 128, 128),
+    "silver": (192, 192, 192),
+    "lightgray": (211, 211, 211),
+    "lightgrey": (211, 211, 211),
+    "red": (255, 0, 0),
+    "green": (0, 128, 0),
+    "blue": (0, 0, 255),
+    "navy": (0, 0, 128),
+    "yellow": (255, 255, 0),
+    "orange": (255, 165, 0),
+}
 Colour = tuple[int, int, int]
 
 
@@ -149,7 +189,7 @@ class Styles:
                 raise DocumentError("its style sheets have too many rules for its elements to be followed")
             for rule in self.rules.get(key, ()):
                 is_possible = self.open is None or all(self.open[name] > 0 for name in rule.around)
-                self.checks += self.depth * (is_possible and len(rule.steps) > 1)
+                self.checks += self.depth * len(rule.steps) * (is_possible and len(rule.steps) > 1)
                 if is_possible and _matches(element, rule.steps):
                     yield rule
 

@@ -10,12 +10,76 @@ from audit.pipeline.corpus.extraction.characters import RAISED, lowered, plain_t
 
 # What stands in the middle of a sentence; every other element ends a paragraph
 INLINE = {
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "button", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img",
-    "input", "ins", "kbd", "label", "mark", "meter", "nobr", "output", "picture", "progress", "q", "rb", "rp", "rt", "ruby", "s",
-    "samp", "select", "small", "source", "span", "strike", "strong", "sub", "sup", "textarea", "time", "tt", "u", "var", "wbr",
-    "math", "mrow", "mi", "mn", "mo", "mtext", "ms", "mspace", "mstyle", "mfrac", "msub", "msup", "msubsup", "msqrt", "mroot",
-    "mfenced", "munder", "mover", "munderover", "mpadded", "semantics",
-}  # fmt: skip
+    "a",
+    "abbr",
+    "acronym",
+    "b",
+    "bdi",
+    "bdo",
+    "big",
+    "button",
+    "cite",
+    "code",
+    "data",
+    "del",
+    "dfn",
+    "em",
+    "font",
+    "i",
+    "img",
+    "input",
+    "ins",
+    "kbd",
+    "label",
+    "mark",
+    "meter",
+    "nobr",
+    "output",
+    "picture",
+    "progress",
+    "q",
+    "rb",
+    "rp",
+    "rt",
+    "ruby",
+    "s",
+    "samp",
+    "select",
+    "small",
+    "source",
+    "span",
+    "strike",
+    "strong",
+    "sub",
+    "sup",
+    "textarea",
+    "time",
+    "tt",
+    "u",
+    "var",
+    "wbr",
+    "math",
+    "mrow",
+    "mi",
+    "mn",
+    "mo",
+    "mtext",
+    "ms",
+    "mspace",
+    "mstyle",
+    "mfrac",
+    "msub",
+    "msup",
+    "msubsup",
+    "msqrt",
+    "mroot",
+    "mfenced",
+    "munder",
+    "mover",
+    "munderover",
+    "mpadded",
+    "semantics",
+}
 PLACES = {"sup": "raised", "sub": "lowered"}
 # Stands where struck text was; no page has it, because `html_content` takes it out of the markup
 GAP = "\U0010fffd"
@@ -41,7 +105,7 @@ class Words:
         """Text of the page, with a line feed where a line ends."""
         if not text:
             return
-        before = self.pieces[-1] if self.pieces else ""
+        before = self.pieces[-1][-4:] if self.pieces else ""
         if self._note is not None:
             self._add_behind_note(self._note, text)
         elif self._at_edge and text[0].isalpha() and ENDS_WORD.search(before) and (before[-1] != "." or text[0].isupper()):
