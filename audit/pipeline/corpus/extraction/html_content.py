@@ -98,8 +98,9 @@ class LeftOut:
 def take_styles(root: Any) -> Styles:
     """The styles of a page, from which everything is then gone that is no text: style sheets, scripts, titles and links."""
     styles = Styles(root)
-    for element in [element for element in root.iter(*NO_TEXT_TAGS) if next(element.iterancestors("svg"), None) is None]:
-        remove(element)
+    for element in list(root.iter(*NO_TEXT_TAGS)):
+        if element.tag != "title" or next(element.iterancestors("svg"), None) is None:
+            remove(element)
     return styles
 
 
@@ -135,8 +136,6 @@ def _leave_out(body: Any, reason_of: Callable[[Any], tuple[str, str] | None], le
 
 def _unseen(element: Any) -> tuple[str, str] | None:
     if element.tag == "svg":
-        for name in list(element.iter("style")):
-            name.text = None
         # Words of a drawing can be read; its title is for those who cannot see it
         return (UNREAD if next(element.iter("text", "foreignobject"), None) is not None else HIDDEN), "drawing"
     return (HIDDEN, element.tag) if element.tag in UNSEEN else None
