@@ -13,29 +13,22 @@ from typing import Any, Literal, NamedTuple
 from audit.errors import DocumentError
 from audit.optional_imports import optional
 from audit.pipeline.corpus.extraction.characters import plain_text
+from audit.pipeline.corpus.extraction.html_content import LeftOut, own_content, take_styles
+from audit.pipeline.corpus.extraction.html_tables import is_layout_table, table_blocks
+from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, PLACES, Words
+from audit.pipeline.corpus.extraction.losses import unread
 from audit.text.documents import Loss
-from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM, ITEM_MARK
+from audit.text.statements import INDENT, ITEM, ITEM_MARK
 
 PURPOSE = "Reading a web page"
 MAX_DEPTH, MAX_ELEMENTS = 1_000, 500_000
-HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 6}
+HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 0}
 LISTS, ITEMS = {"ul", "ol", "dl", "menu"}, {"li", "dd"}
-# What stands in the middle of a sentence; every other element ends a paragraph
-INLINE = {
-    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q",
-    "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
-}  # fmt: skip
-DROPPED = {
-    "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "nav", "dialog", "select", "video", "audio",
-    "canvas",
-}  # fmt: skip
-DROPPED_ROLES = {"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"}
-# Around the page's own text these are its frame; within it they may hold the title, or an important note
-FRAME = {"header", "footer", "aside"}
-OWN_TEXT = {"main", "article"}
-NOT_CONTENT = re.compile(r"\b(cookie|consent|breadcrumbs?|skip-?(link|to)|social-?(share|links|media))", re.IGNORECASE)
-# A main element with less of the page's text is an empty shell
-MIN_MAIN = 0.25
+# Browsers read these numbers as Windows-1252, and XML has no control characters
+CHARACTER_NUMBER = re.compile(r"&#(?:[xX](?P<hex>[0-9a-fA-F]{1,6})|(?P<number>\d{1,7}));?")
+# The library reads nothing behind the first one; browsers do
+END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
+NOT_IN_XML = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff{GAP}]")
 MAX_BOLD_HEADING = 100
 # Numbers of steps have at most two digits (audit.text.statements)
 MAX_STEP = 99
@@ -62,14 +55,37 @@ class WebPage(NamedTuple):
 def read_html(markup: str) -> WebPage:
     """The content of a web page. Raises DocumentError, with the reason as a clause, where it goes beyond the bounds."""
     library = optional("lxml.etree", PURPOSE, "pipeline")
-    parser = library.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=False)
-    root = library.fromstring(markup.encode("utf-8", errors="replace"), parser)
+    parser = library.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
+    root = library.fromstring(_clean(markup).encode("utf-8", errors="replace"), parser)
     if root is None:
         return WebPage(())
     _check_bounds(library, root)
     title, url = _title(root), _own_url(root, markup)
-    content = _content(library, root)
-    return WebPage(tuple(_Walk(library).blocks_of(content)), title, url)
+    styles, left_out = take_styles(root), LeftOut(root)
+    source = " ".join(root.itertext())
+    content = own_content(root, styles, left_out, library.Element)
+    if not any(element.tag in HEADINGS for element in content.iter()):
+        _promote_bold_paragraphs(content)
+    walk = _Walk(library)
+    blocks = tuple(walk.blocks_of(content))
+    kept = " ".join(block.text for block in blocks)
+    missing = unread(source, kept, f"{left_out.text} {walk.words.replaced}")
+    return WebPage(blocks, title, url, left_out.losses + ((missing,) if missing else ()))
+
+
+def _clean(markup: str) -> str:
+    return END_OF_PAGE.sub(" ", NOT_IN_XML.sub(_space, CHARACTER_NUMBER.sub(_character, markup)))
+
+
+def _space(match: re.Match[str]) -> str:
+    return " " if match.group().isspace() else ""
+
+
+def _character(match: re.Match[str]) -> str:
+    number = int(match["hex"], 16) if match["hex"] else int(match["number"])
+    if 0x80 <= number < 0xA0:
+        return bytes([number]).decode("cp1252", errors="replace")
+    return _space(match) if number < 9 else " " if number < 32 else match.group()
 
 
 def _check_bounds(library: Any, root: Any) -> None:
@@ -96,49 +112,6 @@ def _own_url(root: Any, markup: str) -> str | None:
     return next((str(address) for address in addresses if address.startswith(("https://", "http://"))), None)
 
 
-def _content(library: object, root: Any) -> object:
-    """The element with the page's own text, in which nothing is left that every page of the site has."""
-    for element in [element for element in root.iter() if _is_dropped(element)]:
-        _remove(element)
-    body = root.find("body") if root.find("body") is not None else root
-    own = [*body.iter("main"), *body.xpath(".//*[@role='main']")] or list(body.iter("article"))
-    if len(own) == 1 and _letters(own[0]) >= MIN_MAIN * _letters(body):
-        body = own[0]
-    if not any(element.tag in HEADINGS for element in body.iter()):
-        _promote_bold_paragraphs(body)
-    return body
-
-
-def _is_dropped(element: Any) -> bool:
-    if not isinstance(element.tag, str):
-        return True  # a comment
-    if element.tag in DROPPED or element.get("role") in DROPPED_ROLES:
-        return True
-    if element.tag == "button":  # the headings of sections that fold are buttons
-        return next(element.iterancestors(*HEADINGS), None) is None
-    if element.tag in FRAME:
-        return next(element.iterancestors(*OWN_TEXT), None) is None
-    names = f"{element.get('id') or ''} {element.get('class') or ''}"
-    return element.tag in ("div", "section", "ul", "ol", "p", "a") and NOT_CONTENT.search(names) is not None
-
-
-def _remove(element: Any) -> None:
-    parent, tail = element.getparent(), element.tail
-    if parent is None:
-        return
-    if tail:
-        before = element.getprevious()
-        if before is not None:
-            before.tail = (before.tail or "") + tail
-        else:
-            parent.text = (parent.text or "") + tail
-    parent.remove(element)
-
-
-def _letters(element: Any) -> int:
-    return sum(len(text.strip()) for text in element.itertext())
-
-
 def _promote_bold_paragraphs(body: Any) -> None:
     """Short bold paragraphs are the headings of a text without any; DOCX files of people who use no styles have them."""
     for paragraph in body.iter("p"):
@@ -148,18 +121,33 @@ def _promote_bold_paragraphs(body: Any) -> None:
             paragraph.tag = "h4"
 
 
+class _Scope(NamedTuple):
+    """A part of the page that opens: the heading around it, the list around it, and the level of the heading that opens it."""
+
+    around: WebBlock | None
+    numbers: list[int | None]
+    in_item: bool
+    level: int = 0
+    shift: int | None = None
+
+
 class _Walk:
     """Puts text together while the elements go by: without recursion, because pages may be nested deeply."""
 
     def __init__(self, library: Any) -> None:
         self.library = library
-        self.words: list[str] = []
+        self.words = Words()
         # The list that is open: its lines, the number of the last item of each list around (None: bullets), and whether the last
         # item can be continued
         self.lines: list[str] = []
         self.numbers: list[int | None] = []
         self.in_item = False
         self.finished: list[WebBlock] = []
+        # The heading that text stands under, and whether it must be said again, because a part with headings of its own has ended
+        self.heading: WebBlock | None = None
+        self.is_back = False
+        self.scopes: list[_Scope] = []
+        self.keeps_lines = 0
 
     def blocks_of(self, content: Any) -> Iterator[WebBlock]:
         """The blocks of an element."""
@@ -169,68 +157,128 @@ class _Walk:
                 self._start(walker, element)
             else:
                 self._end(element)
-                if element is not content and element.tail:
-                    self.words.append(element.tail)
+                if element is not content:
+                    self._add(element.tail)
         self._close_list()
         yield from self.finished
+
+    def _add(self, text: str | None) -> None:
+        # Line breaks of the file are spaces; only <br> breaks a line
+        self.words.add((text or "") if self.keeps_lines else (text or "").replace("\n", " "))
 
     def _start(self, walker: Any, element: Any) -> None:
         tag = element.tag
         if tag == "table" and not is_layout_table(element):
             self._close_list()
-            self.finished += [WebBlock("text", text) for text in table_blocks(element)]
+            for text in table_blocks(element, self._blocks_in):
+                self._finish(text)
             walker.skip_subtree()
             return
-        if tag == "br":
-            self.words.append("\n")
-        elif tag in HEADINGS:
+        if tag in HEADINGS:
             self._close_list()
-        elif tag not in INLINE:
+        elif tag not in INLINE and tag != "br":
             self._flush()
-        if tag in LISTS:
+        self._open(element)
+        self.words.edge()
+        if tag != "table":
+            self._add(element.text)
+
+    def _open(self, element: Any) -> None:
+        tag = element.tag
+        if tag == "br":
+            self.words.add("\n")
+        elif tag == "details":
+            self._open_scope()
+        elif tag in LISTS:
             self.numbers.append(_first_number(element) - 1 if tag == "ol" else None)
         elif tag in ITEMS:
             self._start_item()
-        if element.text and tag != "table":
-            # Line breaks of the file are spaces; only <br> breaks a line
-            self.words.append(element.text if tag == "pre" else element.text.replace("\n", " "))
+        elif tag in PLACES:
+            self.words.open()
+        self.keeps_lines += tag == "pre"
 
     def _end(self, element: Any) -> None:
         tag = element.tag
+        self.keeps_lines -= tag == "pre"
+        if tag in PLACES:
+            self.words.close(PLACES[tag])
+        self.words.edge()
         if tag in HEADINGS:
-            self._heading(element)
+            self._add_heading(element)
         elif tag == "dt":
             self._term()
         elif tag not in INLINE and tag != "br":
             self._flush()
         if tag in ITEMS:
             self.in_item = False
-        if tag in LISTS:
+        if tag == "details":
+            self._close_scope()
+        elif tag in LISTS:
             self.numbers.pop()
             if not self.numbers:
                 self._close_list()
-        element.tail = (element.tail or "").replace("\n", " ")
 
-    def _heading(self, element: Any) -> None:
-        text = plain_text("".join(self.words))
-        self.words = []
+    def _blocks_in(self, cell: Any) -> list[str]:
+        walk = _Walk(self.library)
+        texts = [block.text for block in walk.blocks_of(cell)]
+        self.words.replaced += walk.words.replaced
+        return texts
+
+    # -- headings and the parts that they open ---
+
+    def _open_scope(self) -> None:
+        self._close_list()
+        self.scopes.append(_Scope(self.heading, self.numbers, self.in_item))
+        self.numbers, self.in_item = [], False
+
+    def _close_scope(self) -> None:
+        self._close_list()
+        scope = self.scopes.pop()
+        self.numbers, self.in_item = scope.numbers, scope.in_item
+        self.is_back = self.is_back or self.heading is not scope.around
+        self.heading = scope.around
+
+    def _add_heading(self, element: Any) -> None:
+        text = plain_text(self.words.take())
         if text:
-            self.finished.append(WebBlock("heading", text, HEADINGS[element.tag], _anchor(element)))
+            self.heading = WebBlock("heading", text, self._level(HEADINGS[element.tag]), _anchor(element))
+            self.finished.append(self.heading)
+            self.is_back = False
+
+    def _level(self, own: int) -> int:
+        """The level of a heading: below the heading that opens the part of the page that it is in."""
+        if not self.scopes:
+            return own or 6
+        scope = self.scopes[-1]
+        if not scope.level:
+            level = own or (scope.around.level if scope.around else 0) + 1
+            self.scopes[-1] = scope._replace(level=level)
+            return level
+        shift = max(scope.level + 1 - own, 0) if scope.shift is None else scope.shift
+        self.scopes[-1] = scope._replace(shift=shift)
+        return max(own + shift, scope.level + 1)
+
+    def _finish(self, text: str) -> None:
+        if self.is_back:
+            # Text behind the last part that opens stands under the heading above all of them
+            self.finished.append(self.heading or WebBlock("heading", "", 1))
+            self.is_back = False
+        self.finished.append(WebBlock("text", text))
+
+    # -- paragraphs and lists ---
 
     def _term(self) -> None:
-        text = plain_text("".join(self.words))
-        self.words = []
+        text = plain_text(self.words.take())
         if text:
             self.lines.append(f"{text.rstrip(':')}:")
 
     def _flush(self) -> None:
         """End the paragraph or item."""
-        lines = [line for line in map(plain_text, "".join(self.words).split("\n")) if line]
-        self.words = []
+        lines = [line for line in map(plain_text, self.words.take().split("\n")) if line]
         if not lines:
             return
         if not self.numbers:
-            self.finished.append(WebBlock("text", lines_as_text(lines)))
+            self._finish(lines_as_text(lines))
         elif self.in_item and self.lines:  # a second paragraph of the same item
             self.lines[-1] += " " + " ".join(lines)
         else:
@@ -250,11 +298,11 @@ class _Walk:
             return
         text, self.lines = "\n".join(self.lines), []
         # "Never smoke:" belongs to the list below it
-        before = self.finished[-1] if self.finished else None
+        before = self.finished[-1] if self.finished and not self.is_back else None
         if before is not None and before.kind == "text" and before.text.endswith(":") and "\n" not in before.text:
             self.finished[-1] = before._replace(text=f"{before.text}\n{text}")
         else:
-            self.finished.append(WebBlock("text", text))
+            self._finish(text)
 
 
 def _first_number(element: Any) -> int:
@@ -266,7 +314,7 @@ def _anchor(element: Any) -> str | None:
     """The id by which a link opens the page at a heading: its own, that of an anchor in it, or that of its section."""
     inside = [value for child in element.iter() for value in (child.get("id"), child.get("name")) if value]
     parent = element.getparent()
-    is_first = parent is not None and parent.tag in ("section", "div", "a") and element.getprevious() is None
+    is_first = parent is not None and parent.tag in ("section", "div", "a", "details") and element.getprevious() is None
     return next(iter(inside), None) or (parent.get("id") if is_first else None)
 
 
@@ -285,123 +333,3 @@ def lines_as_text(lines: list[str]) -> str:
         else:
             entries = [f"{entries[0]} {line.strip()}"] if entries else [line.strip()]
     return "\n".join(entries)
-
-
-# -- tables --------------------------------------------------------------------------------------------------
-# Each row of a table with the heads of its columns, so that it can be read alone.
-
-MAX_CELLS = 100_000
-# A table may say that a cell spans a million columns
-MAX_SPAN = 100
-# Longer cells in the first row are text, not the heads of columns
-MAX_HEAD = 60
-# Typed before the text of a cell
-BULLET = re.compile(r"^[•◦▪●○‣■□*–-]\s+")
-Row = list[Any]
-
-
-def is_layout_table(table: Any) -> bool:
-    """Whether a table only places things on the page."""
-    if table.get("role") in ("presentation", "none") or next(table.iterdescendants("table"), None) is not None:
-        return True
-    return max((len(_cells(row)) for row in table.iter("tr")), default=0) < 2
-
-
-def table_blocks(table: Any) -> Iterator[str]:
-    """The table's title, its rows as one block, and the lists in its cells, each led by the head of its column."""
-    caption = table.find("caption")
-    if caption is not None and (title := plain_text("".join(caption.itertext()))):
-        yield title
-    rows = _grid(table)
-    heads, body = _heads_and_body(rows)
-    lines: list[str] = []
-    label = ""
-    for row in body:
-        if any(next(cell.iter("li"), None) is not None for cell in row):
-            yield from _cell_lists(heads, row)
-        elif all(cell is row[0] for cell in row):  # one cell over all columns names the rows below it
-            lines += [text] if (text := _text(row[0])) else []
-            label = ""
-        elif line := _row_text(heads, [label := _text(row[0]) or label, *map(_text, row[1:])]):
-            # A line of one cell would be read as the name of the rows below it
-            if CELL_SEPARATOR in line:
-                lines.append(line)
-            else:
-                yield from ["\n".join(lines), line] if lines else [line]
-                lines = []
-    if lines:
-        yield "\n".join(lines)
-
-
-def _cells(row: Any) -> list[object]:
-    return [cell for cell in row if cell.tag in ("td", "th")]
-
-
-def _grid(table: Any) -> list[Row]:
-    """The rows with as many cells as columns: a cell that spans several is repeated. Raises DocumentError beyond `MAX_CELLS`."""
-    grid: list[Row] = []
-    # Column -> (rows left, cell) of the cells that reach down into later rows
-    reaching: dict[int, tuple[int, Any]] = {}
-    total = 0
-    for source in table.iter("tr"):
-        row: Row = []
-        for cell in [*_cells(source), None]:
-            while len(row) in reaching:
-                left, above = reaching.pop(len(row))
-                if left > 1:
-                    reaching[len(row)] = (left - 1, above)
-                row.append(above)
-            for _ in range(_span(cell, "colspan") if cell is not None else 0):
-                if (down := _span(cell, "rowspan")) > 1:
-                    reaching[len(row)] = (down - 1, cell)
-                row.append(cell)
-        total += len(row)
-        if total > MAX_CELLS:
-            raise DocumentError(f"a table in it has more than {MAX_CELLS:,} cells")
-        grid.append(row)
-    return [row for row in grid if row]
-
-
-def _span(cell: Any, name: str) -> int:
-    value = cell.get(name) or "1"
-    return min(int(value), MAX_SPAN) or 1 if value.isascii() and value.isdigit() else 1
-
-
-def _text(cell: Any) -> str:
-    # A space between the paragraphs of a cell; "m<sup>2</sup>" stays together
-    has_blocks = next(cell.iterdescendants("p", "div", "br", "li"), None) is not None
-    text = plain_text((" " if has_blocks else "").join(cell.itertext()))
-    return BULLET.sub("", text)
-
-
-def _heads_and_body(rows: list[Row]) -> tuple[list[str], list[Row]]:
-    if not rows:
-        return [], []
-    first = list(map(_text, rows[0]))
-    marked = all(cell.tag == "th" or cell.getparent().getparent().tag == "thead" for cell in rows[0])
-    plain = (
-        len(rows) > 2 and len(set(first)) == len(first) and not any(character.isdigit() for text in first for character in text)
-    )
-    if marked or (plain and all(0 < len(text) <= MAX_HEAD for text in first[1:])):
-        return first, rows[1:]
-    return [], rows
-
-
-def _row_text(heads: list[str], cells: list[str]) -> str:
-    parts = cells[:1]
-    for column, cell in enumerate(cells[1:], start=1):
-        if not cell or (cell == cells[column - 1] and (column >= len(heads) or heads[column] == heads[column - 1])):
-            continue  # empty, or the same cell over several columns
-        head = heads[column] if column < len(heads) else ""
-        parts.append(f"{head.rstrip(':')}: {cell}" if head else cell)
-    return CELL_SEPARATOR.join(filter(None, parts))
-
-
-def _cell_lists(heads: list[str], row: Row) -> Iterator[str]:
-    for column, cell in enumerate(row):
-        items = [plain_text("".join(item.itertext())) for item in cell.iter("li")]
-        head = heads[column].rstrip(":") if column < len(heads) else ""
-        if items:
-            yield "\n".join([*([f"{head}:"] if head else []), *(f"{ITEM_MARK}{item}" for item in items if item)])
-        elif text := _text(cell):
-            yield f"{head}: {text}" if head else text
