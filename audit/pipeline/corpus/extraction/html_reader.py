@@ -180,8 +180,7 @@ class _Walk:
             self._flush()
         self._open(element)
         self.words.edge()
-        if tag != "table":
-            self._add(element.text)
+        self._add(element.text)
 
     def _open(self, element: Any) -> None:
         tag = element.tag

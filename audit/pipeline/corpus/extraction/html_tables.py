@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from audit.errors import DocumentError
+from audit.pipeline.corpus.extraction.characters import plain_text
 from audit.pipeline.corpus.extraction.html_controls import letters
 from audit.pipeline.corpus.extraction.html_text import text_of
 from audit.text.statements import CELL_SEPARATOR, ITEM
@@ -19,6 +20,7 @@ MAX_SPAN = 100
 MAX_HEAD = 60
 # Typed before the text of a cell
 BULLET = re.compile(r"^[•◦▪●○‣■□*–-]\s+")
+PARTS = {"thead", "tbody", "tfoot", "tr", "colgroup", "col"}
 Row = list[Any]
 
 
@@ -37,13 +39,18 @@ def table_blocks(table: Any, blocks_in: Callable[[Any], list[str]]) -> Iterator[
     caption = table.find("caption")
     if caption is not None and (title := text_of(caption)):
         yield title
+    yield from filter(None, map(plain_text, _texts_between(table, caption)))
     heads: list[str] = []
     lines: list[str] = []
     label = ""
+    has_rows = True
     for row in _heads_and_rows(_grid(table)):
         if isinstance(row, Heads):
-            heads, label = row.texts, ""
-        elif any(map(_has_list, row)):
+            lines += [] if has_rows else [CELL_SEPARATOR.join(filter(None, heads))]
+            heads, label, has_rows = row.texts, "", False
+            continue
+        has_rows = has_rows or not _is_title(row)
+        if any(map(_has_list, row)):
             yield from ["\n".join(lines)] if lines else []
             lines = []
             label = "" if _has_list(row[0]) else _text(row[0]) or label
@@ -58,8 +65,21 @@ def table_blocks(table: Any, blocks_in: Callable[[Any], list[str]]) -> Iterator[
             else:
                 yield from ["\n".join(lines), line] if lines else [line]
                 lines = []
+    # Heads without a row below them
+    lines += [] if has_rows else [CELL_SEPARATOR.join(filter(None, heads))]
     if lines:
         yield "\n".join(lines)
+
+
+def _texts_between(table: Any, caption: Any) -> Iterator[str]:
+    """What stands in a table and in none of its cells; browsers show it above the table."""
+    for part in table.iter("table", "thead", "tbody", "tfoot", "tr", "colgroup"):
+        yield part.text or ""
+        for child in part:
+            is_cell = child.tag in ("td", "th") and part.tag == "tr"
+            if not is_cell and child is not caption and child.tag not in PARTS:
+                yield text_of(child)
+            yield child.tail or ""
 
 
 def _cells(row: Any) -> list[object]:
@@ -108,30 +128,31 @@ class Heads(NamedTuple):
 
 def _heads_and_rows(rows: list[Row]) -> Iterator[Heads | Row]:
     """The rows of a table, with rows of heads as `Heads`, wherever in the table they are."""
+    # How many marked rows each row begins
+    runs = [0] * (len(rows) + 1)
+    for number in reversed(range(len(rows))):
+        runs[number] = runs[number + 1] + 1 if _is_marked(rows[number]) and not _is_title(rows[number]) else 0
     number, is_first = 0, True
     while number < len(rows):
-        count = 0 if _is_title(rows[number]) else _head_rows(rows[number:], is_first)
+        is_title = _is_title(rows[number])
+        # Heads have rows below them
+        count = runs[number] if number + runs[number] < len(rows) else 0
+        if is_first and not is_title and not count:
+            count = _first_head_rows(rows[number:], is_marked=runs[number] > 0)
         if count:
             yield Heads([_joined(list(column)) for column in zip_longest(*rows[number : number + count])])
         else:
             yield rows[number]
-        is_first = is_first and not count and _is_title(rows[number])
+        is_first = is_first and is_title
         number += count or 1
 
 
-def _head_rows(rows: list[Row], is_first: bool) -> int:
-    """How many rows of heads stand here, above other rows."""
-    marked = next((number for number, row in enumerate(rows) if _is_title(row) or not _is_marked(row)), len(rows))
-    if marked < len(rows) and (marked or not is_first):
-        return marked
-    if not is_first:
-        return 0
-    if marked:  # a table of nothing but marked cells
+def _first_head_rows(rows: list[Row], is_marked: bool) -> int:
+    """How many rows of heads a table begins with, where all of its rows are marked or the first one is not."""
+    if is_marked:
         return int(len(rows) > 1)
     bold = next((number for number, row in enumerate(rows) if _is_title(row) or not all(map(_is_bold, row))), len(rows))
-    if 0 < bold < len(rows):
-        return bold
-    return _plain_head_rows(rows)
+    return bold if 0 < bold < len(rows) else _plain_head_rows(rows)
 
 
 def _plain_head_rows(rows: list[Row]) -> int:

@@ -63,3 +63,9 @@ def test_raised_struck_and_entered_text_in_cells_is_read_as_elsewhere():
     page = read_html(f"<table>{table}</table>")
     assert [block.text for block in page.blocks] == ["Drug: A [2] | Dose: 3 1/2 mg | Due: [ ]"]
     assert [(loss.kind, loss.letters) for loss in page.lost] == [(STRUCK, 3)]
+
+
+def test_heads_without_rows_are_not_lost():
+    page = read_html("<table><tr><th>Avoid<th>Prefer</tr><tr><td colspan=2>Ask the dietitian.</tr></table>")
+    assert page.blocks[0].text == "Ask the dietitian.\nAvoid | Prefer"
+    assert page.lost == ()
