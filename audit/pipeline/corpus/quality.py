@@ -94,10 +94,10 @@ class Quality:
         recognised = len(self.ocr_pages)
         if not recognised or self.pages is None:
             return ""
-        are = "is the text layer of a picture" if recognised == 1 else "are the text layers of pictures"
+        picture = "a picture" if recognised == 1 else "pictures"
         return (
-            f"The text of {recognised:,} of {self.pages:,} pages {are}, recognised by a program ({page_list(self.ocr_pages)}): "
-            "check it against the pages."
+            f"The text of {recognised:,} of {self.pages:,} pages is the text layer of {picture}, recognised by a program "
+            f"({page_list(self.ocr_pages)}): check it against the pages."
         )
 
     @property
