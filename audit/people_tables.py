@@ -46,7 +46,7 @@ Lines = list[list[str]]
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """The file of a table, and what a refusal says of it.
 
     name     of the file, with which messages begin
@@ -64,7 +64,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of a table: where it is in the file (`row 3`, as spreadsheets count), and plain column name -> cell."""
 
     place: str
@@ -81,7 +81,7 @@ class PeopleTable:
     """
 
     columns: Mapping[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -138,7 +138,7 @@ def decimal_number(text: str) -> float:
 # -- text --------------------------------------------------------------------------------------------------------------
 
 
-def read_bytes(path: Path, source: Source, kind: str) -> bytes:
+def read_bytes(path: Path, source: TableSource, kind: str) -> bytes:
     """The content of a file; `kind` says what it should have been, for the refusal: "a CSV table"."""
     try:
         return path.read_bytes()
@@ -146,7 +146,7 @@ def read_bytes(path: Path, source: Source, kind: str) -> bytes:
         raise source.refusal("", f"cannot be read as {kind} ({describe_error(error)})", "Check its name.") from None
 
 
-def text_of(data: bytes, source: Source, kind: str) -> str:
+def text_of(data: bytes, source: TableSource, kind: str) -> str:
     """The text of a file in UTF-8, or in UTF-16 with a byte order mark."""
     fault = "it is a workbook" if data.startswith(WORKBOOK) else ""
     try:
@@ -169,17 +169,17 @@ def text_lines(text: str) -> list[tuple[int, str]]:
 # -- CSV ---------------------------------------------------------------------------------------------------------------
 
 
-def read_csv(path: Path, source: Source, known: Known) -> PeopleTable:
+def read_csv(path: Path, source: TableSource, known: Known) -> PeopleTable:
     """The table in a file of comma, semicolon or tab separated values, see `csv_lines` and `table_of`."""
     return csv_table(read_bytes(path, source, CSV), source, known)
 
 
-def csv_table(data: bytes, source: Source, known: Known) -> PeopleTable:
+def csv_table(data: bytes, source: TableSource, known: Known) -> PeopleTable:
     """The table in the content of such a file."""
     return table_of(csv_lines(text_of(data, source, CSV), source, known), source)
 
 
-def csv_lines(text: str, source: Source, known: Known) -> Lines:
+def csv_lines(text: str, source: TableSource, known: Known) -> Lines:
     """The cells of a CSV file.
 
     The separator is the one that a first line `sep=;` names, else the one of comma, semicolon and tab that separates known
@@ -201,7 +201,7 @@ def csv_lines(text: str, source: Source, known: Known) -> Lines:
     return lines
 
 
-def _separator(text: str, source: Source, known: Known) -> str:
+def _separator(text: str, source: TableSource, known: Known) -> str:
     headers = {separator: _header(text, separator) for separator in SEPARATORS}
     found = {separator: sum(known(plain_name(cell)) for cell in cells) for separator, cells in headers.items()}
     most = max(found.values())
@@ -221,7 +221,7 @@ def _header(text: str, separator: str) -> list[str]:
         return []
 
 
-def table_of(lines: Sequence[Sequence[str]], source: Source, *, fill: bool = False) -> PeopleTable:
+def table_of(lines: Sequence[Sequence[str]], source: TableSource, *, fill: bool = False) -> PeopleTable:
     """The table in the cells of a file; the first row that is not blank has the column names.
 
     fill  cells that are missing at the end of a row are empty, as spreadsheets leave them out; else such a row is refused
@@ -238,13 +238,13 @@ def table_of(lines: Sequence[Sequence[str]], source: Source, *, fill: bool = Fal
     notes = list(_checked_lengths(len(header), body, source, fill))
     kept, more = _named_columns(header, [line for _, line in body], first, source)
     rows = tuple(
-        Row(f"row {number}", {name: plain_cell(line[index]) if index < len(line) else "" for name, index in kept.items()})
+        TableRow(f"row {number}", {name: plain_cell(line[index]) if index < len(line) else "" for name, index in kept.items()})
         for number, line in body
     )
     return PeopleTable({name: visible(header[index]) for name, index in kept.items()}, rows, (*notes, *more))
 
 
-def _checked_lengths(width: int, body: Sequence[tuple[int, Sequence[str]]], source: Source, fill: bool) -> Iterator[str]:
+def _checked_lengths(width: int, body: Sequence[tuple[int, Sequence[str]]], source: TableSource, fill: bool) -> Iterator[str]:
     longer = 0
     for number, line in body:
         extra = next((cell for cell in line[width:] if visible(cell)), None)
@@ -260,7 +260,7 @@ def _checked_lengths(width: int, body: Sequence[tuple[int, Sequence[str]]], sour
 
 
 def _named_columns(
-    header: Sequence[str], body: Sequence[Sequence[str]], number: int, source: Source
+    header: Sequence[str], body: Sequence[Sequence[str]], number: int, source: TableSource
 ) -> tuple[dict[str, int], list[str]]:
     """Plain name -> index of each column, and a note on each column without a name that is left out."""
     kept: dict[str, int] = {}
@@ -345,7 +345,7 @@ def strict_json(text: str) -> Any:
     return value
 
 
-def json_records(path: Path, source: Source) -> list[tuple[str, Any]]:
+def json_records(path: Path, source: TableSource) -> list[tuple[str, Any]]:
     """(place, value) for each record of a JSON or JSON Lines file; objects with a key twice are RepeatedKey.
 
     A .json file has a list, or an object with a list for each column; other files have one record a line.
@@ -367,7 +367,7 @@ def json_records(path: Path, source: Source) -> list[tuple[str, Any]]:
     return [(f"record {number}", record) for number, record in enumerate(value, 1)]
 
 
-def _parsed(text: str, place: str, source: Source) -> Any:
+def _parsed(text: str, place: str, source: TableSource) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
@@ -385,7 +385,7 @@ def cell_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else str(value)
 
 
-def records_table(records: Sequence[tuple[str, Mapping[str, str]]], source: Source) -> PeopleTable:
+def records_table(records: Sequence[tuple[str, Mapping[str, str]]], source: TableSource) -> PeopleTable:
     """Records, each with its place, as a table. Raises the source's error where two keys of a record are one column."""
     columns: dict[str, str] = {}
     rows = []
@@ -398,7 +398,7 @@ def records_table(records: Sequence[tuple[str, Mapping[str, str]]], source: Sour
                 raise source.refusal(place, f"keys '{written[name]}' and '{key}' have the same name", "Rename one of them.")
             cells[name], written[name] = value, key
             columns.setdefault(name, visible(key))
-        rows.append(Row(place, cells))
+        rows.append(TableRow(place, cells))
     return PeopleTable(columns, tuple(rows))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from audit.errors import AuditError, QuestionsError
 from audit.people_tables import (
     PeopleTable,
-    Source,
+    TableSource,
     alike,
     cell_of,
     csv_lines,
@@ -27,7 +27,7 @@ from audit.people_tables import (
     visible,
 )
 
-SOURCE = Source("beds.csv", "Nothing was counted.")
+SOURCE = TableSource("beds.csv", "Nothing was counted.")
 WARD, BEDS = "ward", "beds"
 KNOWN = (WARD, BEDS, "note").__contains__
 
@@ -118,7 +118,7 @@ def test_a_workbooks_missing_last_cells_are_empty_where_the_caller_says_so() -> 
 
 def test_a_refusal_is_of_the_callers_class() -> None:
     with pytest.raises(QuestionsError):
-        csv_table(b"", Source("q.csv", "Nothing was written.", QuestionsError), KNOWN)
+        csv_table(b"", TableSource("q.csv", "Nothing was written.", QuestionsError), KNOWN)
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -203,7 +203,7 @@ def test_json_that_is_no_table_is_refused(tmp_path: Path, name: str, content: st
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(AuditError) as caught:
-        json_records(tmp_path / name, Source(name, "Nothing was counted."))
+        json_records(tmp_path / name, TableSource(name, "Nothing was counted."))
     assert fault in str(caught.value)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotation.ratings.file_rows import row_name
 from audit.errors import AuditError
-from audit.people_tables import Source, decimal_number, read_csv, visible
+from audit.people_tables import TableSource, decimal_number, read_csv, visible
 from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
 
 Codes = npt.NDArray[np.intp]
@@ -103,7 +103,7 @@ def read_strata(path: Path) -> dict[str, float]:
     Raises AuditError when the file cannot be read, lacks a column, names a stratum twice, or has a number of pairs that is not
     a positive integer.
     """
-    source = Source(str(path), STRATA_FILE)
+    source = TableSource(str(path), STRATA_FILE)
     table = read_csv(path, source, STRATA_COLUMNS.__contains__)
     missing = [name for name in STRATA_COLUMNS if name not in table.columns]
     if missing or not table.rows:

@@ -28,7 +28,7 @@ from audit.people_tables import (
     INVISIBLE,
     RATER_FIELDS,
     WHOLE_NUMBER,
-    Source,
+    TableSource,
     alike,
     json_records,
     listed,
@@ -71,7 +71,7 @@ def read_labels(path: Path) -> LabelsFile:
 
     Raises AuditError when the file does not exist, is not a table, or could be read in two ways.
     """
-    where, source = str(path), Source(str(path), "Nothing was computed.")
+    where, source = str(path), TableSource(str(path), "Nothing was computed.")
     if path.suffix.lower() in JSON_ENDINGS:
         read = rows_of_records(json_records(path, source), source)
     else:

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.ratings.file_rows import ROW, frame_of
-from audit.people_tables import PeopleTable, RepeatedKey, Source, cell_of, plain_name, records_table, repeated_key, visible
+from audit.people_tables import PeopleTable, RepeatedKey, TableSource, cell_of, plain_name, records_table, repeated_key, visible
 from audit.vocabulary import EMPTY_WORDS, plain
 
 GOLD_ROW = "::gold"
@@ -52,7 +52,7 @@ class LabelRows:
     notes: tuple[str, ...] = ()
 
 
-def rows_of_records(records: Sequence[tuple[str, Any]], source: Source) -> LabelRows:
+def rows_of_records(records: Sequence[tuple[str, Any]], source: TableSource) -> LabelRows:
     """JSON records, each with its place, as rows.
 
     Raises the source's error for a record that is not an object or has a key twice, for two answers of one annotation to one
@@ -67,7 +67,7 @@ def rows_of_records(records: Sequence[tuple[str, Any]], source: Source) -> Label
     return LabelRows(frame, export.from_tool, export.left_out, export.skipped, notes)
 
 
-def rows_of_table(table: PeopleTable, source: Source) -> LabelRows:
+def rows_of_table(table: PeopleTable, source: TableSource) -> LabelRows:
     """A CSV file as rows; exports of tools are recognised by their column names."""
     if any(name.endswith(ARGILLA_END) for name in table.columns):
         read = rows_of_records([(row.place, _with_lists(row.cells)) for row in table.rows], source)
@@ -79,7 +79,7 @@ def rows_of_table(table: PeopleTable, source: Source) -> LabelRows:
     return LabelRows(frame, notes=table.notes)
 
 
-def _checked(place: str, record: Any, source: Source) -> Record:
+def _checked(place: str, record: Any, source: TableSource) -> Record:
     if not isinstance(record, Mapping):
         raise source.refusal(place, "an object was expected", "Export the labels again.")
     if (key := repeated_key(record)) is not None:
@@ -100,7 +100,7 @@ def _item_words(record: Record) -> str:
 class _Export:
     """The rows of records of any tool, and what was left out of them."""
 
-    source: Source
+    source: TableSource
     from_tool: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -248,7 +248,7 @@ def _questions(answers: Mapping[str, str]) -> Answers:
     return {f"{POTATO_SEPARATOR}{question}": answer for question, answer in answers.items()}
 
 
-def _with_label(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
+def _with_label(frame: pd.DataFrame, source: TableSource) -> pd.DataFrame:
     """The frame with the answers to the question about the label in the column `label`."""
     questions = [name.removeprefix(POTATO_SEPARATOR) for name in map(str, frame) if name.startswith(POTATO_SEPARATOR)]
     if not questions:
@@ -259,7 +259,7 @@ def _with_label(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
     return frame.drop(columns=[name for name in renamed.values() if name in frame]).rename(columns=renamed)
 
 
-def _question(questions: Iterable[str], source: Source) -> str:
+def _question(questions: Iterable[str], source: TableSource) -> str:
     others = [question for question in questions if SIGNIFICANCE not in question]
     if LABEL in others or len(others) == 1:
         return LABEL if LABEL in others else others[0]
@@ -268,14 +268,14 @@ def _question(questions: Iterable[str], source: Source) -> str:
     raise source.refusal("", fault, f"{advice} Export that question alone.")
 
 
-def _significance_question(questions: Iterable[str], source: Source) -> str:
+def _significance_question(questions: Iterable[str], source: TableSource) -> str:
     found = [question for question in questions if SIGNIFICANCE in question]
     if len(found) > 1 and SIGNIFICANCE not in found:
         raise source.refusal("", f"several questions could be the significance ({', '.join(found)})", "Export one of them.")
     return SIGNIFICANCE if SIGNIFICANCE in found else "".join(found)
 
 
-def _potato_frame(frame: pd.DataFrame, written: Mapping[str, str], source: Source) -> pd.DataFrame:
+def _potato_frame(frame: pd.DataFrame, written: Mapping[str, str], source: TableSource) -> pd.DataFrame:
     options = [name for name in map(str, frame) if POTATO_SEPARATOR in name]
     others = frame.drop(columns=options)
     for schema in dict.fromkeys(name.partition(POTATO_SEPARATOR)[0] for name in options):
@@ -285,7 +285,7 @@ def _potato_frame(frame: pd.DataFrame, written: Mapping[str, str], source: Sourc
     return _with_label(others, source)
 
 
-def _chosen(row: Mapping[str, str], options: Mapping[str, str], source: Source) -> str:
+def _chosen(row: Mapping[str, str], options: Mapping[str, str], source: TableSource) -> str:
     marks = {option: visible(row[name]) for name, option in options.items() if plain(visible(row[name])) not in UNMARKED}
     if len(marks) > 1:
         raise source.refusal(row[ROW], f"{' and '.join(marks)} are both chosen", "Allowed: one label. Correct the row.")

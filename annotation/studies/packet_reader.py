@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 import annotation
 from audit.errors import AuditError
-from audit.people_tables import CSV, Lines, Source, csv_lines, text_of
+from audit.people_tables import CSV, Lines, TableSource, csv_lines, text_of
 
 MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
 MAX_CHARACTERS = 50_000_000
@@ -117,7 +117,7 @@ def parse_lines(name: str, data: bytes) -> Lines:
 
 
 def _csv_lines(name: str, data: bytes) -> Lines:
-    source = Source(name, NOTHING_STORED, UnreadablePacketError)
+    source = TableSource(name, NOTHING_STORED, UnreadablePacketError)
     return csv_lines(text_of(data, source, CSV), source, COLUMNS_OF_ALL.__contains__)
 
 

@@ -31,7 +31,7 @@ from annotation.label_store.studies import find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
 from annotation.studies.packet_reader import MAX_PACKET_BYTES, NOTHING_STORED, UnreadablePacketError, read_lines
 from audit.formatting import safe_cell
-from audit.people_tables import Source, table_of, visible
+from audit.people_tables import TableSource, table_of, visible
 from audit.text.sentences import SentenceSpan, sentence_spans
 from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
@@ -329,7 +329,7 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
     if len(data) > MAX_PACKET_BYTES:
         raise StudyError(f"{name} is larger than {MAX_PACKET_BYTES >> 20} MB, so it is not a packet. No rating was stored.")
     # Cells that are missing at the end of a row are empty: spreadsheets leave them out
-    table = table_of(read_lines(name, data), Source(name, NOTHING_STORED, UnreadablePacketError), fill=True)
+    table = table_of(read_lines(name, data), TableSource(name, NOTHING_STORED, UnreadablePacketError), fill=True)
     if fault := _header_fault(table.columns, columns):
         raise StudyError(f"{name}, row 1: {fault}. Needed: {', '.join(columns)}. {NOTHING_STORED}")
     return [(row.place, dict(row.cells)) for row in table.rows]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import log2
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import RetrievalError, describe_error
+from audit.people_tables import strict_json
 from audit.text.documents import Document
 
 UNKNOWN_QUESTION, UNKNOWN_NAME = "questions outside the question list", "names that are neither a handbook nor a center"
@@ -98,7 +98,7 @@ def _sections_by_name(record: Mapping[str, Any]) -> dict[str, list[str]]:
 def _json_lines(path: Path) -> list[tuple[int, dict[str, object]]]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
-            return [(number, json.loads(line)) for number, line in enumerate(file, 1) if line.strip()]
+            return [(number, strict_json(line)) for number, line in enumerate(file, 1) if line.strip()]
     except (OSError, EOFError, ValueError) as error:
         raise RetrievalError(f"{path} cannot be read as JSON lines ({describe_error(error)}). Nothing was retrieved.") from error
 

@@ -17,7 +17,7 @@ from audit.cli.conventions import OK, add_json, count, distance, note, print_res
 from audit.errors import AuditError, ThemesError
 from audit.formatting import printable
 from audit.jobs.progress import Progress as JobProgress
-from audit.people_tables import Source, read_bytes, text_lines, text_of
+from audit.people_tables import TableSource, read_bytes, text_lines, text_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.pipeline.embedding.vectors import Progress
@@ -165,7 +165,7 @@ def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[di
 
 
 def _phrases_in(path: Path) -> dict[str, int]:
-    source = Source(str(path), "Nothing was done.", ThemesError)
+    source = TableSource(str(path), "Nothing was done.", ThemesError)
     text = text_of(read_bytes(path, source, PHRASES), source, PHRASES)
     # Control characters are spaces, as in the topics of a release: a taxonomy with others could not be read back
     return Counter(printable(line).strip() for _, line in text_lines(text))

@@ -15,7 +15,7 @@ from typing import Any
 
 from audit.errors import AuditError, NotInRunError
 from audit.jobs.progress import ASKING, COUNTS, WRITING, Progress
-from audit.people_tables import CSV, Source, csv_table, read_bytes, visible
+from audit.people_tables import CSV, TableSource, csv_table, read_bytes, visible
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgingTask, Protocol
@@ -111,7 +111,7 @@ def read_pairs(path: Path) -> tuple[list[PairIds], str]:
 
     Raises AuditError when the file cannot be read or lacks a column.
     """
-    source = Source(str(path), "No model was called.")
+    source = TableSource(str(path), "No model was called.")
     # Read once: the digest must be that of the pairs that are judged
     data = read_bytes(path, source, CSV)
     table = csv_table(data, source, PAIR_COLUMNS.__contains__)

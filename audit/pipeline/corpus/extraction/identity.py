@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.errors import DocumentError
-from audit.people_tables import PeopleTable, Source, read_csv, trimmed
+from audit.people_tables import PeopleTable, TableSource, read_csv, trimmed
 from audit.release.values import Reject, boolean, texts
 from audit.text.documents import DEFAULT_PHASE
 from audit.vocabulary import GENERAL, PHASES, composed
@@ -132,7 +132,7 @@ def _language(cell: str | None) -> str | None:
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
     """File name as `catalog_key` has it -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
-    table = read_csv(path, Source(str(path), "Nothing was extracted.", DocumentError), CATALOG_COLUMNS.__contains__)
+    table = read_csv(path, TableSource(str(path), "Nothing was extracted.", DocumentError), CATALOG_COLUMNS.__contains__)
     _check_columns(path, tuple(table.columns))
     return _rows_by_file(path, table)
 

@@ -32,6 +32,8 @@ NOTES = re.compile(r"\d{1,3}(?:[,–-]\d{1,3}){0,5}")
 NOTES_BY, NOTES_DISTANCE = 0.2, 0.15
 # A number this much lower than the one before it, as a share of the type size, is an index and no more digits of it
 LOWERED_BY = 0.08
+# Figures that are lower by more stand on the next line
+MAX_DROP = 0.6
 BULLET_MARKS = "•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁"
 # Letters that stand for a bullet where a wide gap follows: word processors set them in a font of symbols
 LETTER_BULLETS = {"o": "◦", "§": "•"}
@@ -250,6 +252,8 @@ def _height(one: TextRun, other: TextRun) -> float:
     """The type size that decides whether two runs are on one baseline: the larger for an index, the smaller for words."""
     small, large = sorted((one, other), key=lambda run: run.size)
     index = len(small.text) <= MAX_RAISED and small.text.isdigit()
+    if index and small.baseline > large.baseline:
+        return large.size * MAX_DROP / SAME_BASELINE
     return large.size if index or small.size > RAISED_SIZE * large.size else small.size
 
 
@@ -302,7 +306,7 @@ def _join_runs(runs: list[TextRun]) -> str:
     largest = max(runs, key=lambda run: run.size)
     for number, run in enumerate(runs):
         words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
-        is_index = before is not None and text[-1:].isdigit() and _is_lowered(run, largest)
+        is_index = before is not None and (text[-1:].isalnum() or text[-1:] == "/") and _is_lowered(run, largest)
         is_below = is_index and before is not None and before.is_raised and run.x0 < before.x1
         if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised and not is_below:
             text += " "

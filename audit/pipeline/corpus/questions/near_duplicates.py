@@ -10,7 +10,7 @@ import numpy as np
 
 from audit.atomic_io import write_atomic
 from audit.errors import QuestionsError
-from audit.people_tables import CSV, Source, csv_table, csv_text, read_bytes, visible
+from audit.people_tables import CSV, TableSource, csv_table, csv_text, read_bytes, visible
 from audit.pipeline.corpus.questions.question_file import ImportedQuestion, normalised_text
 from audit.pipeline.embedding.vectors import Vectors
 from audit.release.report import NOTED, Finding
@@ -134,7 +134,7 @@ def read_decisions(path: Path, pairs: Sequence[NearDuplicate], max_bytes: int) -
     if not path.exists():
         return decisions
     pair_of = {pair.key: pair for pair in pairs}
-    source = Source(str(path), "Nothing was written, and the decisions are unchanged.", QuestionsError)
+    source = TableSource(str(path), "Nothing was written, and the decisions are unchanged.", QuestionsError)
     table = csv_table(_content(path, max_bytes, source), source, COLUMNS.__contains__)
     if not set(REQUIRED_COLUMNS) <= set(table.columns):
         raise source.refusal("row 1", f"it needs the columns {', '.join(REQUIRED_COLUMNS)}", "Name them in the first row.")
@@ -144,7 +144,7 @@ def read_decisions(path: Path, pairs: Sequence[NearDuplicate], max_bytes: int) -
     return decisions
 
 
-def _content(path: Path, max_bytes: int, source: Source) -> bytes:
+def _content(path: Path, max_bytes: int, source: TableSource) -> bytes:
     if path.stat().st_size > max_bytes:
         raise source.refusal("", f"the file has more than {max_bytes / 2**20:,.0f} MB")
     return read_bytes(path, source, CSV)

@@ -12,7 +12,7 @@ from typing import Any
 
 from audit.errors import QuestionsError
 from audit.formatting import UNPRINTABLE
-from audit.people_tables import Source, csv_table
+from audit.people_tables import TableSource, csv_table
 from audit.release.handbook_kinds import QUESTION
 from audit.release.layout import FORMATS, format_suffix
 from audit.release.record_kind import field_names
@@ -133,7 +133,7 @@ def _records(path: Path, max_bytes: int) -> tuple[Iterator[tuple[str, Any]], Map
 
 def _table_rows(path: Path, max_bytes: int) -> tuple[list[tuple[str, Any]], Mapping[str, int]]:
     """The rows of a table that people wrote, with what had to be repaired. Raises QuestionsError for an ambiguous table."""
-    source = Source(str(path), "Nothing was written.", QuestionsError)
+    source = TableSource(str(path), "Nothing was written.", QuestionsError)
     try:
         with open_bytes(path) as file:
             data = file.read(max_bytes + 1)
