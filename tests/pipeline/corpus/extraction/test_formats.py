@@ -146,7 +146,11 @@ def test_headings_lists_and_tables_are_the_same_in_every_format(tmp_path, name, 
     assert sections["Medicines"].above == ("After your transplant",)
     assert sections["After your transplant"].text == "Rest, and drink enough water."
     assert sections["Smoking"].text == "Never smoke:\n• cigarettes\n• Any of these:\n  • pipes\n  • cigars"
-    assert sections["Medicines"].text.split("\n\n")[0].startswith("Medicine: Ibuprofen | Allowed: no\nMedicine: Paracetamol | Allowed: yes")
+    assert (
+        sections["Medicines"]
+        .text.split("\n\n")[0]
+        .startswith("Medicine: Ibuprofen | Allowed: no\nMedicine: Paracetamol | Allowed: yes")
+    )
     assert [statement.quoted for statement in statements(sections["Smoking"].text)] == [
         "Never smoke: cigarettes", "Never smoke: Any of these: pipes", "Never smoke: Any of these: cigars",
     ]  # fmt: skip
