@@ -17,9 +17,11 @@ HANDBOOK_ALIASES = ("handbook", "source_id")
 HANDBOOK = RecordKind(
     "handbook",
     (
-        f.Text("handbook_id", "unique id, by convention organ_center_phase", "id", *HANDBOOK_ALIASES, required=True),
-        f.Text("organ", "organ the handbook is about", "organ_type", required=True),
-        f.Text("center", "institution that wrote it", "centre", "institution", "institute", "hospital", required=True),
+        f.Text("handbook_id", "unique id, by convention organ_center_phase", "id", *HANDBOOK_ALIASES, required=True, names=True),
+        f.Text("organ", "organ the handbook is about", "organ_type", required=True, names=True),
+        f.Text(
+            "center", "institution that wrote it", "centre", "institution", "institute", "hospital", required=True, names=True
+        ),
         f.Text(
             "phase",
             "part of the journey it covers",
@@ -41,7 +43,7 @@ HANDBOOK = RecordKind(
             "may_be_downloaded", "whether that licence allows offering the file itself to readers; left out: no", default=False
         ),
         f.Text("edition", "which edition it is, such as 2024-05 or the third", "version", "edition_date"),
-        f.Text("edition_of", "id that all editions of one handbook share; left out: its handbook_id"),
+        f.Text("edition_of", "id that all editions of one handbook share; left out: its handbook_id", names=True),
     ),
     about="One record per source document. Handbooks are numbered in file order.",
     files=("handbooks", "sources"),
@@ -62,11 +64,11 @@ def _check_question(raw: Record, values: Record, repairs: Repairs) -> None:
 QUESTION = RecordKind(
     "question",
     (
-        f.Text("question_id", "unique id", "id", "qid", "question_key", required=True),
+        f.Text("question_id", "unique id", "id", "qid", "question_key", required=True, names=True),
         f.Text("question", "the question as a patient asks it", "text", "question_text", required=True),
-        f.Text("organ", "organ it concerns; left out: general", "organ_type", strict=True),
-        f.Texts("topics", "1..n topics", "topic", "categories", "category"),
-        f.Texts("subtopics", "0..n subtopics", "subtopic", "subcategories", "subcategory"),
+        f.Text("organ", "organ it concerns; left out: general", "organ_type", strict=True, names=True),
+        f.Texts("topics", "1..n topics", "topic", "categories", "category", names=True),
+        f.Texts("subtopics", "0..n subtopics", "subtopic", "subcategories", "subcategory", names=True),
         f.Text("source", "where the question comes from", strict=True),
     ),
     about="One record per patient question.",
@@ -164,7 +166,7 @@ ANSWER = RecordKind(
     "answer",
     (
         f.QUESTION_ID,
-        f.Text("handbook_id", "the handbook asked", *HANDBOOK_ALIASES, required=True),
+        f.Text("handbook_id", "the handbook asked", *HANDBOOK_ALIASES, required=True, names=True),
         f.Text("answer", "the answer's text", "answer_text", "response", "text", strict=True),
         f.Flag("absent", "the handbook does not address the question", "is_absent", "not_addressed", strict=True),
         f.Text("absence_method", "how that was found: prefix, check, ...", "absent_method", "absence_source", strict=True),
@@ -197,8 +199,8 @@ ANSWER = RecordKind(
 SECTION = RecordKind(
     "section",
     (
-        f.Text("handbook_id", "the handbook that contains it", *HANDBOOK_ALIASES, required=True),
-        f.Text("section_id", "unique within its handbook", "id", required=True),
+        f.Text("handbook_id", "the handbook that contains it", *HANDBOOK_ALIASES, required=True, names=True),
+        f.Text("section_id", "unique within its handbook", "id", required=True, names=True),
         f.Text("heading", "its heading", "title", default=""),
         f.Texts("above", "the headings over it, outermost first", "parents"),
         f.Text("text", "its text without the sections below it; may be empty", "body", required=True, default=""),
@@ -223,11 +225,11 @@ TRIAL = RecordKind(
     "trial",
     (
         f.QUESTION_ID,
-        f.Text("handbook_id", "the handbook searched", *HANDBOOK_ALIASES, required=True),
-        f.Text("strategy", "the search strategy", "retriever", required=True),
+        f.Text("handbook_id", "the handbook searched", *HANDBOOK_ALIASES, required=True, names=True),
+        f.Text("strategy", "the search strategy", "retriever", required=True, names=True),
         f.Text("mode", "passages, full_document or full_document_fallback", "retrieval_mode"),
-        f.Texts("ranked", "ids of the sections found, best first", "sections"),
-        f.Texts("gold", "ids of the sections that contain the answer; empty: none is known", "relevant"),
+        f.Texts("ranked", "ids of the sections found, best first", "sections", names=True),
+        f.Texts("gold", "ids of the sections that contain the answer; empty: none is known", "relevant", names=True),
         f.Text("reason", "why it fell back to the full document"),
         f.Number("seconds", "CPU seconds that the search took", "seconds_cpu"),
     ),
@@ -242,10 +244,10 @@ TRIAL = RecordKind(
     table="trials",
 )
 MANIFEST_FIELDS = (
-    f.Text("run_id", "short name of the run"),
+    f.Text("run_id", "short name of the run", names=True),
     f.Text("title", "what a page calls it"),
     f.Text("generator", "what wrote the answers"),
-    f.Text("judge", "what judged the pairs"),
+    f.Text("judge", "what judged the pairs", names=True),
     f.Text("retriever", "what chose the sections"),
     f.Text("date", "when the run was made"),
     f.Text("licence", "terms of use", "license"),

@@ -121,8 +121,8 @@ def _check_pair(raw: Record, values: Record, repairs: Repairs) -> None:
 PAIR = RecordKind(
     "pair",
     (
-        f.Text("handbook_a", "one handbook of the pair", "handbook_1", "source_a", "a", required=True),
-        f.Text("handbook_b", "the other", "handbook_2", "source_b", "b", required=True),
+        f.Text("handbook_a", "one handbook of the pair", "handbook_1", "source_a", "a", required=True, names=True),
+        f.Text("handbook_b", "the other", "handbook_2", "source_b", "b", required=True, names=True),
         _label("the judge's label; null with a trace of the judge (a reason, metadata) means unscored", strict=True),
         f.Text("reasoning", "the judge's reason; null where it was not asked", "rationale", "explanation", "reason"),
         f.Text("divergence_topic", "what the answers differ about", "divergence", "topic_of_divergence"),
@@ -151,8 +151,8 @@ PAIR = RecordKind(
 COMPARISON = RecordKind(
     "comparison",
     (
-        f.Text("question_id", "the question's id (the file's name when left out)", "qid", "question_key", "id"),
-        f.Texts("handbooks", "the N handbooks asked, in the matrix's order", "handbook_ids", "sources"),
+        f.Text("question_id", "the question's id (the file's name when left out)", "qid", "question_key", "id", names=True),
+        f.Texts("handbooks", "the N handbooks asked, in the matrix's order", "handbook_ids", "sources", names=True),
         f.Matrix("matrix", "N x N label codes 0..4, diagonal 1, null where unscored", "label_matrix"),
         f.List(
             "pairs",
@@ -183,7 +183,7 @@ PLACE = RecordKind(
         ),
         f.Text("text", "the statement, with the lines that introduce it", "quote", "statement", required=True),
         f.Text("value", "the amount that it states, as written"),
-        f.Text("section_id", "the section that contains it", "section"),
+        f.Text("section_id", "the section that contains it", "section", names=True),
         f.Integer("start", "its first character in the section's text, from 0"),
         f.Integer("end", "the character after its last"),
         f.Integer("page", "its page, counted from 1"),
@@ -204,16 +204,16 @@ def _check_inconsistency(raw: Record, values: Record, repairs: Repairs) -> None:
 INCONSISTENCY = RecordKind(
     "inconsistency",
     (
-        f.Text("handbook_id", "the handbook that disagrees with itself", *HANDBOOK_ALIASES, required=True),
+        f.Text("handbook_id", "the handbook that disagrees with itself", *HANDBOOK_ALIASES, required=True, names=True),
         _label("how the places relate", required=True),
         f.List(
             "places", "the conflicting places: at least two, with at least two positions", "passages", required=True, of=PLACE
         ),
-        f.Text("question_id", "the question that the places answer; null: they were found without one", "qid"),
+        f.Text("question_id", "the question that the places answer; null: they were found without one", "qid", names=True),
         _significance("how much it matters"),
         f.Text("divergence_topic", "what the places differ about", "divergence", "topic"),
         f.Text("reasoning", "the judge's reason", "rationale", "explanation", "reason"),
-        f.Text("judge", "who compared the places: a model, or rules"),
+        f.Text("judge", "who compared the places: a model, or rules", names=True),
     ),
     about=(
         "Optional: one record for each thing that one handbook states in two or more ways, with every place where it "
@@ -231,10 +231,10 @@ NOT_COMPARED = "field 'compared' or 'disagreeing' is empty, so it is unknown wha
 SELF_COMPARISON = RecordKind(
     "self_comparison",
     (
-        f.Text("handbook_id", "the handbook that was compared with itself", *HANDBOOK_ALIASES, required=True),
+        f.Text("handbook_id", "the handbook that was compared with itself", *HANDBOOK_ALIASES, required=True, names=True),
         f.Integer("compared", "pairs of statements with a verdict", required=True, empty=NOT_COMPARED),
         f.Integer("disagreeing", "those of them that are divergent or contradictory", required=True, empty=NOT_COMPARED),
-        f.Text("judge", "who compared them: a model, or rules"),
+        f.Text("judge", "who compared them: a model, or rules", names=True),
         f.Integer("statements", "statements that were read"),
         f.Integer("agreeing", "pairs of statements in different places that state the same value; no judge was asked about them"),
         f.Integer("unscored", "pairs without a verdict: an unreadable reply, or rules that could not decide"),
@@ -264,9 +264,9 @@ def _named_by(record: Record, values: Record, _: Repairs) -> None:
 THEME = RecordKind(
     "theme",
     (
-        f.Text("theme_id", "unique id; names and curation refer to it", "id", "cluster_id", required=True),
+        f.Text("theme_id", "unique id; names and curation refer to it", "id", "cluster_id", required=True, names=True),
         f.Text("name", "what the theme is called", "label", "title", required=True),
-        f.Word("parent_id", "the theme above it; null at the top", "parent"),
+        f.Word("parent_id", "the theme above it; null at the top", "parent", names=True),
         f.Phrases("topics", "its divergence topics, as the pairs have them", "divergence_topics", "phrases", "members"),
         f.Phrases("terms", "words that distinguish it", "keywords"),
         f.Text("medoid", "its most central phrase"),

@@ -69,10 +69,16 @@ def _check_planted(_: Record, values: Record, repairs: Repairs) -> None:
 PLANTED = RecordKind(
     "planted",
     (
-        f.Text("item_id", "unique id of the planted change", "id", required=True),
+        f.Text("item_id", "unique id of the planted change", "id", required=True, names=True),
         f.QUESTION_ID,
-        f.Text("handbook_a", "whose answer is shown first", "a", required=True),
-        f.Text("handbook_b", "whose answer is shown second; the same handbook: an answer next to itself", "b", required=True),
+        f.Text("handbook_a", "whose answer is shown first", "a", required=True, names=True),
+        f.Text(
+            "handbook_b",
+            "whose answer is shown second; the same handbook: an answer next to itself",
+            "b",
+            required=True,
+            names=True,
+        ),
         f.Text(
             "kind",
             "what was changed",
@@ -105,7 +111,7 @@ PLANTED = RecordKind(
         ),
         f.Word("reasoning", "the judge's reason for it", "rationale", "reason"),
         f.Word("unscored_reason", "why a label is missing, as a short code that recurs"),
-        f.Word("judge", "who judged", "model"),
+        f.Word("judge", "who judged", "model", names=True),
         f.Object("usage", "tokens and time of the judge on the changed pair", "judge_metadata", of=USAGE),
     ),
     about=(
@@ -179,10 +185,10 @@ def _read_raters(record: Mapping[Any, Any], values: Record, repairs: Repairs) ->
 HUMAN_RATING = RecordKind(
     "human_rating",
     (
-        f.Text("item_id", "unique id of the rated pair", "id", required=True),
+        f.Text("item_id", "unique id of the rated pair", "id", required=True, names=True),
         f.QUESTION_ID,
-        f.Text("handbook_a", "whose answer is shown first", "a", required=True),
-        f.Text("handbook_b", "whose answer is shown second", "b", required=True),
+        f.Text("handbook_a", "whose answer is shown first", "a", required=True, names=True),
+        f.Text("handbook_b", "whose answer is shown second", "b", required=True, names=True),
         f.Word("stratum", "the stratum that the pair was drawn from; left out: the judge's label"),
         f.Number(
             "design_weight",
@@ -191,7 +197,7 @@ HUMAN_RATING = RecordKind(
             strict=True,
             convert=_weight,
         ),
-        f.Text("judge", "the judge's label when the sample was drawn", "judge_label", terms=f.LABEL, strict=True),
+        f.Text("judge", "the judge's label when the sample was drawn", "judge_label", terms=f.LABEL, strict=True, names=True),
         f.Text("judge_significance", "the clinical significance that the judge gave", "significance_judge", terms=f.SIGNIFICANCE),
         *_rater_fields("a", "the first rater"),
         *_rater_fields("b", "the second rater; further raters are c, d, ..."),
@@ -219,7 +225,7 @@ HUMAN_RATING = RecordKind(
 HOLDER = RecordKind(
     "holder",
     (
-        f.Text("handbook_id", "the handbook that takes the position", "handbook", required=True),
+        f.Text("handbook_id", "the handbook that takes the position", "handbook", required=True, names=True),
         f.Text("quote", "its own words, verbatim from its answer", "sentence", "evidence", required=True),
         f.Integer("start", "where they begin in the answer, in characters from 0; left out: where they first occur"),
         f.Integer("end", "where they end", column=""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -86,13 +85,6 @@ TYPES: Mapping[str, FieldType] = {
 """`word` is a text without spaces around it, `phrases` and `passages` are texts with them, `settings` an object as JSON text."""
 
 
-NAMES = re.compile(
-    r".*_ids?|(handbook|system)_[ab]|handbooks|edition_of|organ|center|(sub)?topics|judge|rater|strategy|question_type|measure|"
-    r"primary_source|required_sources|gold(_sections)?|ranked"
-)
-"""Fields whose texts name something."""
-
-
 @dataclass(frozen=True)
 class Terms:
     """A vocabulary: its terms, how else they may be spelled, and its type in the store (empty: plain text)."""
@@ -118,6 +110,7 @@ class Field:
     convert    reads the value where the type alone does not say how
     column     its name in the validated record and in the store; empty: it is declared only, or read by the kind's check
     sql        its type in the store, where that is not the one of its type
+    names      whether its texts name something, so that both Unicode forms of one are the same; others are kept as written
     """
 
     name: str
@@ -136,18 +129,12 @@ class Field:
     convert: Convert | None = None
     column: str | None = None
     sql: str = ""
+    names: bool = False
 
     @property
     def allowed(self) -> tuple[str, ...] | tuple[int, ...]:
         """The only values that it may have; empty: any."""
         return self.terms.allowed if self.terms else self.scores
-
-    @property
-    def is_name(self) -> bool:
-        """Whether its texts name something, so that both Unicode forms of one are the same; others are kept as written."""
-        # The gold of a stress test is an answer, and no list
-        named = self.type == "texts" or (self.type in ("text", "word") and self.name != "gold")
-        return named and NAMES.fullmatch(self.name) is not None
 
     @property
     def key(self) -> str:
@@ -341,7 +328,7 @@ class RecordKind:
 
     @cached_property
     def _name_keys(self) -> tuple[str, ...]:
-        return tuple(one.key for one in self.fields if one.column != "" and one.is_name)
+        return tuple(one.key for one in self.fields if one.column != "" and one.names)
 
     @cached_property
     def id_fields(self) -> Mapping[str, str]:

@@ -25,8 +25,15 @@ def _check_source(_: Record, values: Record, __: Repairs) -> None:
 SOURCE = RecordKind(
     "source",
     (
-        f.Text("source_id", "unique id, such as a center or an organ", "id", "source", "name", required=True),
-        f.Texts("handbook_ids", "its handbooks; a handbook is in one source at most", "handbooks", "members", required=True),
+        f.Text("source_id", "unique id, such as a center or an organ", "id", "source", "name", required=True, names=True),
+        f.Texts(
+            "handbook_ids",
+            "its handbooks; a handbook is in one source at most",
+            "handbooks",
+            "members",
+            required=True,
+            names=True,
+        ),
         f.Number(
             "authority",
             "0 to 1: its weight before anything is searched; left out: 0.5",
@@ -55,7 +62,7 @@ SOURCE = RecordKind(
 SOURCE_ROUTE = RecordKind(
     "source_route",
     (
-        f.Text("source_id", "the source", "source", required=True),
+        f.Text("source_id", "the source", "source", required=True, names=True),
         f.Number("authority", "its authority, 0 to 1", "prior", least=0, most=1, strict=True),
         f.Integer("probed", "chunks in its probe", least=0, strict=True),
         f.Number("peak", "best score of the probe"),
@@ -83,13 +90,13 @@ def _check_place(_: Record, values: Record, __: Repairs) -> None:
 ROUTED_EVIDENCE = RecordKind(
     "routed_evidence",
     (
-        f.Text("handbook_id", "the handbook it is from", "handbook", required=True),
-        f.Text("section_id", "its section there", "section"),
+        f.Text("handbook_id", "the handbook it is from", "handbook", required=True, names=True),
+        f.Text("section_id", "its section there", "section", names=True),
         f.Integer(
             "start", "its first character in the section's text, from 0; left out: the whole section", least=0, strict=True
         ),
         f.Integer("end", "the character after its last", least=0, strict=True),
-        f.Word("source_id", "its source; left out: that of its handbook", "source", strict=True),
+        f.Word("source_id", "its source; left out: that of its handbook", "source", strict=True, names=True),
         f.Integer("rank", "its rank, from 1; left out: its place in the list", "position", least=1, strict=True),
         f.Number("base", "score of the search, before fusion"),
         f.Number("support", "score of its support in the graph of entities"),

@@ -14,8 +14,8 @@ UNKNOWN_OPTION, NO_CHOICE = "unknown option", "no choice"
 """The unread_reason of a choice that is not an option, and of a reply without one."""
 SUB_ANSWER_SCORES = (0, 0.5, 1)
 MAX_DOCUMENTS = 1_000
-INSTANCE_ID = f.Text("instance_id", "the instance's id", "instance", required=True)
-DOCUMENT_ID = f.Text("document_id", "the document's id, unique in its instance", "document", required=True)
+INSTANCE_ID = f.Text("instance_id", "the instance's id", "instance", required=True, names=True)
+DOCUMENT_ID = f.Text("document_id", "the document's id, unique in its instance", "document", required=True, names=True)
 OF_REPLY = {
     "instance": "integer not null",
     "system": "smallint not null",

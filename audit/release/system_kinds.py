@@ -28,7 +28,7 @@ def _check_system(_: Record, values: Record, __: Repairs) -> None:
 SYSTEM = RecordKind(
     "system",
     (
-        f.Text("system_id", "unique id; reference is reserved", "id", "system", required=True),
+        f.Text("system_id", "unique id; reference is reserved", "id", "system", required=True, names=True),
         f.Text("name", "what a page calls it", "title", "label"),
         f.Text("model", "the language model", "llm", "model_name"),
         f.Text(
@@ -72,11 +72,11 @@ REFERENCE_RECORD = RecordKind(
             "reference",
             "answer",
         ),
-        f.Word("question_type", "one type per question, such as treatment", "type", "qtype"),
-        f.Texts("gold_sections", "ids of the sections that contain the answer", "gold", "relevant"),
+        f.Word("question_type", "one type per question, such as treatment", "type", "qtype", names=True),
+        f.Texts("gold_sections", "ids of the sections that contain the answer", "gold", "relevant", names=True),
         f.Text("url", "where the reference answer can be read", "link", "document_url"),
-        f.Word("primary_source", "the source to ask first", "primary"),
-        f.Texts("required_sources", "the sources that a complete answer needs", "required"),
+        f.Word("primary_source", "the source to ask first", "primary", names=True),
+        f.Texts("required_sources", "the sources that a complete answer needs", "required", names=True),
     ),
     about=(
         "Optional: one record per question. A single text under `answers` is one reference answer, whatever punctuation it "
@@ -100,8 +100,8 @@ REFERENCE_RECORD = RecordKind(
 EVIDENCE = RecordKind(
     "evidence",
     (
-        f.Text("handbook_id", "the handbook it is from", "handbook", "source_id"),
-        f.Text("section_id", "its section there", "section", "doc_id", "id"),
+        f.Text("handbook_id", "the handbook it is from", "handbook", "source_id", names=True),
+        f.Text("section_id", "its section there", "section", "doc_id", "id", names=True),
         f.Integer("rank", "its rank, from 1; left out: its place in the list", "position"),
         f.Number("score", "the retriever's score"),
         f.Text("text", "its text, where the release has no sections", "passage"),
@@ -187,8 +187,14 @@ CRITERIA_SCORES = RecordKind(
     "criteria",
     (
         f.QUESTION_ID,
-        f.Text("system_id", "the system whose answer was judged; reference: the reference answer", "system", required=True),
-        f.Text("judge", "who judged: a model or a person", "rater"),
+        f.Text(
+            "system_id",
+            "the system whose answer was judged; reference: the reference answer",
+            "system",
+            required=True,
+            names=True,
+        ),
+        f.Text("judge", "who judged: a model or a person", "rater", names=True),
         *(
             f.Integer(
                 name.value,
@@ -239,8 +245,8 @@ PREFERENCE = RecordKind(
     "preference",
     (
         f.QUESTION_ID,
-        f.Text("system_a", "the id of one system", "a", required=True),
-        f.Text("system_b", "the id of the other", "b", required=True),
+        f.Text("system_a", "the id of one system", "a", required=True, names=True),
+        f.Text("system_b", "the id of the other", "b", required=True, names=True),
         f.Text(
             "preference",
             "whose answer is better",
@@ -249,7 +255,7 @@ PREFERENCE = RecordKind(
             required=True,
             terms=f.PREFERENCE,
         ),
-        f.Word("rater", "who compared them", "annotator", "judge"),
+        f.Word("rater", "who compared them", "annotator", "judge", names=True),
         f.Text(
             "rater_kind",
             "human or judge; left out: human",
@@ -282,7 +288,14 @@ MEASURE = RecordKind(
     (
         f.QUESTION_ID,
         f.SYSTEM_ID,
-        f.Text("measure", "such as bleu_4, rouge_l, bertscore, p_at_5, mrr or faithfulness", "metric", "name", required=True),
+        f.Text(
+            "measure",
+            "such as bleu_4, rouge_l, bertscore, p_at_5, mrr or faithfulness",
+            "metric",
+            "name",
+            required=True,
+            names=True,
+        ),
         f.Number(
             "value",
             "its value for this answer",

@@ -120,7 +120,8 @@ def _print_extraction(arguments: argparse.Namespace, report: ExtractionReport) -
         note(sentence)
     if not report.done and not report.unchanged:
         raise DocumentError(f"{report.summary} {out} is unchanged. Correct the problems above, and run the same command again.")
-    text = f"{quality_table(report.qualities)}\n\n{out}: {report.summary}"
+    frames = [f"{quality.handbook_id}: {quality.frame}" for quality in report.qualities if quality.frame]
+    text = "\n".join([quality_table(report.qualities), "", *frames, f"{out}: {report.summary}"])
     if report.failed:
         text += "\nThe others are written. Correct the files that failed and run the same command again: it skips the others."
     print_result(

@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from audit.atomic_io import write_atomic
-from audit.text.documents import LOSSES, Document, Loss
+from audit.text.documents import FRAME, LOSSES, Document, Loss
 from audit.text.language import is_gibberish, language_of
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
 
@@ -68,15 +68,17 @@ class Quality:
     @cached_property
     def losses(self) -> list[str]:
         """A sentence on each loss; none where everything was read."""
-        return [
-            sentence
-            for sentence in (self._silence, self._recognition, self._gibberish, self._missing_spaces, *self._left_out)
-            if sentence
-        ]
+        left_out = [self._left_out(kind) for kind in LOSSES if kind != FRAME]
+        return list(filter(None, (self._silence, self._recognition, self._gibberish, self._missing_spaces, *left_out)))
+
+    @property
+    def frame(self) -> str:
+        """A sentence on what stands around the text of most documents, which is no loss unless it says more than it seems to."""
+        return self._left_out(FRAME)
 
     def as_record(self) -> dict[str, object]:
         """The numbers as JSON, with the sentences."""
-        return {**asdict(self), "losses": self.losses}
+        return {**asdict(self), "losses": self.losses, "frame": self.frame}
 
     @property
     def _silence(self) -> str:
@@ -108,15 +110,15 @@ class Quality:
             f"{self.unreadable:.0%} of its words are not readable text, for example because a font lacks its table of characters."
         )
 
-    @property
-    def _left_out(self) -> Iterator[str]:
-        """A sentence on each kind of text that was left out."""
-        for kind, why in LOSSES.items():
-            if of_kind := [loss for loss in self.lost if loss.kind == kind]:
-                pages = sorted({loss.page for loss in of_kind if loss.page is not None})
-                where = f" ({page_list(pages)})" if pages else ""
-                letters = sum(loss.letters for loss in of_kind)
-                yield f"{letters:,} letters were left out{where}: {why}. For example: “{of_kind[0].example}”."
+    def _left_out(self, kind: str) -> str:
+        """A sentence on the text that was left out for a reason."""
+        lost = [loss for loss in self.lost if loss.kind == kind]
+        if not lost:
+            return ""
+        pages = sorted({loss.page for loss in lost if loss.page is not None})
+        where = f" ({page_list(pages)})" if pages else ""
+        letters = sum(loss.letters for loss in lost)
+        return f"{letters:,} letters were left out{where}: {LOSSES[kind]}. For example: “{lost[0].example}”."
 
     @property
     def _missing_spaces(self) -> str:

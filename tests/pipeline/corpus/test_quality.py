@@ -9,7 +9,7 @@ import pytest
 
 from audit.pipeline.corpus.duplicates import duplicates, sketch_of
 from audit.pipeline.corpus.quality import page_list, quality_of, quality_table, with_quality, write_qualities
-from audit.text.documents import Document, Section, write_document
+from audit.text.documents import Document, Loss, Section, write_document
 from tests.text.test_language import SHIFTED, TEXTS
 
 ADVICE = [
@@ -99,3 +99,11 @@ def test_nearly_the_same_words_are_duplicates_and_other_words_are_not():
     assert (duplicate.first, duplicate.second) == ("heart_alder_pre", "heart_birch_pre")
     assert 0.8 <= duplicate.overlap < 1
     assert "nearly the same text" in duplicate.sentence
+
+
+def test_what_stands_around_the_text_is_told_and_is_no_loss():
+    around, struck = Loss("frame", 30, 2, "Home | Contact"), Loss("struck", 12, 3, "You may swim")
+    quality = quality_of(document(TEXTS["en"], lost=(around, struck)))
+    assert quality.frame.startswith("30 letters were left out (page 2)")
+    assert quality.losses == ["12 letters were left out (page 3): struck through, so withdrawn. For example: “You may swim”."]
+    assert quality.as_record()["frame"] == quality.frame

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.docx_styles import Look, Styles
+from audit.pipeline.corpus.extraction.docx_styles import Look, WordStyles
 
 COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 VML = "{urn:schemas-microsoft-com:vml}"
@@ -26,7 +26,7 @@ BREAKS = {"cr": "br", "ptab": "tab"}
 MAX_SHIFTED = 12
 
 
-def rewrite(root: Any, styles: Styles) -> None:
+def rewrite(root: Any, styles: WordStyles) -> None:
     """Rewrite one part of the file."""
     w = styles.w
     _choose_alternatives(root, w)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from audit.errors import DocumentError
 from audit.optional_imports import optional
 from audit.pipeline.corpus.extraction.docx_markup import HIDDEN_MARK, rewrite, text_of
-from audit.pipeline.corpus.extraction.docx_styles import PAPER, Styles
+from audit.pipeline.corpus.extraction.docx_styles import PAPER, WordStyles
 from audit.pipeline.corpus.extraction.losses import loss, unread
 from audit.text.documents import FRAME, UNREAD, Loss
 
@@ -138,7 +138,7 @@ def _rewritten(archive: _Archive) -> str:
     texts: list[str] = []
     for root in archive.roots(*TEXT_PARTS):
         namespace = _namespace(root)
-        known = Styles(styles, namespace, _paper(archive, root, namespace))
+        known = WordStyles(styles, namespace, _paper(archive, root, namespace))
         rewrite(root, known)
         texts.append(text_of(root, known.w))
     return " ".join(texts)

@@ -38,7 +38,7 @@ class Look(NamedTuple):
     font: str
 
 
-class Styles:
+class WordStyles:
     """The styles of a document. `namespace` is that of WordprocessingML in it, `root` its styles, None without any."""
 
     def __init__(self, root: Any, namespace: str, paper: str = PAPER) -> None:

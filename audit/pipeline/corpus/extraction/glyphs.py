@@ -69,7 +69,7 @@ class Display:
         return Display(self.box, (self.rotation + quarters) % 4)
 
 
-class Style(NamedTuple):
+class TextStyle(NamedTuple):
     """The style of a text object; `turn` is its direction on the page as displayed, in quarter turns, None where slanted."""
 
     size: float
@@ -89,7 +89,7 @@ class Character(NamedTuple):
 
     number: int
     code: int
-    style: Style
+    style: TextStyle
     owner: int
     ink: tuple[float, float, float, float]
 
@@ -101,7 +101,7 @@ class Glyph(NamedTuple):
     x0: float
     x1: float
     baseline: float
-    style: Style
+    style: TextStyle
 
     def is_followed_by(self, other: Glyph, letter_gap: float) -> bool:
         """Whether the other glyph continues the same word in the same font; `letter_gap` is usual there, in type sizes."""
@@ -120,7 +120,7 @@ class GlyphReader:
         self.text = text.raw
         self.rotation = display.rotation
         # Type and weight are looked up once per text object: each call into the C library costs.
-        self.styles: dict[int, Style] = {}
+        self.styles: dict[int, TextStyle] = {}
         self.owners: dict[int, Any] = {}
 
     def characters(self) -> list[Character | None]:
@@ -151,7 +151,7 @@ class GlyphReader:
         self.owners.setdefault(address, text_object)
         return address
 
-    def _style(self, index: int, owner: int) -> Style:
+    def _style(self, index: int, owner: int) -> TextStyle:
         if owner not in self.styles:
             raw, text = self.raw, self.text
             matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(128)
@@ -161,7 +161,7 @@ class GlyphReader:
             size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
             # Some fonts are bold only by their name: their weight is not set
             bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(font) is not None
-            self.styles[owner] = Style(round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font, self._color(index))
+            self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font, self._color(index))
         return self.styles[owner]
 
     def _color(self, index: int) -> Color:

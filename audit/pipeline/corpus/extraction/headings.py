@@ -46,7 +46,7 @@ LEADS_TO_ADDRESS = re.compile(r"\b(?:at|on|via|to|see|visit|e-?mail|contact)$", 
 MIN_ADDRESSES = 2
 MIN_LETTERS = 3
 Feature = TypeVar("Feature", bound=Hashable)
-Style = tuple[float, bool]
+LineStyle = tuple[float, bool]
 """Type size, and whether it is bold."""
 
 
@@ -65,7 +65,7 @@ class Heading:
     text: str
     start: int
     end: int
-    style: Style
+    style: LineStyle
     page: int
     level: int = 0
     color: Color = ()
@@ -97,7 +97,7 @@ def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -
     return letters.most_common(1)[0][0] if letters else None
 
 
-def _style(line: Line) -> Style:
+def _style(line: Line) -> LineStyle:
     return line.size, line.bold
 
 
@@ -252,12 +252,12 @@ def _with_levels(headings: list[Heading], outline: dict[str, int]) -> list[Headi
     return [replace(heading, level=known.get(heading) or by_style[heading.style]) for heading in headings]
 
 
-def _levels_by_style(headings: list[Heading], known: dict[Heading, int]) -> dict[Style, int]:
+def _levels_by_style(headings: list[Heading], known: dict[Heading, int]) -> dict[LineStyle, int]:
     """The level of each style: the commonest known level of its headings, else one below the next larger style."""
-    counts: defaultdict[Style, Counter[int]] = defaultdict(Counter)
+    counts: defaultdict[LineStyle, Counter[int]] = defaultdict(Counter)
     for heading, level in known.items():
         counts[heading.style][level] += 1
-    levels: dict[Style, int] = {}
+    levels: dict[LineStyle, int] = {}
     above = 0
     for style in sorted({heading.style for heading in headings}, reverse=True):
         above = levels[style] = counts[style].most_common(1)[0][0] if counts[style] else above + 1

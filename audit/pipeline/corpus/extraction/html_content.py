@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, Panels, letters, move_titles, remove
-from audit.pipeline.corpus.extraction.html_styles import Style, Styles, style_of
+from audit.pipeline.corpus.extraction.html_styles import ElementStyle, PageStyles, style_of
 from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, events, text_of
 from audit.pipeline.corpus.extraction.losses import loss
 from audit.text.documents import FRAME, HIDDEN, STRUCK, UNREAD, Loss
@@ -62,7 +62,7 @@ NO_VALUE = {"hidden", "submit", "reset", "button", "image", "password", "file", 
 BLOCKS_TO_LINES = {"div", "p"}
 
 
-class LeftOut:
+class LeftOutOfPage:
     """The text that goes, by kind and by what it was."""
 
     def __init__(self, root: Any) -> None:
@@ -95,16 +95,16 @@ class LeftOut:
         return tuple(each for each in found if each is not None)
 
 
-def take_styles(root: Any) -> Styles:
+def take_styles(root: Any) -> PageStyles:
     """The styles of a page, from which everything is then gone that is no text: style sheets, scripts, titles and links."""
-    styles = Styles(root)
+    styles = PageStyles(root)
     for element in list(root.iter(*NO_TEXT_TAGS)):
         if element.tag != "title" or next(element.iterancestors("svg"), None) is None:
             remove(element)
     return styles
 
 
-def own_content(root: Any, styles: Styles, left_out: LeftOut, make: Callable[[str], Any]) -> Any:
+def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Callable[[str], Any]) -> Any:
     """The element with the page's own text, in which all that is left is to be read; what goes is in `left_out`.
 
     make  makes an element of a tag
@@ -123,7 +123,7 @@ def own_content(root: Any, styles: Styles, left_out: LeftOut, make: Callable[[st
     return _own_text(root, own, left_out)
 
 
-def _leave_out(body: Any, reason_of: Callable[[Any], tuple[str, str] | None], left_out: LeftOut) -> None:
+def _leave_out(body: Any, reason_of: Callable[[Any], tuple[str, str] | None], left_out: LeftOutOfPage) -> None:
     stack = list(reversed(body))
     while stack:
         element = stack.pop()
@@ -153,7 +153,7 @@ def _name_headings(body: Any) -> None:
 class _Looks:
     """Leaves out what is hidden or struck. `tags` are the elements that look like another one; `fixed` those above the page."""
 
-    def __init__(self, body: Any, styles: Styles, panels: Panels, left_out: LeftOut) -> None:
+    def __init__(self, body: Any, styles: PageStyles, panels: Panels, left_out: LeftOutOfPage) -> None:
         self.tags: dict[Any, str] = {}
         self.fixed: set[Any] = set()
         self.panels, self.left_out = panels, left_out
@@ -165,9 +165,9 @@ class _Looks:
         _leave_out_own_text(body, around, left_out)
         self._read_all(body, around)
 
-    def _read_all(self, body: Any, around: Style) -> None:
+    def _read_all(self, body: Any, around: ElementStyle) -> None:
         # An element without a style is the end of one
-        stack: list[tuple[Any, Style | None]] = [(child, around) for child in reversed(body)]
+        stack: list[tuple[Any, ElementStyle | None]] = [(child, around) for child in reversed(body)]
         while stack:
             element, around_it = stack.pop()
             if around_it is None:
@@ -177,7 +177,7 @@ class _Looks:
                 stack.append((element, None))
                 stack += [(child, style) for child in reversed(element)]
 
-    def _read(self, element: Any, declared: dict[str, str], around: Style) -> Style | None:
+    def _read(self, element: Any, declared: dict[str, str], around: ElementStyle) -> ElementStyle | None:
         style = style_of(element, declared, around)
         if any(not self.left_out.is_gone(control) for control in self.panels.controls.get(element, ())):
             style = _shown(style)
@@ -203,7 +203,7 @@ class _Looks:
         return 0 < self.marks == inside and 2 * letters(element) > self.whole
 
 
-def _shown(style: Style) -> Style:
+def _shown(style: ElementStyle) -> ElementStyle:
     return style._replace(removed=False, visible=True, tiny=False)
 
 
@@ -213,7 +213,7 @@ def _separate(element: Any) -> None:
         child.tail = f" {child.tail or ''}"
 
 
-def _tag_of(element: Any, style: Style) -> str | None:
+def _tag_of(element: Any, style: ElementStyle) -> str | None:
     if style.place and element.tag not in ("sup", "sub"):
         return "sup" if style.place == "raised" else "sub"
     parent = element.getparent()
@@ -230,7 +230,7 @@ def _tag_of(element: Any, style: Style) -> str | None:
     )
 
 
-def _leave_out_own_text(element: Any, style: Style, left_out: LeftOut) -> None:
+def _leave_out_own_text(element: Any, style: ElementStyle, left_out: LeftOutOfPage) -> None:
     if style.is_seen and not style.struck:
         return
     kind = STRUCK if style.is_seen else HIDDEN
@@ -251,7 +251,7 @@ def _gap(text: str | None, kind: str) -> str | None:
 class _Frame:
     """Leaves out navigation, forms, dialogs and controls, but nothing that holds most of the page's sentences."""
 
-    def __init__(self, body: Any, fixed: set[Any], left_out: LeftOut) -> None:
+    def __init__(self, body: Any, fixed: set[Any], left_out: LeftOutOfPage) -> None:
         self.body, self.fixed, self.left_out = body, fixed, left_out
         self.sentences = sentence_letters(body)
         self.headings = list(body.iter("h1", "main"))
@@ -267,7 +267,11 @@ class _Frame:
 
     def _kind(self, element: Any) -> str:
         tag, role = element.tag, element.get("role")
-        if tag in ("nav", "dialog", "select") or role in FRAME_ROLES or element.get("aria-modal") == "true":
+        if tag == "select":
+            return "" if _chosen(element) else "select"
+        if tag == "option":
+            return "" if element in _chosen(next(element.iterancestors("select"), None)) else "option"
+        if tag in ("nav", "dialog") or role in FRAME_ROLES or element.get("aria-modal") == "true":
             return str("dialog" if role in DIALOGS or element.get("aria-modal") else tag)
         if tag in OUTER and self._is_outer(element):
             return str(tag)
@@ -345,7 +349,7 @@ def _sentence_letters(text: str) -> int:
 # -- the page's own element -------------------------------------------------------------------------------------------
 
 
-def _own_text(body: Any, own: list[Any], left_out: LeftOut) -> Any:
+def _own_text(body: Any, own: list[Any], left_out: LeftOutOfPage) -> Any:
     """The main part of the page, where it holds most of the sentences; else all of it."""
     if len(own) != 1 or left_out.is_gone(own[0]):
         return body
@@ -373,10 +377,17 @@ def _write_values(body: Any) -> None:
     """Write the states of check boxes and the values of fields as text."""
     for element in list(body.iter("input")):
         element.text, element.tag = _value(element), "span"
+    for element in list(body.iter("option", "optgroup")):
+        element.text, element.tag = f" {element.text or ''} ", "span"
     for element in body.xpath(".//*[@aria-checked]"):
         kind, state = element.get("role"), STATES.get(element.get("aria-checked"))
         if kind in CHECKS and state is not None:
             element.text = f"{_mark(kind, state)} {element.text or ''}"
+
+
+def _chosen(select: Any) -> list[Any]:
+    """The options of a list that its page has chosen; a browser shows the first one where there is none, which says nothing."""
+    return [] if select is None else [option for option in select.iter("option") if "selected" in option.attrib]
 
 
 def _value(element: Any) -> str:

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from audit.pipeline.corpus.extraction.html_styles import Styles, style_of
+from audit.pipeline.corpus.extraction.html_styles import PageStyles, style_of
 from audit.pipeline.corpus.extraction.html_text import text_of
 
 HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -25,7 +25,7 @@ MAX_TITLE, MAX_WRAPPERS = 200, 5
 class Panels:
     """The panels of a page, the controls that open each, and the control that is the heading of each."""
 
-    def __init__(self, body: Any, styles: Styles) -> None:
+    def __init__(self, body: Any, styles: PageStyles) -> None:
         self.styles = styles
         # Read once: a search for each control would take minutes on a hostile page
         self.by_id = {element.get("id"): element for element in reversed(list(body.iter())) if element.get("id")}

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from audit.errors import DocumentError
 from audit.optional_imports import optional
 from audit.pipeline.corpus.extraction.characters import plain_text
-from audit.pipeline.corpus.extraction.html_content import LeftOut, own_content, take_styles
+from audit.pipeline.corpus.extraction.html_content import LeftOutOfPage, own_content, take_styles
 from audit.pipeline.corpus.extraction.html_tables import is_layout_table, table_blocks
 from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, PLACES, Words
 from audit.pipeline.corpus.extraction.losses import unread
@@ -61,7 +61,7 @@ def read_html(markup: str) -> WebPage:
         return WebPage(())
     _check_bounds(library, root)
     title, url = _title(root), _own_url(root, markup)
-    styles, left_out = take_styles(root), LeftOut(root)
+    styles, left_out = take_styles(root), LeftOutOfPage(root)
     source = " ".join(root.itertext())
     content = own_content(root, styles, left_out, library.Element)
     if not any(element.tag in HEADINGS for element in content.iter()):

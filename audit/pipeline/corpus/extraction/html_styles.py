@@ -1,6 +1,6 @@
 """What a page's own styles do to its text: whether it can be seen, is struck through, is raised, or ends a paragraph.
 
-From the attributes of elements and the page's <style> blocks. Style sheets in other files are not fetched, and rules for a
+From the attributes of elements and the page's <style> blocks. ElementStyle sheets in other files are not fetched, and rules for a
 certain size of screen, for print or for what a reader does (:hover) are not followed: they may not hold.
 """
 
@@ -85,7 +85,7 @@ COLOURS = {
 Colour = tuple[int, int, int]
 
 
-class Style(NamedTuple):
+class ElementStyle(NamedTuple):
     """How text in an element looks.
 
     removed     it takes no room, whatever the elements in it say: display none, outside the window, fully transparent
@@ -116,7 +116,7 @@ class Style(NamedTuple):
         return self.colour is None or self.background is None or not _same_colour(self.colour, self.background)
 
 
-class Step(NamedTuple):
+class SelectorStep(NamedTuple):
     """A simple selector, and what joins it to the one before it: " " for any element within, ">" for one directly within."""
 
     tag: str
@@ -130,14 +130,14 @@ class Rule(NamedTuple):
     around  the tags, classes and ids that elements around must have
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[SelectorStep, ...]
     declarations: dict[str, str]
     important: dict[str, str]
     weight: tuple[int, int, int, int]
     around: frozenset[str]
 
 
-class Styles:
+class PageStyles:
     """The styles of a page, by element."""
 
     def __init__(self, root: Any) -> None:
@@ -157,7 +157,7 @@ class Styles:
         self.depth = 0
         # Colours of style sheets in other files are unknown
         has_others = bool(root.xpath("//link[contains(@rel, 'stylesheet')]"))
-        self.first = Style(colour=None, background=None) if has_others else Style()
+        self.first = ElementStyle(colour=None, background=None) if has_others else ElementStyle()
 
     def declared(self, element: Any) -> dict[str, str]:
         """The declarations that hold for an element itself, by property."""
@@ -199,7 +199,7 @@ def _names(element: Any) -> list[str]:
     return [*names, f"#{element.get('id')}"] if element.get("id") else names
 
 
-def style_of(element: Any, declared: dict[str, str], around: Style) -> Style:
+def style_of(element: Any, declared: dict[str, str], around: ElementStyle) -> ElementStyle:
     """How text in an element looks. `around` is the style of the element that it is in."""
     picture = re.search(r"url\(|gradient\(", declared.get("background-image", "") + declared.get("background", ""))
     background = YELLOW if element.tag == "mark" else around.background
@@ -208,7 +208,7 @@ def style_of(element: Any, declared: dict[str, str], around: Style) -> Style:
     size = _size(declared)
     display = declared.get("display", "")
     line = declared.get("text-decoration-line", "") + declared.get("text-decoration", "")
-    return Style(
+    return ElementStyle(
         removed=_is_removed(declared),
         visible=visibility not in ("hidden", "collapse") if visibility and visibility != "inherit" else around.visible,
         struck=around.struck or element.tag in ("del", "s", "strike") or "line-through" in line,
@@ -384,9 +384,9 @@ def _declarations(text: str) -> tuple[dict[str, str], dict[str, str]]:
     return normal, important
 
 
-def _steps(selector: str) -> tuple[Step, ...]:
+def _steps(selector: str) -> tuple[SelectorStep, ...]:
     """The simple selectors of a selector; () where it has something else than tags, classes, ids and attributes."""
-    steps: list[Step] = []
+    steps: list[SelectorStep] = []
     joint = " "
     for word in re.sub(r"\s*>\s*", " > ", selector).split():
         if word == ">":
@@ -395,16 +395,16 @@ def _steps(selector: str) -> tuple[Step, ...]:
         simple = SIMPLE.fullmatch(word)
         if simple is None:
             return ()
-        steps.append(Step((simple["tag"] or "*").lower(), tuple(PART.findall(simple["parts"])), joint))
+        steps.append(SelectorStep((simple["tag"] or "*").lower(), tuple(PART.findall(simple["parts"])), joint))
         joint = " "
     return tuple(steps)
 
 
-def _needed(step: Step) -> set[str]:
+def _needed(step: SelectorStep) -> set[str]:
     return {name for name in (step.tag, *step.parts) if name != "*" and name[0] != "["}
 
 
-def _matches(element: Any, steps: tuple[Step, ...]) -> bool:
+def _matches(element: Any, steps: tuple[SelectorStep, ...]) -> bool:
     if not _is(element, steps[-1]):
         return False
     # From the root down, which first steps end at the element around, and which at any further up: linear also for deep pages
@@ -418,7 +418,7 @@ def _matches(element: Any, steps: tuple[Step, ...]) -> bool:
     return len(steps) == 1 or around[-1]
 
 
-def _is(element: Any, step: Step) -> bool:
+def _is(element: Any, step: SelectorStep) -> bool:
     return step.tag in ("*", element.tag) and all(_has(element, part) for part in step.parts)
 
 

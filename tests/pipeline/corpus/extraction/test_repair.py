@@ -97,7 +97,7 @@ def test_digits_at_the_height_of_the_line_are_one_number():
 
 
 def test_an_index_stays_in_its_word():
-    assert line(run("CO", 50), run("2", 60, 102, 6)) == "CO2"
+    assert line(run("CO", 50), run("2", 60, 102, 6)) == "CO₂"
 
 
 @pytest.mark.parametrize(("mark", "bullet"), [("\uf0b7", "•"), ("\uf0a7", "•"), ("\uf0fc", "✓"), ("\uf0fb", "✗"), ("o", "◦")])
