@@ -316,7 +316,7 @@ def _estimate(job: Job) -> None:
     else:
         caption = (
             f"From {estimate['source']}: {estimate['latency_s']:.2f} s a call. About {duration(estimate['seconds'])} in all, "
-            f"with at most {estimate['at_once'] or estimate['concurrency']} calls at once."
+            f"with at most {estimate['concurrency']} calls at once."
         )
     table(stages, "stages", ESTIMATE_HEADINGS)
     csv_button(stages, "stages", f"{job.name}_estimate.csv")

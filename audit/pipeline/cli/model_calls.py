@@ -63,7 +63,7 @@ def add_probe(parser: Any) -> None:
     parser.add_argument(
         "--probe",
         action="store_true",
-        help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens, time and calls at once",
+        help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens and time",
     )
 
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, note, print_result
 from audit.errors import AuditError
 from audit.pipeline.cli.model_calls import add_probe
-from audit.pipeline.cli.run_estimate import estimate_run, journaled_answers
+from audit.pipeline.cli.run_estimate import estimate_run
 from audit.pipeline.cli.run_models import (
     ask_system,
     check_endpoints,
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
-    plan = plan_run(context, stages, journaled_answers)
+    plan = plan_run(context, stages)
     checks = endpoint_checks(context, plan.stages)
     costs = estimate_run(context, plan, checks, probe=arguments.probe)
     preset = list(preset_lines(context.config, arguments.preset)) if arguments.preset else []

@@ -78,8 +78,9 @@ async def probe_endpoint(endpoint: Endpoint, longest: Call | None, limits: Limit
         # With the run's own fields, such as its way of switching thinking off.
         body = {**(longest.body if longest else {}), "model": found.endpoint.model, **PROBE_BODY}
         reply = await _check_schema(client, Call(body, "probe", "probe"))
-        context = await _check_length(client, longest, found.context) if longest else found.context
-        return replace(found, context=context, server=version or reply.server)
+        if longest:
+            await _check_length(client, longest, found.context)
+        return replace(found, server=version or reply.server)
 
 
 @asynccontextmanager
@@ -181,28 +182,16 @@ def _word_in(text: str) -> Any:
     return value.get("probe") if isinstance(value, dict) else None
 
 
-async def _check_length(client: Client, call: Call, context: int | None) -> int | None:
-    """Make a call that must not be too long for the context, by vLLM's /tokenize before that; returns the context."""
-    request = {name: call.body[name] for name in ("model", "messages", "chat_template_kwargs") if name in call.body}
-    status, body = await client.fetch("POST", f"{client.endpoint.root}/tokenize", request)
-    count = body.get("count") if status == 200 and isinstance(body, dict) else None
-    if isinstance(count, int):
-        context = body.get("max_model_len") or context
-        _check_context(client.endpoint, count, call, context)
-    # A server without it counts the tokens of the call itself
-    reply = await _ask_patiently(client, call)
-    _check_context(client.endpoint, reply.usage.get("prompt_tokens", 0), call, context)
-    return context
-
-
-def _check_context(endpoint: Endpoint, prompt_tokens: int, call: Call, context: int | None) -> None:
-    answer_tokens = call.body.get("max_tokens") or 0
+async def _check_length(client: Client, longest: Call, context: int | None) -> None:
+    """Make the longest call, whose tokens the server counts."""
+    reply = await _ask_patiently(client, longest)
+    prompt_tokens, answer_tokens = reply.usage.get("prompt_tokens", 0), longest.body.get("max_tokens") or 0
     # vLLM would not refuse it, but shorten the answer and report only `length`.
     if context is not None and prompt_tokens + answer_tokens > context:
         raise AuditError(
-            f"{endpoint.base_url}: the longest prompt has {prompt_tokens:,} tokens and its answer may have {answer_tokens:,}, "
-            f"together more than the model's {context:,}. {NOTHING} Start the server with a larger --max-model-len, or leave "
-            "that pair out."
+            f"{client.endpoint.base_url}: the longest prompt has {prompt_tokens:,} tokens and its answer may have "
+            f"{answer_tokens:,}, together more than the model's {context:,}. {NOTHING} Start the server with a larger "
+            "--max-model-len, or leave that pair out."
         )
 
 

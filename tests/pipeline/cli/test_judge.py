@@ -119,7 +119,7 @@ def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
     assert judge(out, "--dry-run", "--probe", "--swap", "--repeat", "2") == 0
     told = capsys.readouterr()
     assert told.out.splitlines()[1].split()[:3] == ["structured", "0", str(6 * (1 + 1 + 2))]
-    assert "structured: measured on 11 test calls: " in told.out  # three alone, two rounds of four
+    assert "12 test calls" in told.out.splitlines()[1]
     assert ": questions and answers of 4 handbooks (a, b, c and 1 more)." in told.err
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -127,7 +127,9 @@ def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
 def test_without_an_endpoint_the_estimate_says_what_it_is_made_of(out, monkeypatch, capsys):
     monkeypatch.delenv("AUDIT_JUDGE_URL")
     assert judge(out, "--dry-run") == 0
-    assert "structured: by a rule of thumb, 4.0 characters per token; the time is unknown." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "By rule of thumb: 4.0 characters per token." in printed
+    assert "The time is unknown." in printed
     assert judge(out, "--dry-run", "--probe") == 2
     assert "No model endpoint is set. No model was called." in capsys.readouterr().err
 
