@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from numbers import Integral
 from typing import SupportsFloat
+from unicodedata import bidirectional
 
 MINUS = "\N{MINUS SIGN}"
 # Enough digits for the largest float with any number of decimals in use.
@@ -68,6 +69,17 @@ WORD_JOINER = "\N{WORD JOINER}"
 def printable(text: str) -> str:
     """`text` with a space for each control character but tab and line ends, and U+FFFD for half a surrogate pair."""
     return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", UNPRINTABLE.sub(" ", text))
+
+
+# Around a text whose own first letter decides its direction
+ISOLATE, END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+RIGHT_TO_LEFT = ("R", "AL")
+
+
+def isolated(text: str) -> str:
+    """`text`, in its own direction where it has letters that are written from right to left; for a place without `dir`."""
+    is_right_to_left = any(letter > "\u0590" and bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
+    return f"{ISOLATE}{text}{END_ISOLATE}" if is_right_to_left else text
 
 
 def unlinked(text: str) -> str:

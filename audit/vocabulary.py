@@ -6,7 +6,10 @@ Case, spaces, hyphens and underscores do not matter; a label may be given by its
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import html
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
@@ -172,7 +175,11 @@ GENERAL = "general"
 """The organ of a question that concerns every handbook."""
 
 NOT_ADDRESSED = "NOT ADDRESSED"
-"""The canonical prefix of an answer in which the handbook does not address the question."""
+"""What an answer says if its handbook does not address the question, alone or with a reason: `NOT ADDRESSED: none does.`"""
+AND_MORE = "says NOT ADDRESSED and more"
+"""The unread_reason of an answer of which its words do not tell whether it is an absence."""
+NOTHING_SAID = "This text does not say anything about this question."
+"""The same in neutral words, which annotators read: NOT ADDRESSED reads unlike any handbook."""
 
 ABSTAINED = "abstained"
 """How the reason for an unscored pair begins if the judge replied that it could not decide, so no reply was unreadable."""
@@ -251,18 +258,93 @@ def plain(text: str) -> str:
     return "".join(ch for ch in text.casefold() if ch not in " -_\t\r\n")
 
 
+def composed(name: str) -> str:
+    """A name in Unicode's composed form (NFC): `ü` as one character, whether it was typed so or came from a file system as two.
+
+    Names are compared in this form wherever they enter: records of a release, catalogs, file names, arguments, addresses.
+    """
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def same_name(name: str, known: Collection[str]) -> str | None:
+    """The one of `known` that is `name`, in either Unicode form; None where there is none."""
+    if name in known:
+        return name
+    form = composed(name)
+    return next((one for one in known if composed(one) == form), None)
+
+
 def spellings(variants: dict[Term, tuple[str, ...]]) -> dict[str, Term]:
     """Every accepted plain spelling of a vocabulary, the words themselves included."""
     return {plain(word): term for term, others in variants.items() for word in (term.value, *others)}
 
 
-def says_absence(text: str | None) -> bool:
-    """Whether an answer says that the handbook does not address the question: it begins with NOT_ADDRESSED, in any case.
+# `[\W_]*+`: what is neither a letter nor a digit is markup, quotes, brackets or space
+ABSENCE = re.compile(
+    r"[\W_]*+(?:answer(?=[\W_]*:)[\W_]*+)?not[\W_]++addressed(?![^\W_])(?P<gap>[\W_]*+)(?P<rest>.*)", re.I | re.S
+)
+CAPITALS = re.compile(r"(?<![^\W_])NOT[\W_]++ADDRESSED(?![^\W_])")
+REASON_BEGINS = re.compile(r"[:\-\u2010-\u2015]")
+SENTENCE_END = re.compile(r"[.!?][^\w\s]*\s+|\n")
+CITATION, TAG, SOFT = re.compile(r"\[[\d,\s]+\]"), re.compile(r"</?\w[^<>]*>"), re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
-    Nothing else is an absence: neither other words for it, nor the prefix behind markup, nor an answer without a text, of which
-    nothing is known.
+
+def canonical_absence(text: str) -> str | None:
+    """`NOT ADDRESSED`, or that with the reason behind it, if this is all that an answer says; else None.
+
+    Case, markup, quotes, brackets, white space and a label `Answer:` do not matter. A reason is one sentence behind a colon or a
+    dash; with any other words before or behind, nobody can know from the words whether the handbook answers.
     """
-    return (text or "").lstrip()[: len(NOT_ADDRESSED)].upper() == NOT_ADDRESSED
+    said = _absence_in(text)
+    if said is None:
+        return None
+    rest = said["rest"].strip()
+    if not rest:
+        return NOT_ADDRESSED
+    sentences = [part for part in SENTENCE_END.split(CITATION.sub("", rest)) if any(map(str.isalnum, part))]
+    return f"{NOT_ADDRESSED}: {rest}" if REASON_BEGINS.search(said["gap"]) and len(sentences) == 1 else None
+
+
+def says_absence(text: str | None) -> bool:
+    """Whether an answer says that the handbook does not address the question: it is blank, or nothing but `canonical_absence`.
+
+    The one rule of generator, loader, judge, rules and masking. Of an answer without a text (None) nothing is known.
+    """
+    if text is None:
+        return False
+    return not text.strip() or text.strip() == NOTHING_SAID or canonical_absence(text) is not None
+
+
+def says_absence_and_more(text: str | None) -> bool:
+    """Whether an answer begins with NOT ADDRESSED, or has it in capitals, and is no absence by `says_absence`."""
+    if text is None or not _may_name_it(text) or says_absence(text):
+        return False
+    return _absence_in(text) is not None or CAPITALS.search(_unmarked(text)) is not None
+
+
+def without_absence(text: str) -> str | None:
+    """What follows NOT ADDRESSED where an answer begins with it as a statement of its own, or None.
+
+    Empty for an absence, whose reason is about the search and not from the handbook.
+    """
+    if says_absence(text):
+        return ""
+    said = _absence_in(text)
+    return said["rest"].strip() if said and any(mark in said["gap"] for mark in ".!:;\n-\u2013\u2014") else None
+
+
+def _absence_in(text: str) -> re.Match[str] | None:
+    return ABSENCE.match(_unmarked(text)) if _may_name_it(text) else None
+
+
+def _may_name_it(text: str) -> bool:
+    # For speed: a release has 100,000 answers, and few name it
+    return not text.isascii() or "addressed" in text.lower()
+
+
+def _unmarked(text: str) -> str:
+    """Text without tags, invisible characters and HTML's spellings of characters."""
+    return SOFT.sub("", unicodedata.normalize("NFKC", TAG.sub(" ", html.unescape(text))))
 
 
 def sql_list(words: Iterable[str]) -> str:
@@ -296,7 +378,9 @@ PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 @lru_cache(1024)
 def nearest(word: str, allowed: tuple[str, ...]) -> str:
     """` Did you mean 'x'?` for the allowed word closest to `word`, or an empty text when none is close."""
-    close = difflib.get_close_matches(word, allowed, n=1)
+    # What reads the same would only puzzle
+    others = [one for one in allowed if composed(one) != composed(word)]
+    close = difflib.get_close_matches(composed(word), others, n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 

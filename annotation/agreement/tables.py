@@ -131,7 +131,7 @@ RETEST_TABLE = TableSpec(
 
 def rater_name(rater: str) -> str:
     """A rater in words: `annotator_a` is annotator A."""
-    prefix, _, letter = rater.rpartition("_")
+    prefix, _, letter = rater.partition("_") if rater.startswith("annotator") else rater.rpartition("_")
     return f"{prefix} {letter.upper() if len(letter) == 1 else letter}" if prefix else RATER_NAMES.get(rater, rater)
 
 

@@ -31,6 +31,7 @@ from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, ROWS, prev
 from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
 from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING, read_strata
+from annotation.ratings.file_rows import RatingCounts
 from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, read_labels
 from annotation.ratings.long_format import LabelsFile
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
@@ -44,6 +45,7 @@ from audit.errors import AuditError
 from audit.exports.table_model import Table, with_population_column
 from audit.exports.text_writers import csv_text, markdown_rows
 from audit.formatting import escape_markdown
+from audit.people_tables import plain_name
 from audit.settings import Settings
 from audit.tables import TableSpec
 from audit.vocabulary import RULES_JUDGE as NAME
@@ -106,9 +108,9 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
     repeats = file.repeats if file else repeats_table(open_label_store(settings.studies_url), arguments.study)
     report = _report(ratings, None if repeats.empty else repeats, arguments.in_play.upper().replace(" ", ""))
     if arguments.format == "json":
-        return _print(report_json(report, source, compared))
+        return _print(report_json(report, source, compared, file.counts if file else None))
     if arguments.format == "md":
-        return _print(report_markdown(report, source, compared))
+        return _print(report_markdown(report, source, compared, file.counts if file else None))
     frame: pd.DataFrame = compared[1] if compared and arguments.table == COMPARISON else report.tables[arguments.table]
     listed = frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame
     has_intervals = any(column.endswith("low") for column in frame.columns)
@@ -155,7 +157,7 @@ def _comparator(
     frame = file.frame
     if arguments.release:
         return baseline_of_release(frame, arguments.release, settings.max_archive_bytes, settings.max_object_bytes)
-    column = arguments.against or (BASELINE if BASELINE in frame else None)
+    column = plain_name(arguments.against) if arguments.against else (BASELINE if BASELINE in frame else None)
     return Comparator(column, labels_in(frame, column, str(arguments.labels))) if column else None
 
 
@@ -167,21 +169,28 @@ def _print(table: str) -> int:
 # -- the report as text --------------------------------------------------------------------------------------------------
 
 
-def report_json(report: AgreementReport, source: str, baseline: NamedComparison | None = None) -> str:
+def report_json(
+    report: AgreementReport, source: str, baseline: NamedComparison | None = None, file: RatingCounts | None = None
+) -> str:
     """An object with source, counts, population (why there are no figures of it, or null) and the tables of the report.
 
-    What is undefined is null, with its note in the same row. `other` names the baseline; the comparison with it is in `beside`.
+    `file` has the ratings of a labels file, used and left out; it is missing for a study. What is undefined is null, with its
+    note in the same row. `other` names the baseline; the comparison with it is in `beside`.
     """
     tables = report.tables | ({} if baseline is None else {COMPARISON: baseline[1]})
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
-    about = {"source": source, "counts": report.counts, "population": report.population or None}
+    about: dict[str, object] = {"source": source, "counts": report.counts, "population": report.population or None}
     about |= {} if baseline is None else {"other": baseline[0]}
+    about |= {} if file is None else {"file": file.as_record()}
     return json.dumps({**about, **rows}, ensure_ascii=False, indent=1)
 
 
-def report_markdown(report: AgreementReport, source: str, baseline: NamedComparison | None = None) -> str:
+def report_markdown(
+    report: AgreementReport, source: str, baseline: NamedComparison | None = None, file: RatingCounts | None = None
+) -> str:
     """The report to read: each comparison with its figures, its confusion matrices and the judge's errors."""
-    sections = list(_sections(report, source))
+    title, *rest = _sections(report, source)
+    sections = [title, *(escape_markdown(sentence) for sentence in (file.sentences() if file else ())), *rest]
     if baseline is not None:
         name, comparison = baseline
         sections += [f"## The judge compared with a baseline: {escape_markdown(name)}", _table_text(BASELINE_TABLE, comparison)]

@@ -27,9 +27,9 @@ from annotation.theme_edits.record import (
 )
 from annotation.theme_edits.replay import apply_edits
 from audit.cli.conventions import FINDINGS, OK, add_json, add_run, note, print_result
-from audit.errors import describe_error
 from audit.exports.context import CurationPart
 from audit.exports.text_writers import csv_bytes
+from audit.people_tables import Source, read_bytes, text_of
 from audit.queries.themes import TOPIC_COUNTS, map_points, require_taxonomy, taxonomy_of
 from audit.release.taxonomy import Taxonomy, read_taxonomy, write_taxonomy
 from audit.settings import Settings
@@ -144,11 +144,9 @@ def replay(arguments: argparse.Namespace, settings: Settings) -> int:
 def _edits(arguments: argparse.Namespace, settings: Settings, store: LabelStore, run: Run) -> tuple[list[ThemeEdit], str]:
     """The edits to replay, and a short name of their source."""
     if arguments.edits:
-        try:
-            data = arguments.edits.read_bytes()
-            return edits_from_jsonl(data.decode("utf-8-sig")), hashlib.sha256(data).hexdigest()[:16]
-        except (OSError, UnicodeDecodeError) as error:
-            raise StudyError(f"{arguments.edits} cannot be read ({describe_error(error)}). Nothing was done.") from None
+        file = Source(str(arguments.edits), "Nothing was done.", StudyError)
+        data = read_bytes(arguments.edits, file, "theme edits")
+        return edits_from_jsonl(text_of(data, file, "theme edits")), hashlib.sha256(data).hexdigest()[:16]
     other = find_run(settings.store_dir, arguments.source) if arguments.source else run
     return list_edits(store, other.digest), other.key
 

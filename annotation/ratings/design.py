@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from audit.errors import AuditError, describe_error
+from annotation.ratings.file_rows import row_name
+from audit.errors import AuditError
+from audit.people_tables import Source, decimal_number, read_csv, visible
 from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
 
 Codes = npt.NDArray[np.intp]
@@ -20,12 +22,11 @@ MISSING = -1
 """The code of an item that a rater did not label."""
 UNSCORED = "unscored"
 """The stratum of pairs without a readable verdict."""
+STRATA_COLUMNS = ("stratum", "pairs")
 STRATA_FILE = (
     "Allowed: a comma-separated file with columns stratum and pairs, one line per stratum of the run, each with its number of "
     "pairs as an integer. Nothing was computed. Correct the file and run again."
 )
-FIRST_ROW = 2
-"""The row of the first item in a spreadsheet: under the column names."""
 WEIGHT_TOLERANCE = 1e-3
 """Weights are written with a few digits, so sums of them are off by a little."""
 
@@ -102,17 +103,18 @@ def read_strata(path: Path) -> dict[str, float]:
     Raises AuditError when the file cannot be read, lacks a column, names a stratum twice, or has a number of pairs that is not
     a positive integer.
     """
-    try:
-        # As text: pandas would read a stratum called NA as missing, and one called 01 as 1.
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
-        pairs = pd.to_numeric(frame["pairs"]).to_numpy(dtype=float)
-        names = frame["stratum"].str.strip()
-    except (OSError, EOFError, ValueError, KeyError) as error:
-        fault = f"column {error} is missing" if isinstance(error, KeyError) else describe_error(error)
-        raise AuditError(f"{path}: {fault}. {STRATA_FILE}") from None
-    if names.duplicated().any() or not len(names) or not (np.isfinite(pairs) & (pairs >= 1) & (pairs % 1 == 0)).all():
-        raise AuditError(f"{path}: a stratum appears twice, or its pairs are not an integer of at least 1. {STRATA_FILE}")
-    return dict(zip(names, pairs.tolist(), strict=True))
+    source = Source(str(path), STRATA_FILE)
+    table = read_csv(path, source, STRATA_COLUMNS.__contains__)
+    missing = [name for name in STRATA_COLUMNS if name not in table.columns]
+    if missing or not table.rows:
+        raise source.refusal("", f"column '{missing[0]}' is missing" if missing else "no stratum is listed", "")
+    pairs: dict[str, float] = {}
+    for row in table.rows:
+        name, number = visible(row.cells["stratum"]), decimal_number(visible(row.cells["pairs"]))
+        if name in pairs or not (np.isfinite(number) and number >= 1 and number % 1 == 0):
+            raise source.refusal(row.place, "a stratum appears twice, or its pairs are not an integer of at least 1", "")
+        pairs[name] = number
+    return pairs
 
 
 def design_from(frame: pd.DataFrame, judge: Codes, where: str, pairs: Mapping[str, float] | None = None) -> SampleDesign | None:
@@ -127,7 +129,7 @@ def design_from(frame: pd.DataFrame, judge: Codes, where: str, pairs: Mapping[st
         return _design_with_known_sizes(names, judge, pairs, where)
     if "design_weight" not in frame:
         return None
-    weights = pd.to_numeric(frame["design_weight"], errors="coerce").to_numpy(dtype=float)
+    weights = np.array([decimal_number(str(cell)) for cell in frame["design_weight"]], dtype=float)
     _check_weights(frame, weights, where)
     strata, stratum = np.unique(names, return_inverse=True)
     _check_equal_weights(strata, stratum, weights, where)
@@ -190,7 +192,7 @@ def _check_weights(frame: pd.DataFrame, weights: Floats, where: str) -> None:
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 1 - 1e-6)))
     if len(wrong):
         raise AuditError(
-            f"{where}, row {wrong[0] + FIRST_ROW}: design_weight must be a number of at least 1, not "
+            f"{where}, {row_name(frame, int(wrong[0]))}: design_weight must be a number of at least 1, not "
             f"'{frame['design_weight'].iloc[wrong[0]]}': the pairs in the item's stratum divided by the items sampled from it. "
             "Nothing was computed. Correct the cell, or delete the column to get the figures of the sample alone."
         )

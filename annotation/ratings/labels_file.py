@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from annotation.ratings.long_format import REPEAT_COLUMNS, LabelsFile, is_long, wide_labels
-from annotation.ratings.table import REQUIRED_COLUMNS
-from annotation.ratings.tool_exports import frame_of_columns, frame_of_records
-from audit.errors import AuditError, describe_error
+from annotation.ratings.file_rows import GOLD_COLUMNS, ROW, RatingCounts, labels_elsewhere
+from annotation.ratings.gold_rows import with_gold_column
+from annotation.ratings.long_format import (
+    ITEM,
+    LAST_RESORT,
+    NAMES,
+    OF_ITEM,
+    OF_RATER,
+    REPEAT_COLUMNS,
+    LabelsFile,
+    is_long,
+    wide_labels,
+)
+from annotation.ratings.table import ANNOTATOR, RATER_FIELDS, rater_columns, rater_key
+from annotation.ratings.tool_exports import ARGILLA_END, POTATO_SEPARATOR, LabelRows, rows_of_records, rows_of_table
+from audit.errors import AuditError
+from audit.people_tables import INVISIBLE, WHOLE_NUMBER, Source, alike, json_records, listed, read_csv, visible
+from audit.vocabulary import EMPTY_WORDS, plain
 
 LABELS_FILE_COLUMNS = """columns of a labels file with one row per item:
   item_id, annotator_a, annotator_b, judge       required; an empty cell means: not labelled, or no readable verdict
-  annotator_c ..., gold                          further annotators; the adjudicated label
+  annotator_c, annotator_lee ...                 further annotators: every column that begins with annotator
+  gold                                           the adjudicated label (also gold_label, gold_standard, ground_truth)
   significance_a, ..., judge_significance        low, medium or high
   design_weight, stratum                         pairs in the item's stratum divided by items sampled from it; the stratum's
                                                  name (default: the judge's label)
@@ -27,54 +43,83 @@ columns of a labels file with one row per item and annotator (long format), such
   item_id, annotator, label                      required; also by the names that other tools give them, such as user or choice
   significance, seconds, order                   of that rating
   judge, gold, design_weight, stratum, ...       as above, the same in all rows of an item
-Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are."""
+Exports of Label Studio (JSON, JSON-MIN, CSV), Argilla (JSON, CSV) and potato (CSV, TSV) are read as they are; of doccano and
+INCEpTION, tables or JSON Lines with an annotator in each row. Rows of an annotator called gold, ground_truth or CURATION_USER,
+and Label Studio's ground truth, are gold labels. Cells are separated by commas, semicolons or tabs; case and blanks of column
+names do not matter. Every rating of the file is used or counted with the reason why it is not."""
 """Help text of the command line on labels files."""
 
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
-TABS = (".tsv", ".tab")
 
 
 def read_labels(path: Path) -> LabelsFile:
     """A labels file with one row per item, whatever its format; see `ratings_from` and `wide_labels` for the columns.
 
-    Raises AuditError when the file does not exist, is not a table, or is in long format and cannot be turned without guessing.
+    Every rating of the file is used or counted with a reason in `counts`.
+
+    Raises AuditError when the file does not exist, is not a table, or could be read in two ways.
     """
+    where, source = str(path), Source(str(path), "Nothing was computed.")
     if path.suffix.lower() in JSON_ENDINGS:
-        frame = frame_of_records(_records(path), str(path))
+        read = rows_of_records(json_records(path, source), source)
     else:
-        frame = frame_of_columns(_table(path), str(path))
-    if is_long(frame):
-        return wide_labels(frame, str(path))
-    return LabelsFile(frame, (), pd.DataFrame(columns=REPEAT_COLUMNS))
+        read = rows_of_table(read_csv(path, source, is_label_column), source)
+    read = replace(read, frame=with_gold_column(read.frame, where))
+    file = wide_labels(read, where) if read.from_tool or is_long(read.frame) else _wide(read, where)
+    hints = tuple(_id_hints(read.frame, where))
+    _check_counts(file.counts, where)
+    return replace(file, notes=(*read.notes, *hints, *file.notes, *file.counts.sentences()))
 
 
-def _table(path: Path) -> pd.DataFrame:
-    separator = "\t" if path.suffix.lower() in TABS else ","
-    try:
-        # As text and none missing, so an id 007 stays 007; spreadsheets begin a file with a byte order mark.
-        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True)
-    except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+def is_label_column(name: str) -> bool:
+    """Whether a plain column name is one that labels files have; used to find the separator of a CSV file."""
+    aliases = (other for names in NAMES.values() for other in names)
+    known = (*OF_RATER, *OF_ITEM, *NAMES, *aliases, *LAST_RESORT.values(), *GOLD_COLUMNS)
+    return name in known or name.startswith((ANNOTATOR, *RATER_FIELDS)) or POTATO_SEPARATOR in name or ARGILLA_END in name
+
+
+def _wide(read: LabelRows, where: str) -> LabelsFile:
+    """A table that has one row per item already."""
+    frame = read.frame
+    raters = rater_columns(frame.columns)
+    own = {f"{prefix}_{rater_key(rater)}" for rater in raters for prefix in RATER_FIELDS}
+    own |= {f"{rater}_{name}" for rater in raters for name in RATER_FIELDS}
+    unused = [str(name) for name in frame if name not in (ITEM, ROW, *raters, *own, *OF_ITEM)]
+    rated = [cell for rater in raters for cell in frame[rater] if plain(visible(cell)) not in EMPTY_WORDS]
+    lost = labels_elsewhere(frame, unused)
+    counts = RatingCounts(len(rated) + lost.total(), len(rated), dict(lost), tuple(unused))
+    if ITEM in frame:
+        frame = frame.assign(**{ITEM: frame[ITEM].map(visible)})
+    return LabelsFile(frame, (), pd.DataFrame(columns=REPEAT_COLUMNS), counts)
+
+
+def _id_hints(frame: pd.DataFrame, where: str) -> Iterator[str]:
+    """What to know about the item ids. Raises AuditError for two ids that nobody can tell apart."""
+    column = next((name for name in (ITEM, *NAMES[ITEM], *LAST_RESORT.values()) if name in frame), None)
+    written = [] if column is None else list(map(str, frame[column]))
+    ids = list(map(visible, written))
+    for first, second in alike(dict.fromkeys(ids)):
+        if first.casefold() != second.casefold():
+            raise AuditError(
+                f"{where}, column {column}: '{first}' and '{second}' look alike, and may be one item or two: they differ in "
+                "blanks, invisible characters or .0 only. Nothing was computed. Write the id of an item in one way."
+            )
+        yield f"Item ids '{first}' and '{second}' differ in upper and lower case only; they are read as two items."
+    hidden = [new for old, new in zip(written, ids, strict=True) if old.strip(" \t\r\n") != new]
+    if hidden:
+        yield f"{len(hidden):,} item ids had invisible characters around them, which were removed ({listed(hidden)})."
+    inside = [name for name in dict.fromkeys(ids) if INVISIBLE.search(name)]
+    if inside:
+        yield f"{len(inside):,} item ids have invisible characters inside ({listed(inside)}); they match no id without them."
+    decimal = [name for name in dict.fromkeys(ids) if WHOLE_NUMBER.fullmatch(name)]
+    if decimal:
+        yield f"{len(decimal):,} item ids end in .0 ({listed(decimal)}), as programs write numbers; they match no id without it."
+
+
+def _check_counts(counts: RatingCounts, where: str) -> None:
+    """A rating that is neither used nor named is a fault of the reader, and no figure is better than a wrong one."""
+    if counts.in_file != counts.used + sum(counts.left_out.values()):
         raise AuditError(
-            f"{path}: cannot be read as a CSV table ({describe_error(error)}). Nothing was computed. "
-            f"Give a comma-separated file in UTF-8 whose first line names the columns {', '.join(REQUIRED_COLUMNS)}, or item_id, "
-            "annotator and label."
-        ) from None
-
-
-def _records(path: Path) -> list[object]:
-    """The records of a JSON file: a list, one object per line, or an object with a list for each column."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        parsed = (
-            json.loads(text) if path.suffix.lower() == ".json" else list(map(json.loads, filter(str.strip, text.splitlines())))
+            f"{where}: {counts.in_file:,} ratings are in the file, {counts.used:,} were read and "
+            f"{sum(counts.left_out.values()):,} are left out for a known reason. Nothing was computed. Please report this file."
         )
-    except (OSError, ValueError, RecursionError) as error:
-        raise AuditError(
-            f"{path}: cannot be read as JSON ({describe_error(error)}). Nothing was computed. Export the labels again."
-        ) from None
-    if isinstance(parsed, dict):
-        columns = parsed.values()
-        if all(isinstance(column, list) and len(column) == len(next(iter(columns))) for column in columns):
-            return [dict(zip(parsed, row, strict=True)) for row in zip(*columns, strict=True)]
-        raise AuditError(f"{path}: a list of records was expected. Nothing was computed. Export the labels again.")
-    return list(parsed)

@@ -6,6 +6,7 @@ names alone; whatever is ambiguous, repeated or unknown is refused with its row 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,8 +14,12 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from annotation.ratings.tool_exports import ROW
+from annotation.ratings.file_rows import ROW, RatingCounts, labels_elsewhere
+from annotation.ratings.gold_rows import GROUND_TRUTH, gold_apart
+from annotation.ratings.table import ANNOTATOR, rater_columns
+from annotation.ratings.tool_exports import GOLD_ROW, LabelRows
 from audit.errors import AuditError
+from audit.people_tables import alike, visible
 from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, nearest, plain
 
 ITEM, RATER, LABEL = "item_id", "annotator", "label"
@@ -23,7 +28,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     RATER: (
         "annotator_id", "user", "user_id", "username", "rater", "rater_id", "coder", "worker", "worker_id", "completed_by",
     ),
-    LABEL: ("choice", "category", "classification", "annotation", "value"),
+    LABEL: ("labels", "choice", "category", "classification", "annotation", "value"),
 }  # fmt: skip
 """Column of the long format -> other names that it may have."""
 LAST_RESORT = {ITEM: "id"}
@@ -35,6 +40,7 @@ OF_ITEM = (
     "handbook_a", "handbook_b", "baseline",
 )  # fmt: skip
 KIND, STUDY_ITEM, REPEAT = "kind", "study", "repeat"
+SEAT, REPEAT_OF = "seat", "repeat_of"
 REPEAT_COLUMNS = ["annotator", "item_id", "first", "second"]
 ONE_ROW = "Needed: one row for each item and annotator, with columns item_id, annotator and label."
 NOTHING = "Nothing was computed."
@@ -46,67 +52,94 @@ class LabelsFile:
 
     notes    what to know about how it was read, in sentences
     repeats  labels of items that an annotator rated twice, as `retest_agreement` takes them; no rows if there are none
+    counts   ratings in the file, used and left out
     """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     repeats: pd.DataFrame
+    counts: RatingCounts
 
 
 def is_long(frame: pd.DataFrame) -> bool:
     """Whether the columns are those of a row for each item and annotator."""
-    names = set(_plain_names(frame))
-    return "annotator_a" not in names and any(name in names for name in (RATER, *NAMES[RATER]))
+    others = [name for name in rater_columns(frame.columns) if name not in (RATER, *NAMES[RATER])]
+    return len(others) < 2 and any(name in frame for name in (RATER, *NAMES[RATER]))
 
 
-def wide_labels(frame: pd.DataFrame, where: str) -> LabelsFile:
-    """The labels in a frame in long format, every cell a text; ROW, where it has that column, names its rows in errors.
+def wide_labels(read: LabelRows, where: str) -> LabelsFile:
+    """The labels in a frame in long format, every cell a text.
 
     item_id, annotator, label     required, by one of the names in NAMES; without a label, that person did not rate the item
     significance, seconds, order  optional, of that rating (`position` of a study's own export is its order)
     judge, gold, design_weight, stratum, ...   optional, about the item: the same in all its rows
     kind, seat, repeat_of         of a study's own export: calibration items are left out, repeats are kept apart
 
+    Rows of gold labels (of an annotator called gold or CURATION_USER, or marked as ground truth) are no ratings.
+
     Raises AuditError, naming row and column, for a column that is missing or has two candidates, an unknown label, a second row
     of an item and annotator, a column about the item that differs between its rows, and where fewer than two people rated.
     """
-    rows = _with_standard_columns(frame, where)
+    rows = _with_standard_columns(read.frame, where)
     _check_cells(rows, where)
-    ratings, repeats, left_out = _by_kind(rows)
-    rater = "seat" if "seat" in ratings else RATER
+    own, gold, left_out = gold_apart(rows, where)
+    in_file = int((rows[LABEL] != "").sum()) + read.left_out.total()
+    left_out = read.left_out + left_out
+    ratings, repeats, kinds = _by_kind(own)
+    left_out += kinds
+    rater = SEAT if SEAT in ratings else RATER
     for column in dict.fromkeys((RATER, rater)):
         _check_duplicates(ratings, column, where)
-    raters = sorted(set(ratings.loc[ratings[LABEL] != "", rater]))
+    raters = _raters(ratings, rater, where)
+    wide = _item_rows(ratings, gold, where)
+    letters = dict(zip(raters, _letters(), strict=False))
+    for name, letter in letters.items():
+        rated = ratings[ratings[rater] == name].set_index(ITEM)
+        for column, shown in OF_RATER.items():
+            if column in rated:
+                wide[f"{shown}_{letter}"] = rated[column].reindex(wide.index).fillna("")
+    unused = _unused_columns(rows, where)
+    lost = labels_elsewhere(rows, unused)
+    labels = sum(int((wide[f"{ANNOTATOR}_{letter}"] != "").sum()) for letter in letters.values())
+    counts = RatingCounts(in_file + lost.total(), labels + len(repeats), dict(left_out + lost), tuple(unused))
+    people = "; ".join(f"{letter.upper()}: {_people(ratings, rater, name)}" for name, letter in letters.items())
+    about = f"{where} has one row per rating: {len(ratings):,} rows about {len(wide):,} items. Annotators: {people}."
+    return LabelsFile(wide.reset_index(), (about, *_skipped(read)), repeats, counts)
+
+
+def _skipped(read: LabelRows) -> list[str]:
+    return [f"Skipped {count:,} times: {what}." for what, count in read.skipped.items()]
+
+
+def _raters(rows: pd.DataFrame, rater: str, where: str) -> list[str]:
+    """Who gave labels, two at least; nobody twice under names that differ in case or blanks only."""
+    raters = sorted(set(rows.loc[rows[LABEL] != "", rater]))
+    for first, second in alike(raters):
+        raise AuditError(
+            f"{where}, column {rater}: '{first}' and '{second}' may be one annotator or two. {NOTHING} Write the name of one "
+            "annotator in one way, or give two annotators names that differ in more than case, blanks and .0."
+        )
     if len(raters) < 2:
         only = f"only '{raters[0]}' gave labels" if raters else "no row has a label"
         raise AuditError(f"{where}, column {rater}: {only}; agreement needs two annotators. {NOTHING} Add the other's rows.")
-    wide = _item_rows(ratings, where)
-    letters = dict(zip(raters, _letters(), strict=False))
-    for name, letter in letters.items():
-        own = ratings[ratings[rater] == name].set_index(ITEM)
-        for column, shown in OF_RATER.items():
-            if column in own:
-                wide[f"{shown}_{letter}"] = own[column].reindex(wide.index).fillna("")
-    people = "; ".join(f"{letter.upper()}: {_people(ratings, rater, name)}" for name, letter in letters.items())
-    read = f"{where} has one row per rating: {len(ratings):,} rows about {len(wide):,} items. Annotators: {people}."
-    return LabelsFile(wide.reset_index(), (read, *left_out), repeats)
+    return raters
+
+
+def _unused_columns(rows: pd.DataFrame, where: str) -> list[str]:
+    """The columns that were not read. Raises AuditError for a column of labels that begins with `annotator`."""
+    read = {ITEM, RATER, *OF_RATER, *OF_ITEM, KIND, SEAT, REPEAT_OF, ROW, GOLD_ROW, GROUND_TRUTH}
+    unused = [str(name) for name in rows if name not in read]
+    for name in labels_elsewhere(rows, [name for name in unused if name.startswith(ANNOTATOR)]):
+        raise AuditError(f"{where}, row 1: {name.replace('is not', 'cannot be')} in a table with a row per rating. {NOTHING}")
+    return unused
 
 
 def _with_standard_columns(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     """The frame with the column names of the long format; all cells are stripped texts."""
-    frame = frame.set_axis(_plain_names(frame), axis="columns")
-    repeated = [name for name in frame if (frame.columns == name).sum() > 1]
-    if repeated:
-        raise AuditError(f"{where}, row 1: column '{repeated[0]}' appears twice. {NOTHING} Rename one of them.")
     chosen = {_column_of(frame, name, where): name for name in NAMES}
     # Another column that already has the name would be a second candidate, which `_column_of` refuses.
     named = frame.rename(columns=chosen).rename(columns={"position": "order"} if "order" not in frame else {})
-    texts = pd.DataFrame({name: named[name].astype("object").fillna("").astype(str).str.strip() for name in named})
-    return texts if ROW in texts else texts.assign(**{ROW: [f"row {number + 2}" for number in range(len(texts))]})
-
-
-def _plain_names(frame: pd.DataFrame) -> list[str]:
-    return [str(name).strip().lower().replace(" ", "_") for name in frame.columns]
+    return named.map(visible)
 
 
 def _column_of(frame: pd.DataFrame, name: str, where: str) -> str:
@@ -116,7 +149,7 @@ def _column_of(frame: pd.DataFrame, name: str, where: str) -> str:
     candidates = [other for other in NAMES[name] if other in frame] or ([last] if last in frame else [])
     if len(candidates) == 1:
         return str(candidates[0])
-    columns = ", ".join(str(column) for column in frame if column != ROW)
+    columns = ", ".join(str(column) for column in frame if column not in (ROW, GOLD_ROW))
     fault = (
         f"columns {' and '.join(map(str, candidates))} could both be the {name}" if candidates else f"column '{name}' is missing"
     )
@@ -136,7 +169,8 @@ def _check_cells(rows: pd.DataFrame, where: str) -> None:
             raise AuditError(f"{where}, {rows.loc[wrong, ROW].iloc[0]}, column {column}: it {fault}. {ONE_ROW} {NOTHING}")
     if not known.all():
         row = rows[~known].iloc[0]
-        hint = nearest(row[LABEL].upper(), tuple(map(str, LABELS)))
+        several = " It has several answers, and one is allowed." if row[LABEL].startswith("[") else ""
+        hint = several or nearest(row[LABEL].upper(), tuple(map(str, LABELS)))
         raise AuditError(
             f"{where}, {row[ROW]}, column {LABEL}: '{row[LABEL][:40]}' (item '{row[ITEM]}') is not in the vocabulary.{hint} "
             f"Allowed: {', '.join(LABELS)}, or an empty cell. {NOTHING} Correct the cell and run again."
@@ -156,29 +190,34 @@ def _check_duplicates(rows: pd.DataFrame, rater: str, where: str) -> None:
         )
 
 
-def _by_kind(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """The rows of study items; the labels of repeats; and how many rows of each kind enter no figure of the sample."""
+def _by_kind(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, Counter[str]]:
+    """The rows of study items; the labels of repeats; and why ratings enter no figure of the sample."""
     none = pd.DataFrame(columns=REPEAT_COLUMNS)
     if KIND not in rows or not (rows[KIND] == STUDY_ITEM).any():
-        return rows, none, []
-    others = rows.loc[rows[KIND] != STUDY_ITEM, KIND].value_counts(sort=False)
-    notes = [f"Left out: {', '.join(f'{n:,} rows of kind {kind}' for kind, n in others.items())}."] if len(others) else []
+        return rows, none, Counter()
+    rated = rows[rows[LABEL] != ""]
+    left_out = Counter(f"of kind {kind or '(empty)'}" for kind in rated.loc[rated[KIND] != STUDY_ITEM, KIND])
     study = rows[rows[KIND] == STUDY_ITEM]
-    if "repeat_of" not in rows:
-        return study, none, notes
-    repeats = rows[(rows[KIND] == REPEAT) & (rows[LABEL] != "")]
-    both = repeats.merge(study[study[LABEL] != ""], left_on=["repeat_of", RATER], right_on=[ITEM, RATER], suffixes=("_again", ""))
+    if REPEAT_OF not in rows:
+        return study, none, left_out
+    repeats, first = rated[rated[KIND] == REPEAT], rated[rated[KIND] == STUDY_ITEM]
+    both = repeats.merge(first, left_on=[REPEAT_OF, RATER], right_on=[ITEM, RATER], suffixes=("_again", ""))
     columns = {"annotator": both[RATER], "item_id": both[ITEM], "first": both[LABEL], "second": both[f"{LABEL}_again"]}
     codes = {spelling: term.value for spelling, term in LABEL_SPELLINGS.items()}
     labels = pd.DataFrame(columns)
-    return study, labels.assign(**{side: labels[side].map(plain).map(codes) for side in ("first", "second")}), notes
+    # A repeat is used with the first rating of its item; one without it stays among what is left out
+    left_out[f"of kind {REPEAT}"] -= len(both)
+    return study, labels.assign(**{side: labels[side].map(plain).map(codes) for side in ("first", "second")}), +left_out
 
 
-def _item_rows(rows: pd.DataFrame, where: str) -> pd.DataFrame:
-    """One row per item with what its rows say about it, in the order in which items appear first."""
-    columns = [name for name in OF_ITEM if name in rows]
+def _item_rows(rows: pd.DataFrame, gold: pd.DataFrame, where: str) -> pd.DataFrame:
+    """One row per item with what its rows say about it, in the order in which items appear first.
+
+    gold  the gold labels by item, from rows of their own
+    """
+    columns = [name for name in (ROW, *OF_ITEM) if name in rows]
     first = rows.drop_duplicates(ITEM).set_index(ITEM)[columns]
-    for name in columns:
+    for name in columns[1:]:
         differing = rows[rows[name] != rows[ITEM].map(first[name])]
         if len(differing):
             row = differing.iloc[0]
@@ -186,7 +225,10 @@ def _item_rows(rows: pd.DataFrame, where: str) -> pd.DataFrame:
                 f"{where}, {row[ROW]}, column {name}: '{row[name][:40]}' for item '{row[ITEM]}', whose first row has "
                 f"'{first.loc[row[ITEM], name][:40]}'. Allowed: one value per item. {NOTHING} Correct the cell."
             )
-    return first if "judge" in first else first.assign(judge="")
+    first = first if "judge" in first else first.assign(judge="")
+    if len(gold):
+        first = first.assign(**{str(name): gold[name].reindex(first.index).fillna("") for name in gold})
+    return first
 
 
 def _people(rows: pd.DataFrame, rater: str, name: str) -> str:

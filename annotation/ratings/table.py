@@ -6,16 +6,18 @@ Everything after this module works on codes: a label is its index in the declare
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.ratings.design import FIRST_ROW, MISSING, Codes, Floats, SampleDesign, design_from
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, design_from
+from annotation.ratings.file_rows import ROW, row_name
 from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
+from audit.people_tables import decimal_number, visible
 from audit.vocabulary import (
     EMPTY_WORDS,
     LABEL_SPELLINGS,
@@ -29,7 +31,11 @@ from audit.vocabulary import (
 Texts = npt.NDArray[np.object_]
 JUDGE, GOLD = "judge", "gold"
 REQUIRED_COLUMNS = ("item_id", "annotator_a", "annotator_b", JUDGE)
-ANNOTATOR = re.compile(r"annotator_[a-z0-9]+")
+ANNOTATOR = "annotator"
+"""How the name of every rater's column begins."""
+SHORT_RATER = re.compile(r"annotator_?[a-z0-9]{1,2}")
+RATER_FIELDS = ("significance", "seconds", "order")
+NOT_A_RATER = " If it is not a rater's column, rename it so that it does not begin with 'annotator'."
 Vocabulary = tuple[Sequence[str], Mapping[str, str]]
 """Terms in order, and their spellings."""
 LABEL_VOCABULARY: Vocabulary = (LABELS, LABEL_SPELLINGS)
@@ -70,7 +76,7 @@ def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:
     """
     if column not in frame:
         raise AuditError(
-            f"{where}: column '{column}' is missing; the columns are {', '.join(map(str, frame.columns))}. "
+            f"{where}: column '{column}' is missing; the columns are {', '.join(str(name) for name in frame if name != ROW)}. "
             "Nothing was computed. Name a column that contains labels."
         )
     return _term_codes(frame, column, frame["item_id"].to_numpy(dtype=object), LABEL_VOCABULARY, where)
@@ -82,7 +88,8 @@ def ratings_from(
     """The labels in a frame, checked.
 
     item_id                       unique
-    annotator_a, annotator_b, ... one column per human rater, two at least; a label in any spelling of the vocabulary, or empty
+    annotator_a, annotator_b, ... one column per human rater, two at least: every column that begins so; a label in any
+                                  spelling of the vocabulary, or empty
     judge                         the judge's label; empty where its reply was unparseable
     gold                          optional: the adjudicated label
     significance_a, ..., judge_significance, significance_gold   optional: low, medium, high or empty
@@ -96,10 +103,11 @@ def ratings_from(
     """
     _check_columns(frame, where)
     items = frame["item_id"].astype(str).str.strip().to_numpy(dtype=object)
-    _check_items(items, where)
-    annotators = list(filter(ANNOTATOR.fullmatch, map(str, frame.columns)))
+    _check_items(frame, items, where)
+    annotators = rater_columns(frame.columns)
     raters = [*annotators, JUDGE, *([GOLD] if GOLD in frame else [])]
     vocabulary = LABEL_VOCABULARY if scheme is PAIRS else (scheme.words, scheme.spellings)
+    _check_number_columns(frame, raters, where)
     labels = {rater: _term_codes(frame, rater, items, vocabulary, where) for rater in raters}
     # A rater without a significance column is absent, not MISSING throughout, so no figure expects one.
     graded = {rater: column for rater in raters if (column := _significance_column(frame, rater))}
@@ -109,14 +117,32 @@ def ratings_from(
     return Ratings(items, labels, significance, design, seconds, order, scheme)
 
 
+def rater_columns(names: Iterable[object]) -> list[str]:
+    """The columns of human raters: all that begin with `annotator`, but not those about another rater's ratings."""
+    begin = [name for name in map(str, names) if name.startswith(ANNOTATOR)]
+    about = {f"{rater}_{name}" for rater in begin for name in RATER_FIELDS}
+    return [name for name in begin if name not in about]
+
+
+def rater_key(rater: str) -> str:
+    """What is behind `annotator` in the name of a rater's column; other columns about that rater end in it."""
+    return rater.removeprefix(ANNOTATOR).strip("_")
+
+
 def _check_columns(frame: pd.DataFrame, where: str) -> None:
-    missing = [column for column in REQUIRED_COLUMNS if column not in frame]
+    raters = rater_columns(frame.columns)
+    others = [name for name in ("annotator_a", "annotator_b") if name not in raters][: max(0, 2 - len(raters))]
+    missing = [name for name in REQUIRED_COLUMNS if name in others or (name not in frame and not name.startswith(ANNOTATOR))]
     if missing:
+        names = ", ".join(str(name) for name in frame.columns if name != ROW) or "none"
         raise AuditError(
             f"{where}: column{'s' if len(missing) > 1 else ''} {', '.join(missing)} "
-            f"{'are' if len(missing) > 1 else 'is'} missing; the columns are {', '.join(map(str, frame.columns)) or 'none'}. "
+            f"{'are' if len(missing) > 1 else 'is'} missing; the columns are {names}. "
             f"Needed: {', '.join(REQUIRED_COLUMNS)}. Nothing was computed. Add what is missing to the first line and run again."
         )
+    keys = [rater_key(rater) for rater in raters]
+    if twice := next((raters[index] for index, key in enumerate(keys) if key in keys[:index]), None):
+        raise AuditError(f"{where}: two columns are of the rater '{rater_key(twice)}'. Nothing was computed. Rename one of them.")
     if frame.empty:
         raise AuditError(
             f"{where}: the table has column names and no rows. Needed: one row per item. Nothing was computed. "
@@ -124,11 +150,11 @@ def _check_columns(frame: pd.DataFrame, where: str) -> None:
         )
 
 
-def _check_items(items: Texts, where: str) -> None:
+def _check_items(frame: pd.DataFrame, items: Texts, where: str) -> None:
     empty, repeated = np.flatnonzero(items == ""), np.flatnonzero(pd.Series(items).duplicated())
     if not len(empty) and not len(repeated):
         return
-    fault = f"row {empty[0] + FIRST_ROW} has no item_id" if len(empty) else f"item '{items[repeated[0]]}' has two rows"
+    fault = f"{row_name(frame, empty[0])} has no item_id" if len(empty) else f"item '{items[repeated[0]]}' has two rows"
     raise AuditError(
         f"{where}: {fault}. Needed: one row per item, with its own item_id. Nothing was computed. Correct the rows and run again."
     )
@@ -144,13 +170,27 @@ def _term_codes(frame: pd.DataFrame, column: str, items: Texts, vocabulary: Voca
     unknown = np.flatnonzero(codes.isna())
     if len(unknown):
         row = int(unknown[0])
-        cell = f"{where}, row {row + FIRST_ROW} (item '{items[row]}'), {column}"
-        raise AuditError(_unknown_term(frame[column].iloc[row], cell, order))
+        cell = f"{where}, {row_name(frame, row)} (item '{items[row]}'), {column}"
+        rename = "" if not column.startswith(ANNOTATOR) or SHORT_RATER.fullmatch(column) else NOT_A_RATER
+        raise AuditError(_unknown_term(frame[column].iloc[row], cell, order) + rename)
     return np.asarray(codes, dtype=np.intp)
 
 
 def _cell_texts(frame: pd.DataFrame, column: str) -> pd.Series:
-    return frame[column].astype("object").fillna("").astype(str).str.strip()
+    return frame[column].astype("object").fillna("").astype(str).map(visible)
+
+
+def _check_number_columns(frame: pd.DataFrame, raters: Sequence[str], where: str) -> None:
+    """Refuse a column of numbers among columns of words: `annotators` may count them, and 2 is also a spelling of a label."""
+    cells = {rater: [cell for cell in _cell_texts(frame, rater) if plain(cell) not in EMPTY_WORDS] for rater in raters}
+    numbers = [rater for rater, own in cells.items() if own and all(map(str.isdigit, own))]
+    words = any(not cell.isdigit() for own in cells.values() for cell in own)
+    unclear = [rater for rater in numbers if rater.startswith(ANNOTATOR) and not SHORT_RATER.fullmatch(rater)]
+    if unclear and words:
+        raise AuditError(
+            f"{where}: column {unclear[0]} has numbers only and other raters gave words, so it may count something. "
+            f"Nothing was computed. Write the labels as words.{NOT_A_RATER}"
+        )
 
 
 def _unknown_term(word: object, cell: str, order: Sequence[str]) -> str:
@@ -165,23 +205,24 @@ def _unknown_term(word: object, cell: str, order: Sequence[str]) -> str:
 
 
 def _significance_column(frame: pd.DataFrame, rater: str) -> str | None:
-    names = (f"significance_{rater.removeprefix('annotator_')}", f"{rater}_significance")
+    names = (f"significance_{rater_key(rater)}", f"{rater}_significance")
     return next((name for name in names if name in frame), None)
 
 
 def _annotator_numbers(frame: pd.DataFrame, prefix: str, annotators: Sequence[str], where: str) -> dict[str, Floats]:
     """Columns of times or positions, for the annotators who have one; NaN for an empty cell."""
-    columns = {annotator: f"{prefix}_{annotator.removeprefix('annotator_')}" for annotator in annotators}
-    return {rater: _number_column(frame, column, where) for rater, column in columns.items() if column in frame}
+    columns = {rater: (f"{prefix}_{rater_key(rater)}", f"{rater}_{prefix}") for rater in annotators}
+    found = {rater: next((name for name in names if name in frame), "") for rater, names in columns.items()}
+    return {rater: _number_column(frame, column, where) for rater, column in found.items() if column}
 
 
 def _number_column(frame: pd.DataFrame, column: str, where: str) -> Floats:
     texts = _cell_texts(frame, column)
-    numbers = pd.to_numeric(texts.where(texts != "", np.nan), errors="coerce").to_numpy(dtype=float)
+    numbers = np.array(list(map(decimal_number, texts)), dtype=float)
     wrong = np.flatnonzero((texts != "") & ~(np.isfinite(numbers) & (numbers >= 0)))
     if len(wrong):
         raise AuditError(
-            f"{where}, row {wrong[0] + FIRST_ROW}: {column} must be a number of at least 0 or empty, not "
+            f"{where}, {row_name(frame, int(wrong[0]))}: {column} must be a number of at least 0 or empty, not "
             f"'{frame[column].iloc[wrong[0]]}'. Nothing was computed. Correct the cell and run again."
         )
     return numbers

@@ -1,134 +1,245 @@
-"""Exports of annotation tools (Label Studio, Argilla, potato) as rows of item, annotator and label.
+"""Exports of annotation tools (Label Studio, Argilla, potato, doccano) as rows of item, annotator and label.
 
 Formats, by the names of their columns or keys:
     Label Studio  JSON: tasks with `annotations` (completed_by, result) and `data`; CSV and JSON-MIN are in long format already
-    Argilla       JSON: records with `responses` by question, nested, or flattened (`label.responses`, `label.responses.users`)
-    potato        CSV, TSV: user, instance_id, and a column `schema:::label` for each label, filled where it was chosen
+    Argilla       JSON: records with `responses`, by question or by user, or flattened (`label.responses`, `.responses.users`)
+    potato        CSV, TSV: user, instance_id, and a column `schema:::label` for each label, marked where it was chosen
+    doccano       JSON: records with `annotations` of a label and a user; with one `label` a record they are in long format
 """
 
 from __future__ import annotations
 
 import ast
-import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from audit.errors import AuditError
+from annotation.ratings.file_rows import ROW, frame_of
+from audit.people_tables import PeopleTable, RepeatedKey, Source, cell_of, plain_name, records_table, repeated_key, visible
+from audit.vocabulary import EMPTY_WORDS, plain
 
-ROW = "_row"
-"""The column that says where a row is in its file, in words."""
+GOLD_ROW = "::gold"
+"""The column that says `yes` where a row is the gold label of its item and not a rating."""
 LABEL, SIGNIFICANCE = "label", "significance"
 POTATO_SEPARATOR, ARGILLA_END = ":::", ".responses"
+UNMARKED = EMPTY_WORDS | {"false", "no", "0", "0.0"}
+ITEM_KEYS = ("item_id", "id", "instance_id", "task_id")
+ANSWER_KINDS = ("choices", "rating", "text", "number")
+NO_ANSWER, CANCELLED = "without an answer", "cancelled"
 NO_ANSWERS = ("draft", "discarded")
 Record = Mapping[str, Any]
 Answers = dict[str, str]
 """Question -> answer."""
 
 
-def frame_of_records(records: Sequence[Any], where: str) -> pd.DataFrame:
-    """JSON records as a frame with a row for each item and annotator; every cell a text, and ROW says which record it is.
+@dataclass
+class LabelRows:
+    """A labels file as a frame, every cell a text under its plain column name; ROW says where a row is in the file.
 
-    Raises AuditError for a record that is not an object, and for exports in which several questions could be the label.
+    from_tool  whether rows were made from the annotations of a tool's records, so there is one for each item and annotator
+    left_out   why annotations are no rows -> how many
+    skipped    parts of annotations that are no answers -> how many
+    notes      of the reader
     """
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, Mapping):
-            raise AuditError(f"{where}, record {number}: an object was expected. Nothing was computed. Export the labels again.")
-    rows = [
-        {ROW: f"record {number}"} | {name: cell_text(value) for name, value in row.items()}
-        for number, record in enumerate(records, start=1)
-        for row in _rows_of(record)
-    ]
-    return _with_label(pd.DataFrame(rows, dtype=object).fillna(""), where)
+
+    frame: pd.DataFrame
+    from_tool: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    notes: tuple[str, ...] = ()
 
 
-def frame_of_columns(frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """A CSV export of a tool as a frame with a row for each item and annotator; others are returned as they are."""
-    if any(str(name).endswith(ARGILLA_END) for name in frame):
-        records = [_with_lists(record) for record in _records_of(frame)]
-        rows = [{ROW: f"row {number}", **row} for number, record in enumerate(records, start=2) for row in _argilla_rows(record)]
-        return _with_label(pd.DataFrame(rows, dtype=object).fillna("").map(cell_text), where)
-    if any(POTATO_SEPARATOR in str(name) for name in frame):
-        return _potato_frame(frame, where)
-    return frame
+def rows_of_records(records: Sequence[tuple[str, Any]], source: Source) -> LabelRows:
+    """JSON records, each with its place, as rows.
+
+    Raises the source's error for a record that is not an object or has a key twice, for two answers of one annotation to one
+    question, and for exports in which several questions could be the label.
+    """
+    export = _Export(source)
+    rows = [(place, row) for place, record in records for row in export.rows(place, _checked(place, record, source))]
+    texts = [(place, {str(name): cell_of(value) for name, value in row.items()}) for place, row in rows]
+    frame = _with_label(frame_of(records_table(texts, source)), source)
+    decimal = next((row[key] for _, row in rows for key in ITEM_KEYS if isinstance(row.get(key), float)), None)
+    notes = () if decimal is None else (f"Item ids are numbers such as {decimal}; they are read as {cell_of(decimal)}.",)
+    return LabelRows(frame, export.from_tool, export.left_out, export.skipped, notes)
 
 
-def cell_text(value: object) -> str:
-    """A value of JSON as a cell; a list or an object as JSON, so it is no label by accident."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    if isinstance(value, list) and len(value) == 1:
-        return cell_text(value[0])
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else str(value)
+def rows_of_table(table: PeopleTable, source: Source) -> LabelRows:
+    """A CSV file as rows; exports of tools are recognised by their column names."""
+    if any(name.endswith(ARGILLA_END) for name in table.columns):
+        read = rows_of_records([(row.place, _with_lists(row.cells)) for row in table.rows], source)
+        read.notes = table.notes
+        return read
+    frame = frame_of(table)
+    if any(POTATO_SEPARATOR in name for name in table.columns):
+        return LabelRows(_potato_frame(frame, table.columns, source), from_tool=True, notes=table.notes)
+    return LabelRows(frame, notes=table.notes)
 
 
-def _rows_of(record: Record) -> Iterator[Record]:
-    if isinstance(record.get("annotations"), list):
-        yield from _label_studio_rows(record)
-    elif isinstance(record.get("responses"), Mapping):
-        yield from _nested_argilla_rows(record)
-    elif any(name.endswith(ARGILLA_END) for name in record):
-        yield from _argilla_rows(record)
-    else:
-        yield record
+def _checked(place: str, record: Any, source: Source) -> Record:
+    if not isinstance(record, Mapping):
+        raise source.refusal(place, "an object was expected", "Export the labels again.")
+    if (key := repeated_key(record)) is not None:
+        raise source.refusal(f"{place}{_item_words(record)}", f"the key '{key}' appears twice in one object", "Delete one.")
+    return record
 
 
-def _label_studio_rows(task: Record) -> Iterator[Record]:
-    data = task.get("data") if isinstance(task.get("data"), Mapping) else {}
-    item = {"item_id": task.get("id"), **{str(name): value for name, value in (data or {}).items()}}
-    for annotation in task["annotations"]:
-        if annotation.get("was_cancelled"):
-            continue
-        by = annotation.get("completed_by")
-        name = (by.get("email") or by.get("id")) if isinstance(by, Mapping) else by
-        answers = {part["from_name"]: _choice(part.get("value", {})) for part in annotation.get("result", [])}
-        yield {**item, "annotator": name, "seconds": annotation.get("lead_time"), **_questions(answers)}
+def _item_words(record: Record) -> str:
+    data = record.get("data")
+    places = (data, record) if isinstance(data, Mapping) else (record,)
+    name = next((place[key] for place in places for key in ITEM_KEYS if place.get(key) is not None), None)
+    # Of an item id that appears twice, neither can be told to be right
+    unknown = name is None or (isinstance(record, RepeatedKey) and record.key in ITEM_KEYS)
+    return "" if unknown else f" (item '{cell_of(name)[:40]}')"
 
 
-def _choice(value: Record) -> str:
-    return cell_text(next((value[kind] for kind in ("choices", "rating", "text") if kind in value), ""))
+@dataclass
+class _Export:
+    """The rows of records of any tool, and what was left out of them."""
+
+    source: Source
+    from_tool: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def rows(self, place: str, record: Record) -> Iterator[Record]:
+        """The rows of a record: one for each annotation of a tool's record, else the record itself."""
+        of_tool = (
+            self._annotations
+            if isinstance(record.get("annotations"), list)
+            else self._argilla
+            if isinstance(record.get("responses"), Mapping | list) or any(name.endswith(ARGILLA_END) for name in record)
+            else None
+        )
+        if of_tool is None:
+            yield record
+            return
+        self.from_tool = True
+        yield from of_tool(place, record)
+
+    # -- Label Studio and doccano ------------------------------------------------------------------------------------
+
+    def _annotations(self, place: str, record: Record) -> Iterator[Record]:
+        data = record.get("data")
+        own = data if isinstance(data, Mapping) else {}
+        item = {"item_id": record.get("id"), **{plain_name(str(name)): value for name, value in own.items()}}
+        for annotation in record["annotations"]:
+            if annotation is None:
+                self.left_out[NO_ANSWER] += 1
+            elif not isinstance(annotation, Mapping):
+                raise self._refusal(place, record, "an annotation is not an object")
+            elif "result" not in annotation and "label" in annotation:
+                yield {**item, **self._doccano_answer(place, record, annotation)}
+            elif annotation.get("was_cancelled"):
+                self.left_out[CANCELLED] += 1
+            elif answers := self._answers(place, record, annotation):
+                gold = "yes" if annotation.get("ground_truth") is True else ""
+                by = _person(annotation.get("completed_by"))
+                yield {**item, "annotator": by, "seconds": annotation.get("lead_time"), GOLD_ROW: gold, **_questions(answers)}
+            else:
+                self.left_out[NO_ANSWER] += 1
+
+    def _answers(self, place: str, record: Record, annotation: Record) -> Answers:
+        answers: Answers = {}
+        results = annotation.get("result") or []
+        if not isinstance(results, list):
+            raise self._refusal(place, record, "the result of an annotation is not a list")
+        for part in results:
+            question, value = (part.get("from_name"), part.get("value")) if isinstance(part, Mapping) else (None, None)
+            kinds = [kind for kind in ANSWER_KINDS if kind in value] if isinstance(value, Mapping) else []
+            if question is None or not isinstance(value, Mapping) or not kinds:
+                self.skipped["a result that answers no question, such as a relation, a marked text or an empty one"] += 1
+                continue
+            self._add(answers, str(question), cell_of(value[kinds[0]]), place, record, annotation.get("completed_by"))
+        return answers
+
+    def _doccano_answer(self, place: str, record: Record, annotation: Record) -> Record:
+        label = annotation["label"]
+        if isinstance(label, int | float) and not isinstance(label, bool):
+            fault = f"the label of an annotation is {label}, a number that only the project of the tool explains"
+            raise self._refusal(place, record, fault, "Export the labels as texts.")
+        return {"annotator": _person(annotation.get("user")), **_questions({LABEL: cell_of(label)})}
+
+    # -- Argilla -----------------------------------------------------------------------------------------------------
+
+    def _argilla(self, place: str, record: Record) -> Iterator[Record]:
+        by_user: dict[str, Answers] = {}
+        states: dict[str, str] = {}
+        for user, state, question, value in self._responses(place, record):
+            if state in NO_ANSWERS or not value:
+                states.setdefault(user, str(state) if state in NO_ANSWERS else NO_ANSWER)
+            else:
+                self._add(by_user.setdefault(user, {}), question, value, place, record, user)
+        self.left_out.update(state for user, state in states.items() if user not in by_user)
+        metadata = record.get("metadata")
+        own = metadata if isinstance(metadata, Mapping) else {}
+        item = {"item_id": record.get("id"), **{plain_name(str(name)): value for name, value in own.items()}}
+        yield from ({**item, "annotator": user, **_questions(answers)} for user, answers in by_user.items())
+
+    def _responses(self, place: str, record: Record) -> Iterator[tuple[str, object, str, str]]:
+        """(user, status, question, answer) of each response."""
+        responses = record.get("responses")
+        if isinstance(responses, Mapping):
+            for question, given in responses.items():
+                for response in self._objects(place, record, given):
+                    user, status = _person(response.get("user_id")), response.get("status")
+                    yield user, status, str(question), cell_of(response.get("value"))
+        elif isinstance(responses, list):
+            for response in self._objects(place, record, responses):
+                user, values = _person(response.get("user_id")), response.get("values")
+                for question, value in (values if isinstance(values, Mapping) else {"": None}).items():
+                    answer = value.get("value") if isinstance(value, Mapping) else value
+                    yield user, response.get("status"), str(question), cell_of(answer)
+        for name in [name for name in record if name.endswith(ARGILLA_END)]:
+            yield from self._flat_responses(place, record, name)
+
+    def _flat_responses(self, place: str, record: Record, name: str) -> Iterator[tuple[str, object, str, str]]:
+        values, users = _as_list(record[name]), _as_list(record.get(f"{name}.users"))
+        states = _as_list(record.get(f"{name}.status")) or [""] * len(values)
+        if not len(values) == len(users) == len(states):
+            fault = f"{name} has {len(values):,} answers, {len(users):,} users and {len(states):,} states"
+            raise self._refusal(place, record, fault, "Export the records again, with the users of the responses.")
+        for value, user, state in zip(values, users, states, strict=True):
+            yield _person(user), state, name.removesuffix(ARGILLA_END), cell_of(value)
+
+    # -- shared ------------------------------------------------------------------------------------------------------
+
+    def _objects(self, place: str, record: Record, values: object) -> list[Record]:
+        if isinstance(values, list) and all(isinstance(value, Mapping) for value in values):
+            return values
+        raise self._refusal(place, record, "its responses are not a list of objects")
+
+    def _add(self, answers: Answers, question: str, answer: str, place: str, record: Record, by: object) -> None:
+        if question in answers:
+            fault = f"'{_person(by)}' answers the question '{question}' twice, with '{answers[question]}' and '{answer}'"
+            raise self._refusal(place, record, fault, "Allowed: one answer for each item and annotator. Delete the other.")
+        answers[question] = answer
+
+    def _refusal(self, place: str, record: Record, fault: str, advice: str = "Export the labels again.") -> Exception:
+        return self.source.refusal(f"{place}{_item_words(record)}", fault, advice)
 
 
-def _nested_argilla_rows(record: Record) -> Iterator[Record]:
-    by_user: dict[str, Answers] = {}
-    for question, responses in record["responses"].items():
-        for response in responses:
-            if response.get("status") not in NO_ANSWERS:
-                by_user.setdefault(cell_text(response.get("user_id")), {})[question] = cell_text(response.get("value"))
-    yield from _argilla_answers(record, by_user)
+def _person(value: object) -> str:
+    by = (value.get("email") or value.get("id")) if isinstance(value, Mapping) else value
+    return cell_of(by)
 
 
-def _argilla_rows(record: Record) -> Iterator[Record]:
-    by_user: dict[str, Answers] = {}
-    for name in [name for name in record if name.endswith(ARGILLA_END)]:
-        values, users = record[name] or [], record.get(f"{name}.users") or []
-        states = record.get(f"{name}.status") or [""] * len(values)
-        for value, user, state in zip(values, users, states, strict=False):
-            if state not in NO_ANSWERS:
-                by_user.setdefault(cell_text(user), {})[name.removesuffix(ARGILLA_END)] = cell_text(value)
-    yield from _argilla_answers(record, by_user)
-
-
-def _argilla_answers(record: Record, by_user: Mapping[str, Answers]) -> Iterator[Record]:
-    metadata = record.get("metadata")
-    item = {"item_id": record.get("id"), **(metadata if isinstance(metadata, Mapping) else {})}
-    yield from ({**item, "annotator": user, **_questions(answers)} for user, answers in by_user.items())
-
-
-def _records_of(frame: pd.DataFrame) -> list[dict[str, object]]:
-    return [{str(name): value for name, value in record.items()} for record in frame.to_dict("records")]
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [] if value in (None, "") else [value]
 
 
 def _with_lists(record: Record) -> dict[str, object]:
     """A row of a CSV file, in which Argilla's lists are texts such as "['ABSENT', 'DIVERGENT']"."""
-    return {str(name): _list_of(value) if ARGILLA_END in str(name) else value for name, value in record.items()}
+    return {name: _list_of(value) if ARGILLA_END in name else value for name, value in record.items()}
 
 
-def _list_of(text: object) -> list[object]:
+def _list_of(text: str) -> list[object]:
     try:
-        value = ast.literal_eval(str(text))
-    except (ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return [text] if text else []
     return list(value) if isinstance(value, list | tuple) else [value]
 
@@ -138,43 +249,49 @@ def _questions(answers: Mapping[str, str]) -> Answers:
     return {f"{POTATO_SEPARATOR}{question}": answer for question, answer in answers.items()}
 
 
-def _with_label(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+def _with_label(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
     """The frame with the answers to the question about the label in the column `label`."""
-    names = [str(name) for name in frame]
-    questions = [name.removeprefix(POTATO_SEPARATOR) for name in names if name.startswith(POTATO_SEPARATOR)]
+    questions = [name.removeprefix(POTATO_SEPARATOR) for name in map(str, frame) if name.startswith(POTATO_SEPARATOR)]
     if not questions:
         return frame
-    columns = {LABEL: _question(questions, where), SIGNIFICANCE: next((q for q in questions if SIGNIFICANCE in q.lower()), "")}
+    columns = {LABEL: _question(questions, source), SIGNIFICANCE: _significance_question(questions, source)}
     renamed = {f"{POTATO_SEPARATOR}{question}": name for name, question in columns.items() if question}
     # What the item's own data call `label` is not what an annotator chose.
     return frame.drop(columns=[name for name in renamed.values() if name in frame]).rename(columns=renamed)
 
 
-def _question(questions: Iterable[str], where: str) -> str:
-    others = [question for question in questions if SIGNIFICANCE not in question.lower()]
+def _question(questions: Iterable[str], source: Source) -> str:
+    others = [question for question in questions if SIGNIFICANCE not in question]
     if LABEL in others or len(others) == 1:
         return LABEL if LABEL in others else others[0]
-    raise AuditError(
-        f"{where}: several questions could be the label ({', '.join(others) or 'none'}). Allowed: one question, or one called "
-        f"'{LABEL}', and besides one whose name contains '{SIGNIFICANCE}'. Nothing was computed. Export that question alone."
-    )
+    fault = f"several questions could be the label ({', '.join(others) or 'none'})"
+    advice = f"Allowed: one question, or one called '{LABEL}', and besides one whose name contains '{SIGNIFICANCE}'."
+    raise source.refusal("", fault, f"{advice} Export that question alone.")
 
 
-def _potato_frame(frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    options = [str(name).partition(POTATO_SEPARATOR) for name in frame if POTATO_SEPARATOR in str(name)]
-    schemas = list(dict.fromkeys(schema for schema, _, _ in options))
-    others = frame.drop(columns=["".join(option) for option in options])
-    for schema in schemas:
-        own = {"".join(option): option[2] for option in options if option[0] == schema}
-        chosen = [_chosen(row, own, f"{where}, row {number + 2}") for number, row in enumerate(_records_of(frame))]
-        others[f"{POTATO_SEPARATOR}{schema}"] = chosen
-    return _with_label(others, where)
+def _significance_question(questions: Iterable[str], source: Source) -> str:
+    found = [question for question in questions if SIGNIFICANCE in question]
+    if len(found) > 1 and SIGNIFICANCE not in found:
+        raise source.refusal("", f"several questions could be the significance ({', '.join(found)})", "Export one of them.")
+    return SIGNIFICANCE if SIGNIFICANCE in found else "".join(found)
 
 
-def _chosen(row: Record, options: Mapping[str, str], where: str) -> str:
-    marked = [option for column, option in options.items() if str(row[column]).strip().lower() not in ("", "false")]
-    if len(marked) > 1:
-        raise AuditError(
-            f"{where}: {' and '.join(marked)} are both chosen. Allowed: one label. Nothing was computed. Correct the row."
-        )
-    return marked[0] if marked else ""
+def _potato_frame(frame: pd.DataFrame, written: Mapping[str, str], source: Source) -> pd.DataFrame:
+    options = [name for name in map(str, frame) if POTATO_SEPARATOR in name]
+    others = frame.drop(columns=options)
+    for schema in dict.fromkeys(name.partition(POTATO_SEPARATOR)[0] for name in options):
+        own = {name: written[name].partition(POTATO_SEPARATOR)[2] for name in options if name.partition(":::")[0] == schema}
+        rows = ({str(name): cell for name, cell in row.items()} for row in frame.to_dict("records"))
+        others[f"{POTATO_SEPARATOR}{schema}"] = [_chosen(row, own, source) for row in rows]
+    return _with_label(others, source)
+
+
+def _chosen(row: Mapping[str, str], options: Mapping[str, str], source: Source) -> str:
+    marks = {option: visible(row[name]) for name, option in options.items() if plain(visible(row[name])) not in UNMARKED}
+    if len(marks) > 1:
+        raise source.refusal(row[ROW], f"{' and '.join(marks)} are both chosen", "Allowed: one label. Correct the row.")
+    for option, mark in marks.items():
+        others = {plain(other) for other in options.values() if other != option}
+        if plain(mark) in others and not mark.isdigit():
+            raise source.refusal(row[ROW], f"'{mark}' is in the column of {option}", "Correct the row.")
+    return next(iter(marks), "")

@@ -11,11 +11,8 @@ import pandas as pd
 
 from audit.tables import Column, TableSpec
 from audit.text.blinding import HIDDEN_CONTACT, HIDDEN_NAME, HIDDEN_SOURCE, Masker
-from audit.vocabulary import NOT_ADDRESSED
+from audit.vocabulary import NOT_ADDRESSED, NOTHING_SAID, without_absence
 
-NOTHING_SAID = "This text does not say anything about this question."
-"""In place of a generator's "NOT ADDRESSED: This handbook does not ...", which reads unlike any handbook."""
-BOILERPLATE = re.compile(rf"\s*{NOT_ADDRESSED}\b[\s:.,;\-–—]*(?:[^.!?]|[.!?](?!\s|$))*[.!?]?\s*", re.IGNORECASE)
 LAST_CREDIT = re.compile(rf"(?:\s*{re.escape(HIDDEN_SOURCE)})+\s*$")
 KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
 MARKER = re.compile("|".join(map(re.escape, KINDS)))
@@ -72,13 +69,14 @@ class MaskingPreview:
 def blind_answer(answer: str | None, masker: Masker) -> str:
     """An answer as annotators read it: masked, and in neutral words where a generator said that nothing is addressed.
 
-    What follows the first sentence of such an answer is kept. A missing text is an absent answer. A credit at the end is left
+    What follows these words is kept, unless it is their reason. A missing text is an absent answer. A credit at the end is left
     out, not marked: where only one institution has such lines, the mark would tell its answers from the others.
     """
     if not (answer or "").strip():
         return NOTHING_SAID
-    opening = BOILERPLATE.match(str(answer))
-    text = str(answer) if opening is None else f"{NOTHING_SAID} {str(answer)[opening.end() :]}".strip()
+    text = str(answer)
+    more = without_absence(text)
+    text = text if more is None else f"{NOTHING_SAID} {more}".strip()
     masked = masker.mask(text)
     return LAST_CREDIT.sub("", masked) or masked
 
@@ -97,7 +95,7 @@ def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str
         own = [part for text in texts for part in masker.replaced(text or "")]
         places.update(own)
         items.update(set(own))
-        not_addressed += sum(not (text or "").strip() or BOILERPLATE.match(str(text)) is not None for text in texts)
+        not_addressed += sum(without_absence(text or "") is not None for text in texts)
     rows = [(KINDS[marker], " ".join(text.split()), n, items[marker, text]) for (marker, text), n in places.most_common()]
     frame = pd.DataFrame(rows, columns=[column.name for column in MASKED_TABLE.columns])
     return MaskingPreview(frame, not_addressed, dict(organisations.most_common()))

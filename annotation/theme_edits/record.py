@@ -20,6 +20,7 @@ from annotation.studies.accounts import Account, Role
 from annotation.theme_edits.edits import EditKind, ThemeChange, ThemeEdit, describe_change, undos_by_edit
 from annotation.theme_edits.replay import CuratedTaxonomy, EditConflict, check_change, current_names
 from audit.exports.context import CurationPart
+from audit.people_tables import strict_json, text_lines
 from audit.release.taxonomy import Taxonomy
 from audit.release.values import clean_json
 
@@ -177,17 +178,18 @@ def edits_from_jsonl(text: str) -> list[ThemeEdit]:
 
     Raises StudyError, naming the line, when one is not a theme edit.
     """
-    return [_edit_from_line(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [_edit_from_line(line, number) for number, line in text_lines(text)]
 
 
 def _edit_from_line(line: str, number: int) -> ThemeEdit:
     try:
-        record = json.loads(clean_json(line)[0])
+        record = strict_json(clean_json(line)[0])
         change = ThemeChange.from_body(record["kind"], record["change"], record.get("undoes"))
         return ThemeEdit(int(record["act"]), change, record["author"], record["made_at"], record["reason"], record["taxonomy"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError) as error:
+        reason = f" ({error})" if type(error) is ValueError else ""
         raise StudyError(
-            f"Line {number} is not a theme edit. Nothing was done. "
+            f"Line {number} is not a theme edit{reason}. Nothing was done. "
             "Use a file that was written by: audit themes history --out FILE.jsonl"
         ) from None
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import FAINT, INK, clipped, html, percent, styled
+from audit.charts.names import axis_of_names, clipped_names
+from audit.charts.style import FAINT, INK, html, percent, styled
 from audit.charts.transitions import CHANGED_COLOUR, SAME_COLOUR
+from audit.stats.intervals import Floats
 
 TOTAL = "total"
 ROW_HEIGHT = 46
@@ -23,30 +28,32 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
     Cells on the diagonal are of one colour and framed, others of another; a cell is the darker, the larger its share of its row.
     The `customdata` of a cell is its two labels, separated by a tab; a total's is empty.
     """
-    totals = counts.copy()
-    totals[TOTAL] = totals.sum(axis=1)
-    totals.loc[TOTAL] = totals.sum(axis=0)
-    cells = [_cell(totals, row, column, words, (rows, columns), unit) for row in totals.index for column in totals.columns]
+    labels = list(map(str, counts.index))
+    heads = [html(words.get(label, label)) for label in labels]
+    totals = np.pad(counts.to_numpy(dtype=float), (0, 1))
+    totals[:, -1], totals[-1] = totals.sum(axis=1), totals.sum(axis=0)
+    totals[-1, -1] = totals[:-1, -1].sum()
+    places = [(row, column) for row in range(len(totals)) for column in range(len(totals))]
+    cells = [_cell(totals, *place, labels, heads, (rows, columns), unit) for place in places]
     figure = go.Figure([_click_targets(cells)])
     figure.update_layout(shapes=[cell["shape"] for cell in cells if cell["shape"]])
-    heads = [words.get(str(label), str(label)) for label in totals.index]
-    return _with_axes(figure, heads, rows, columns)
+    return _with_axes(figure, [*heads, TOTAL], *clipped_names([rows, columns]))
 
 
 def _cell(
-    totals: pd.DataFrame, row: str, column: str, words: dict[str, str], raters: tuple[str, str], unit: str
+    totals: Floats, y: int, x: int, labels: Sequence[str], heads: Sequence[str], raters: tuple[str, str], unit: str
 ) -> dict[str, object]:
-    count, of = (float(totals[name].to_dict()[row]) for name in (column, TOTAL))
-    x, y = list(totals.columns).index(column), list(totals.index).index(row)
-    total = TOTAL in (row, column)
+    count, of = float(totals[y, x]), float(totals[y, -1])
+    total = len(labels) in (x, y)
     share = count / of if of else 0.0
     both = " and ".join(
-        f"{html(rater)}: {words.get(label, label)}" for rater, label in zip(raters, (row, column), strict=True) if label != TOTAL
+        f"{html(rater)}: {heads[place]}" for rater, place in zip(raters, (y, x), strict=True) if place < len(labels)
     )
     hover = f"{both or 'all'}<br><b>{count:,.0f}</b> {unit}" + ("" if total else f", {percent(share)} of this row")
     return {
         "x": x, "y": y, "text": f"{count:,.0f}", "hover": hover, "colour": FAINT if total else INK,
-        "data": "" if total else f"{row}\t{column}", "shape": None if total or not count else _square(x, y, share, row == column),
+        "data": "" if total else f"{labels[y]}\t{labels[x]}",
+        "shape": None if total or not count else _square(x, y, share, x == y),
     }  # fmt: skip
 
 
@@ -71,17 +78,16 @@ def _click_targets(cells: list[dict[str, object]]) -> go.Scatter:
 
 
 def _with_axes(figure: go.Figure, heads: list[str], rows: str, columns: str) -> go.Figure:
-    common = {"tickmode": "array", "showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
-    common |= {"tickvals": list(range(len(heads))), "zeroline": False}
+    common = {"showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0, "zeroline": False}
     over = [f"{word}<br> " if len(heads) > MAX_LEVEL_HEADS and position % 2 else word for position, word in enumerate(heads)]
     end = len(heads) - 0.5
     figure.update_xaxes(
-        title={"text": clipped(columns), "font": {"size": 13}}, side="top", range=[-0.5, end], ticktext=over, **common
+        title={"text": columns, "font": {"size": 13}}, side="top", range=[-0.5, end], **axis_of_names(over), **common
     )
     figure.update_yaxes(
-        title={"text": clipped(rows), "font": {"size": 13}, "standoff": 12},
+        title={"text": rows, "font": {"size": 13}, "standoff": 12},
         range=[end, -0.5],
-        ticktext=heads,
+        **axis_of_names(heads),
         ticklabelstandoff=6,
         **common,
     )

@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
+from audit.charts.names import MAX_LENGTH, NO_NAME, axis_of_names, clipped_names
 from audit.charts.style import (
     ABSENCE_SCALE,
     ACCENT,
@@ -20,7 +21,6 @@ from audit.charts.style import (
     INK,
     LABEL_PATTERNS,
     NOT_ASKED,
-    clipped,
     handbook_names,
     html,
     ink_on,
@@ -157,29 +157,28 @@ def _slanted(organs: Sequence[str]) -> bool:
 
 def _head_height(organs: Sequence[str]) -> int:
     """Pixels above the rows: a slanted name of n letters of 13 px rises by about 4 px a letter."""
-    longest = max((len(display_name(organ)) for organ in organs), default=0)
+    longest = min(MAX_LENGTH, max((len(display_name(organ)) for organ in organs), default=0))
     return max(60, 16 + 4 * longest) if _slanted(organs) else 60
 
 
 def _head_columns(figure: go.Figure, organs: Sequence[str]) -> None:
     slanted = _slanted(organs)
-    heads = [html(organ) if slanted else _wrapped(organ) for organ in organs]
+    heads = clipped_names(organs) if slanted else [_wrapped(organ) for organ in organs]
     places = [0.25, *(FIRST_ORGAN + 0.25 + i for i in range(len(organs)))]
     figure.update_xaxes(
-        side="top", tickmode="array", tickvals=places, ticktext=["<b>all</b>", *heads], tickangle=-35 if slanted else 0,
-        ticklabeloverflow="allow",
+        **axis_of_names(["<b>all</b>", *heads], places), side="top", tickangle=-35 if slanted else 0, ticklabeloverflow="allow",
         range=[STRIP - 0.15, places[-1] + 0.52], showgrid=False, tickfont={"size": 13}, ticks="",
     )  # fmt: skip
 
 
 def _wrapped(name: str, width: int = 13) -> str:
     lines: list[str] = []
-    for word in html(name).split():
+    for word in display_name(name).split():
         if lines and len(lines[-1]) + len(word) < width:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    return "<br>".join(lines)
+    return "<br>".join(map(html, lines)) or NO_NAME
 
 
 def _head_groups(figure: go.Figure, rows: pd.DataFrame) -> None:
@@ -196,8 +195,8 @@ def _head_groups(figure: go.Figure, rows: pd.DataFrame) -> None:
 def _laid_out(figure: go.Figure, rows: pd.DataFrame, head: int) -> go.Figure:
     last = float(rows["place"].max()) if len(rows) else 0.0
     figure.update_yaxes(
-        tickmode="array", tickvals=rows["place"], ticktext=[clipped(name, 46) for name in rows["name"]], ticks="",
-        range=[last + 0.6, -0.6], showgrid=False, tickfont={"size": 12},
+        **axis_of_names(clipped_names(rows["name"], 46), rows["place"].tolist()), ticks="", range=[last + 0.6, -0.6],
+        showgrid=False, tickfont={"size": 12},
     )  # fmt: skip
     return styled(
         figure,
@@ -218,11 +217,13 @@ def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
     table  name, asked, answered, share, peers_share; a row with asked 0 has no bar and reads `not asked`
     peers  who the peers are, for the legend
     """
-    rows = [f"{clipped(row['name'])}  {_answered_count(row)}" for row in table.to_dict("records")]
+    names = clipped_names(table["name"])
+    texts = [f"{name}  {_answered_count(row)}" for name, row in zip(names, table.to_dict("records"), strict=True)]
+    rows = list(range(len(table)))
     figure = go.Figure([_answer_bars(table, rows), _peer_ticks(table, rows, peers)])
     # Three ticks, whose texts fit under bars next to long names on a phone; Plotly would slant more.
     figure.update_xaxes(range=[0, 1.03], gridcolor="#e4e7eb", tickangle=0, **percent_ticks([0, 0.5, 1]))
-    figure.update_yaxes(autorange="reversed", showgrid=False, ticklabelstandoff=6)
+    figure.update_yaxes(**axis_of_names(texts), range=[len(rows) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6)
     return styled(figure, 70 + PROFILE_ROW_HEIGHT * len(table), bargap=0.35)
 
 
@@ -230,7 +231,7 @@ def _answered_count(row: Row) -> str:
     return f"<b>{row['answered']:,}</b> of {row['asked']:,}" if row["asked"] else "not asked"
 
 
-def _answer_bars(table: pd.DataFrame, rows: list[str]) -> go.Bar:
+def _answer_bars(table: pd.DataFrame, rows: list[int]) -> go.Bar:
     hover = [
         f"<b>{html(name)}</b><br>answers {percent(share)}<br>peers answer {percent(peers)}"
         for name, share, peers in zip(table["name"], table["share"], table["peers_share"], strict=True)
@@ -241,7 +242,7 @@ def _answer_bars(table: pd.DataFrame, rows: list[str]) -> go.Bar:
     )  # fmt: skip
 
 
-def _peer_ticks(table: pd.DataFrame, rows: list[str], peers: str) -> go.Scatter:
+def _peer_ticks(table: pd.DataFrame, rows: list[int], peers: str) -> go.Scatter:
     return go.Scatter(
         y=rows, x=table["peers_share"], mode="markers", name=html(peers), hoverinfo="skip",
         marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": INK}, "color": FAINT},

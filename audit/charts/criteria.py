@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import axis_of_names, clipped_names, names_of
 from audit.charts.style import (
     LABEL_COLOURS,
     SEVERE,
     UNSCORED,
-    clipped,
     html,
     ink_on,
     interval,
@@ -42,7 +42,7 @@ OUTCOME_COLOURS = {
     "both_bad": LABEL_COLOURS[UNSCORED],
     "b": LABEL_COLOURS[Label.DIVERGENT],
 }
-PREFERENCE_HEIGHT = 84
+PREFERENCE_HEIGHT, MAX_HEAD = 84, 90
 SHARES_AXIS = {"range": [0, 1], **percent_ticks([0, 0.5, 1]), "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
 BAR_WIDTH, PREFERENCE_WIDTH = 0.78, 0.36
 
@@ -66,58 +66,59 @@ def level(criterion: str, score: int) -> str:
 def criteria_bars(frame: pd.DataFrame, criteria: Sequence[str] = tuple(CRITERIA)) -> go.Figure:
     """For each criterion a heading and, below it, one bar of 100 % per system: the lowest score left, the best right.
 
-    frame     one row per criterion, system and score: criterion, name (of the system), score, answers (with that score), of
-              (answers with a readable score), share, share_low, share_high
+    frame     one row per criterion, system and score: criterion, system_id, name (of the system), score, answers (with that
+              score), of (answers with a readable score), share, share_low, share_high
     criteria  which ones, in drawing order
 
     A system without a readable score on a criterion has an empty bar, which is not a share of zero.
     """
-    figure, names, position = go.Figure(), {}, 0.0
-    segments: list[Segment] = []
-    scores = _scores_of_bars(frame)
+    figure, position = go.Figure(), 0.0
+    places, segments = list[float](), list[Segment]()
+    names, scores = names_of(frame, "system_id", "name"), _scores_of_bars(frame)
     for criterion in criteria:
         _head(figure, CRITERIA[Criterion(criterion)].heading, position)
-        for name in dict.fromkeys(frame["name"]):
+        for system_id, name in names.items():
             position += 1.0
-            names[position] = clipped(name, 30)
-            segments += _segments(scores[criterion, name], position)
+            places.append(position)
+            segments += _segments(scores[criterion, system_id], name, position)
         position += 1.3
     figure.add_traces([_bars(segments, BAR_WIDTH), *_legend_entries(LEVEL_COLOURS)])
     set_axes(figure, [figure.layout.xaxis], SHARES_AXIS)
-    bars = {"range": [position - 0.6, -0.7], "tickvals": list(names), "ticktext": list(names.values())}
-    set_axes(figure, [figure.layout.yaxis], {**bars, "showgrid": False, "ticks": ""})
+    bars = axis_of_names(clipped_names(names.values(), 30) * len(criteria), places)
+    set_axes(figure, [figure.layout.yaxis], {**bars, "range": [position - 0.6, -0.7], "showgrid": False, "ticks": ""})
     return _with_fixed_legend(figure, int(80 + BAR_HEIGHT * (position + 1)))
 
 
 def _head(figure: go.Figure, heading: str, position: float, second_line: str = "") -> None:
-    text = f"<b>{html(heading)}</b>" + (f"<br>{html(second_line)}" if second_line else "")
+    """A heading, which is safe for Plotly, above the bar or bars that follow."""
+    text = f"<b>{heading}</b>" + (f"<br>{html(second_line)}" if second_line else "")
     figure.add_annotation(
         x=0, y=position, xref="paper", xanchor="left", align="left", text=text, showarrow=False, font={"size": 14}
     )
 
 
-def _scores_of_bars(frame: pd.DataFrame) -> defaultdict[tuple[str, str], list[Row]]:
+def _scores_of_bars(frame: pd.DataFrame) -> defaultdict[tuple[str, Hashable], list[Row]]:
     """(criterion, system) -> the rows of its bar, the lowest score first. Selecting them bar by bar took ten times as long."""
-    scores: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    scores: defaultdict[tuple[str, Hashable], list[Row]] = defaultdict(list)
     for row in frame.sort_values("score", kind="stable").to_dict("records"):
-        scores[row["criterion"], row["name"]].append(row)
+        scores[row["criterion"], row["system_id"]].append(row)
     return scores
 
 
-def _segments(rows: Sequence[Row], position: float) -> Iterator[Segment]:
+def _segments(rows: Sequence[Row], name: str, position: float) -> Iterator[Segment]:
     """The segments of one bar, next to each other; none for a score that no answer was given."""
     start = 0.0
     for row in rows:
         if row["answers"]:
             colour = LEVEL_COLOURS[level(row["criterion"], row["score"])]
-            yield Segment(position, start, row["share"], colour, _score_hover(row))
+            yield Segment(position, start, row["share"], colour, _score_hover(row, name))
             start += row["share"]
 
 
-def _score_hover(row: Row) -> str:
+def _score_hover(row: Row, name: str) -> str:
     meaning, span = CRITERIA[Criterion(row["criterion"])].meanings[row["score"]], interval(row["share_low"], row["share_high"])
     within = f" (95 % interval {span})" if span else ""
-    head = f"<b>{html(row['name'])}</b><br>{meaning} ({row['score']}): {percent(row['share'])}{within}"
+    head = f"<b>{html(name)}</b><br>{meaning} ({row['score']}): {percent(row['share'])}{within}"
     return f"{head}<br>{row['answers']:,} of {row['of']:,} answers with a readable score"
 
 
@@ -127,8 +128,9 @@ def preference_bars(frame: pd.DataFrame) -> go.Figure:
     frame  name (str, which two systems), by (str, who compared them), comparisons, a, b, tie, both_bad (int)
     """
     figure, segments = go.Figure(), list[Segment]()
+    names = clipped_names(frame["name"], MAX_HEAD)
     for number, row in enumerate(frame.to_dict("records")):
-        _head(figure, row["name"], number, f"{row['by']}, {row['comparisons']:,} times")
+        _head(figure, names[number], number, f"{row['by']}, {row['comparisons']:,} times")
         start = 0.0
         for outcome, words in OUTCOMES.items():
             share = row[outcome] / row["comparisons"]

@@ -7,7 +7,6 @@ does not bring it, and where it is missing another one is drawn, whose names are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from html import unescape
 
@@ -57,14 +56,5 @@ def _is_at_the_edge(figure: go.Figure, axis: go.layout.XAxis) -> bool:
 
 def _room(figure: go.Figure, axis: go.layout.XAxis) -> float:
     size = axis.tickfont.size or figure.layout.font.size or 12
-    widest = max((width_of(name, size) for name in _names(figure, axis)), default=0.0)
+    widest = max((width_of(str(name), size) for name in axis.ticktext or ()), default=0.0)
     return widest + (axis.ticklabelstandoff or 0) + BESIDE_PX if widest else 0.0
-
-
-def _names(figure: go.Figure, axis: go.layout.XAxis) -> Iterable[str]:
-    if axis.ticktext is not None:
-        return map(str, axis.ticktext)
-    own = axis.plotly_name.replace("axis", "")
-    values = (trace.y for trace in figure.data if "y" in trace and (getattr(trace, "yaxis", None) or "y") == own)
-    # The first tells names from numbers, of which there may be thousands
-    return {name for names in values if names is not None and len(names) and isinstance(names[0], str) for name in names}

@@ -42,7 +42,8 @@ PNG_HEADER = 33
 UID = re.compile(r'id="defs-([0-9a-f]{6})"')
 NAMES = re.compile(r'(?:id="|#)[^"\'&)\s]*')
 SIZE = re.compile(r'width="[\d.]+" height="[\d.]+"')
-CONFIG = {"displaylogo": False, "responsive": True}
+# A page with MathJax would take a name with two dollar signs for a formula
+CONFIG = {"displaylogo": False, "responsive": True, "typesetMath": False}
 NO_KALEIDO = (
     "SVG and PNG were not written: they need the package kaleido, which is not installed. The HTML figures are complete. "
     + install_hint("figures")

@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import FAINT, coefficient, coefficient_interval, html, styled
+from audit.charts.style import FAINT, coefficient, coefficient_interval, cut, html, styled
 from audit.stats.case_mix import funnel_limits
 from audit.tables import Row
+from audit.terms import display_name
 
 HEIGHT = 380
 LEVELS = {0.95: "dash", 0.998: "dot"}
 """Share of groups that lie between two lines of dots if all are equal -> how the lines are drawn."""
 LINE_POINTS = 80
-MAX_NAMED, SMALL = 8, 0.55
+MAX_NAMED, MAX_NAME, SMALL = 8, 40, 0.55
 USUAL, OUTSIDE = "#6b7280", "#c77700"
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
 """Where a name may stand beside its dot, the preferred side first -> direction to it."""
@@ -63,7 +64,7 @@ def _dots(known: pd.DataFrame, by: str, opens: str | None, ends: list[float]) ->
     outside = known["flag"] != ""
     # More names than these would lie on top of each other; a dot tells its name when it is pointed at
     named = outside & (outside.sum() <= MAX_NAMED)
-    names = known[by].where(named, "")
+    names = known[by].map(lambda name: cut(display_name(name), MAX_NAME)).where(named, "")
     return go.Scatter(
         x=known["expected"], y=known["ratio"], mode="markers+text", showlegend=False, cliponaxis=False,
         marker={"color": np.where(outside, OUTSIDE, USUAL).tolist(), "size": np.where(outside, 11, 8).tolist()},

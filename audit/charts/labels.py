@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import axis_of_names, clipped_names
 from audit.charts.style import (
     FAINT,
     INK,
@@ -16,7 +17,6 @@ from audit.charts.style import (
     LABEL_PATTERNS,
     LABEL_WORDS,
     UNSCORED,
-    clipped,
     html,
     ink_on,
     percent,
@@ -42,16 +42,17 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
     unscored     pairs for which the judge gave no readable verdict
     """
     total_judged = sum(judged.values())
-    rows: list[tuple[str, list[Segment]]] = [
-        (ALL, _steps(prescreened, total_judged, unscored)),
-        ("Judged pairs", [_segment(label, judged.get(label, 0)) for label in LABELS]),
-    ]
-    figure = go.Figure([_bar(row, part) for row, segments in rows for part in _placed(segments) if part[0][1]])
+    rows: dict[str, list[Segment]] = {
+        ALL: _steps(prescreened, total_judged, unscored),
+        "Judged pairs": [_segment(label, judged.get(label, 0)) for label in LABELS],
+    }
+    bars = [(row, name, part) for row, name in enumerate(rows) for part in _placed(rows[name]) if part[0][1]]
+    figure = go.Figure([_bar(*bar) for bar in bars])
     total = (prescreened + total_judged + unscored) or 1
     for top, bottom in ((prescreened / total, 0.0), ((prescreened + total_judged) / total, 1.0)):
         figure.add_shape(type="line", x0=top, y0=0.25, x1=bottom, y1=0.75, line={"color": "#9aa3ad", "width": 1, "dash": "dot"})
     figure.update_xaxes(range=[0, 1], visible=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"size": 14})
+    figure.update_yaxes(**axis_of_names(list(rows)), range=[1.5, -0.5], showgrid=False, tickfont={"size": 14})
     small_text = {"minsize": 12, "mode": "hide"}
     # A click on the legend would hide a label, and the bars would no longer add up to all pairs.
     # From the left edge of the figure, so on a phone it needs three rows and not six, which would be cut.
@@ -84,10 +85,10 @@ def _placed(segments: Sequence[Segment]) -> list[tuple[Segment, float, float]]:
     return placed
 
 
-def _bar(row: str, part: tuple[Segment, float, float]) -> go.Bar:
+def _bar(row: int, row_name: str, part: tuple[Segment, float, float]) -> go.Bar:
     (name, pairs, colour, pattern), start, share = part
     return go.Bar(
-        name=name, showlegend=row != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,
+        name=name, showlegend=row_name != ALL or name == UNSCORED, y=[row], x=[share], base=[start], orientation="h", width=0.5,
         marker={
             "color": colour, "line": {"color": "#ffffff", "width": 1},
             "pattern": {"shape": pattern, "bgcolor": "#ffffff"},
@@ -96,7 +97,7 @@ def _bar(row: str, part: tuple[Segment, float, float]) -> go.Bar:
         textposition="inside", insidetextanchor="middle",
         textangle=0, textfont={"color": ink_on(colour), "size": 13},
         constraintext="none" if share > 0.12 else "both",
-        hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row.lower()}<extra></extra>",
+        hovertemplate=f"{name}: {pairs:,} pairs, {percent(share, 2)} of {row_name.lower()}<extra></extra>",
     )  # fmt: skip
 
 
@@ -119,21 +120,26 @@ def share_heatmap(frame: pd.DataFrame, by: str, labels: Sequence[str], populatio
     # A row without such pairs is divided by NaN, not by 0, and stays blank.
     total = numbers.sum(axis=1)
     shares = numbers.div(total.where(total > 0), axis=0)
-    figure = go.Figure(_cells([clipped(name) for name in frame[by]], list(labels), numbers, shares, population))
-    figure.update_xaxes(side="top", showgrid=False, tickfont={"size": 14}, ticks="")
-    figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
+    figure = go.Figure(_cells(list(frame[by]), list(labels), numbers, shares, population))
+    columns = axis_of_names([LABEL_WORDS[label] for label in labels])
+    figure.update_xaxes(**columns, range=[-0.5, len(labels) - 0.5], side="top", showgrid=False, tickfont={"size": 14}, ticks="")
+    figure.update_yaxes(**axis_of_names(clipped_names(frame[by])), range=[len(frame) - 0.5, -0.5], showgrid=False, ticks="")
     return styled(figure, 60 + ROW_HEIGHT * len(frame), margin={"l": 8, "r": 8, "t": 40, "b": 8})
 
 
 def _cells(rows: list[str], labels: list[str], pairs: pd.DataFrame, shares: pd.DataFrame, population: str) -> go.Heatmap:
     names, of_words = [LABEL_WORDS[label] for label in labels], html(population)
     hover = [
-        [f"<b>{row}</b><br>{name}: {n:,} pairs<br>{percent(s)} of {of_words}" for name, n, s in zip(names, ns, ss, strict=True)]
+        [
+            f"<b>{html(row)}</b><br>{name}: {n:,} pairs<br>{percent(s)} of {of_words}"
+            for name, n, s in zip(names, ns, ss, strict=True)
+        ]
         for row, ns, ss in zip(rows, pairs.to_numpy(), shares.to_numpy(), strict=True)
     ]
     return go.Heatmap(
         # 0.999: a share of 1 must not reach the colour of the next column, which begins at i + 1.
-        x=names, y=rows, z=[[i + 0.999 * s for i, s in enumerate(line)] for line in shares.to_numpy()], zmin=0, zmax=len(labels),
+        x=list(range(len(names))), y=list(range(len(rows))),
+        z=[[i + 0.999 * s for i, s in enumerate(line)] for line in shares.to_numpy()], zmin=0, zmax=len(labels),
         colorscale=_scale(labels), showscale=False, xgap=3, ygap=3, hoverongaps=False,
         text=[[percent(s) for s in line] for line in shares.to_numpy()], texttemplate="%{text}", textfont={"size": 14},
         hovertext=hover, hovertemplate="%{hovertext}<extra></extra>",
@@ -172,7 +178,7 @@ def matrix_figure(
     """
     ids = list(cells.index)
     size = float(np.clip(TARGET_SIDE_PX / max(len(ids), 1), MIN_CELL_PX, MAX_CELL_PX))
-    figure = go.Figure([_label_heatmap(cells, ids), *_legend(cells), _click_targets(cells, groups, size)])
+    figure = go.Figure([_label_heatmap(cells, ids), *_legend(cells), _click_targets(cells, names, groups, size)])
     figure.update_layout(shapes=[*_group_frames(ids, groups), *_outline(ids, opened)])
     return _with_axes(figure, ids, names, size)
 
@@ -203,18 +209,20 @@ def _legend(cells: pd.DataFrame) -> list[go.Scatter]:
     ]  # fmt: skip
 
 
-def _click_targets(cells: pd.DataFrame, groups: pd.Series, size: float) -> go.Scatter:
+def _click_targets(cells: pd.DataFrame, names: Mapping[str, str], groups: pd.Series, size: float) -> go.Scatter:
     ids = list(cells.index)
     answering = np.flatnonzero(groups.reindex(ids).notna())
     rows, columns = (grid.ravel() for grid in np.meshgrid(answering, answering, indexing="ij"))
     clickable = rows != columns if len(answering) <= MAX_BOTH_TRIANGLES else rows > columns
     rows, columns = rows[clickable], columns[clickable]
     words = np.array([LABEL_WORDS.get(value, "") for value in cells.to_numpy()[rows, columns]])
+    # The axis writes whole names where it is hidden: each is then sent once and not with every cell.
+    full = [html(names.get(handbook, handbook)) for handbook in ids] if len(ids) <= MAX_WITH_NAMES else []
     return go.Scatter(
         x=columns, y=rows, mode="markers", showlegend=False, customdata=rows * len(ids) + columns, text=words,
         marker={"symbol": "square", "size": size, "opacity": 0},
-        # Both axes have the names as tick texts, so each name is sent once and not with every cell.
-        hovertemplate="%{y}<br>%{x}<br><b>%{text}</b><extra></extra>",
+        hovertext=[full[row] for row in rows] if full else None,
+        hovertemplate=f"{'%{hovertext}' if full else '%{y}'}<br>%{{x}}<br><b>%{{text}}</b><extra></extra>",
         hoverlabel={"bgcolor": "#ffffff", "font": {"color": INK}},
     )  # fmt: skip
 
@@ -244,13 +252,21 @@ def _square(left: int, top: int, right: int, bottom: int, width: float) -> dict[
 def _with_axes(figure: go.Figure, ids: list[str], names: dict[str, str], size: float) -> go.Figure:
     count = len(ids)
     named = count <= MAX_WITH_NAMES
-    short = [clipped(names.get(handbook, handbook), 30) for handbook in ids]
+    full = [names.get(handbook, handbook) for handbook in ids]
+    whole = axis_of_names([html(name) for name in full])
     common = {
-        "showgrid": False, "tickmode": "array", "tickvals": list(range(count)), "ticktext": short, "ticks": "",
-        "tickfont": {"size": 12 if count <= 25 else 10}, "constrain": "domain",
+        "showgrid": False, "ticks": "", "tickfont": {"size": 12 if count <= 25 else 10}, "constrain": "domain",
     }  # fmt: skip
-    xaxes = {"range": [-0.5, count - 0.5], "showticklabels": False, "constraintoward": "left", **common}
-    yaxes = {"range": [count - 0.5, -0.5], "showticklabels": named, "constraintoward": "top", "scaleanchor": "x", **common}
+    xaxes = {"range": [-0.5, count - 0.5], "showticklabels": False, "constraintoward": "left", **whole, **common}
+    shown = axis_of_names(clipped_names(full, 30)) if named else whole
+    yaxes = {
+        **shown,
+        "range": [count - 0.5, -0.5],
+        "showticklabels": named,
+        "constraintoward": "top",
+        "scaleanchor": "x",
+        **common,
+    }
     above = LEGEND_LINE * -(-sum(trace.name is not None for trace in figure.data) // LEGEND_COLUMNS) + 8
     # From the top of the figure down: upwards from the cells, its first lines would lie where a page cuts the caption off
     legend = {"y": 1, "yref": "container", "yanchor": "top"}

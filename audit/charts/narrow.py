@@ -54,11 +54,7 @@ def _legend_room(figure: go.Figure) -> int:
 
 
 def _names(figure: go.Figure) -> tuple[str, ...]:
-    axis = figure.layout.yaxis
-    if axis.ticktext is not None:
-        return tuple(axis.ticktext)
-    first = figure.data[0].y if figure.data else None
-    return tuple(first) if first is not None and all(isinstance(name, str) for name in first) else ()
+    return tuple(figure.layout.yaxis.ticktext or ())
 
 
 def _names_above(figure: go.Figure, row_height: float) -> None:

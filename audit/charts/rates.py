@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import axis_of_names, clipped_names, names_of
 from audit.charts.style import (
     ACCENT,
     FAINT,
     LABEL_COLOURS,
     SEVERE,
-    clipped,
     coefficient,
     coefficient_interval,
     html,
@@ -62,9 +62,11 @@ class Rate:
 
 
 def rate_dots(
-    frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None, opens: str | None = None
+    frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str | None = None, opens: str | None = None, called: str = ""
 ) -> go.Figure:
     """One panel per rate and one row per `by`, in the order of the frame; a dashed line marks the row `overall`.
+
+    `by` tells rows apart, and `called` is the column with what a reader calls them (`by` itself where it is empty).
 
     Each panel has its own scale from 0: read along a row for one group, and down a panel to compare groups. An index has the
     scale from 0 to 1.
@@ -74,21 +76,22 @@ def rate_dots(
     # Two short lines: one long line would run into the title of the next panel.
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
     figure = panels(len(rates), titles, _panel_gap(len(rates)))
+    names = list(map(names_of(frame, by, called).__getitem__, frame[by]))
     for column, rate in enumerate(rates, start=1):
-        figure.add_trace(_dots(frame, by, rate, opens), row=1, col=column)
+        figure.add_trace(_dots(frame, names, rate, opens), row=1, col=column)
         _mark_overall(figure, frame, by, rate, overall, column)
         scale = {"range": [0, _top(frame, rate)], **_scale(frame, rate)}
         set_axes(figure, figure.select_xaxes(row=1, col=column), scale)
-    return with_rows(figure, frame[by], overall)
+    return with_rows(figure, names, [key == overall for key in frame[by]])
 
 
-def with_rows(figure: go.Figure, names: Iterable[str], overall: str | None) -> go.Figure:
-    """The figure, panels side by side, laid out with one row per name; the row `overall` is in bold."""
-    rows = [f"<b>{clipped(name)}</b>" if name == overall else clipped(name) for name in names]
+def with_rows(figure: go.Figure, names: Sequence[str], bold: Sequence[bool] = ()) -> go.Figure:
+    """The figure, panels side by side, laid out with one row per name, at the heights 0, 1, 2 and so on; some may be bold."""
+    texts = clipped_names(names)
+    rows = [f"<b>{text}</b>" if is_bold else text for text, is_bold in zip(texts, bold, strict=True)] if bold else texts
     xaxes = {"tickangle": 0, "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
     yaxes = {
-        "range": [len(rows) - 0.4, -0.6], "ticklabelstandoff": 8, "showgrid": True, "gridcolor": "#f3f4f6", "tickmode": "array",
-        "tickvals": list(range(len(rows))), "ticktext": rows,
+        **axis_of_names(rows), "range": [len(rows) - 0.4, -0.6], "ticklabelstandoff": 8, "showgrid": True, "gridcolor": "#f3f4f6",
     }  # fmt: skip
     return styled(figure, 96 + ROW_HEIGHT * len(rows), xaxes, yaxes, showlegend=False, margin={"l": 8, "r": 24, "t": 52, "b": 8})
 
@@ -98,13 +101,14 @@ def _panel_gap(how_many: int) -> float:
     return 0.08 if how_many < MAX_SPACED_PANELS else 0.1 if how_many == MAX_SPACED_PANELS else 0.07
 
 
-def _dots(frame: pd.DataFrame, by: str, rate: Rate, opens: str | None) -> go.Scatter:
+def _dots(frame: pd.DataFrame, names: Sequence[str], rate: Rate, opens: str | None) -> go.Scatter:
     share, low, high = (frame[rate.column + end] for end in ("", "_low", "_high"))
     return go.Scatter(
         # Not clipped, so a dot at 0 is drawn whole.
         x=share, y=list(range(len(frame))), mode="markers", cliponaxis=False, marker={"color": rate.colour, "size": DOT},
         error_x=interval_bars(share, low, high, rate.colour),
-        text=[_hover(row, by, rate) for row in frame.to_dict("records")], hovertemplate="%{text}<extra></extra>",
+        text=[_hover(row, name, rate) for row, name in zip(frame.to_dict("records"), names, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
         customdata=None if opens is None else [[name, rate.column] for name in frame[opens]],
         # Plotly fades whatever was not clicked; here a click opens another page and selects nothing.
         unselected={"marker": {"opacity": 1}},
@@ -117,11 +121,11 @@ def interval_bars(middle: pd.Series, low: pd.Series, high: pd.Series, colour: st
     return {"type": "data", "symmetric": False, **ends, "color": colour, "thickness": 1.5, "width": CAP}
 
 
-def _hover(row: Row, by: str, rate: Rate) -> str:
+def _hover(row: Row, name: str, rate: Rate) -> str:
     span = rate.interval_text(row[f"{rate.column}_low"], row[f"{rate.column}_high"])
     within = f"<br>95 % interval {span}" if span else ""
     share = f"{rate.title}: {rate.text(row[rate.column])}{within}"
-    return f"<b>{html(row[by])}</b><br>{share}<br>of {row[rate.of]:,} {rate.unit}"
+    return f"<b>{html(name)}</b><br>{share}<br>of {row[rate.of]:,} {rate.unit}"
 
 
 def _mark_overall(figure: go.Figure, frame: pd.DataFrame, by: str, rate: Rate, overall: str | None, column: int) -> None:

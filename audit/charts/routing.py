@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import clipped_names, names_of
 from audit.charts.rates import DOT, FULL_SCALE, ROW_HEIGHT, interval_bars, with_rows
 from audit.charts.style import (
     BLACK,
@@ -16,7 +17,6 @@ from audit.charts.style import (
     INK,
     NO_VALUE,
     QUALITATIVE,
-    clipped,
     html,
     ink_on,
     interval,
@@ -67,8 +67,8 @@ def route_picture(routes: pd.DataFrame, passages: pd.DataFrame, terms: pd.DataFr
     figure.add_traces(list(_flows(placed, lanes, colours)))
     figure.add_traces(list(_links(placed, terms, rows)))
     figure.add_traces([*_budgets(routes, lanes, colours), *_markers(placed, colours)])
-    for row in routes.to_dict("records"):
-        _label(figure, SOURCE_X, lanes[row["source"]], f"<b>{clipped(row['source'], 22)}</b><br>{html(row['facts'])}", INK)
+    for row, name in zip(routes.to_dict("records"), clipped_names(routes["source"], 22), strict=True):
+        _label(figure, SOURCE_X, lanes[row["source"]], f"<b>{name}</b><br>{html(row['facts'])}", INK)
     for x, head in HEADS.items():
         if x != TERM_X or len(terms):
             _label(figure, x, -1.0, f"<b>{head}</b>", FAINT)
@@ -143,7 +143,10 @@ def _links(placed: pd.DataFrame, terms: pd.DataFrame, rows: int) -> Iterator[go.
                 x=[PASSAGE_X, TERM_X - 0.08], y=[heights[rank], row["y"]], mode="lines", hoverinfo="skip", showlegend=False,
                 line={"color": "#9aa3ad", "width": 1},
             )  # fmt: skip
-    names = [f"<b>{clipped(name, 32)}</b>" if seed else clipped(name, 32) for name, seed in ordered[["name", "is_seed"]].values]
+    names = [
+        f"<b>{name}</b>" if seed else name
+        for name, seed in zip(clipped_names(ordered["name"], 32), ordered["is_seed"], strict=True)
+    ]
     yield go.Scatter(
         x=[TERM_X] * len(ordered), y=ordered["y"], mode="text", text=names, textposition="middle right", showlegend=False,
         textfont={"size": 13, "color": INK}, cliponaxis=False, hovertemplate="%{hovertext}<extra></extra>",
@@ -179,8 +182,8 @@ PLACES = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 def dominance_dots(frame: pd.DataFrame, sources: Sequence[str]) -> go.Figure:
     """The share of the evidence that each system takes from a source, next to the source's share of all text.
 
-    frame    one row per system and source: name, source_id, evidence (_low, _high; in [0, 1], NaN: unknown), text (in [0, 1],
-             NaN: unknown), routed (int, questions)
+    frame    one row per system and source: system_id, name, source_id, evidence (_low, _high; in [0, 1], NaN: unknown), text (in
+             [0, 1], NaN: unknown), routed (int, questions)
     sources  in drawing order
 
     Where a dot is right of the bar, the source gives more evidence than it has text: it is short and dense, or it is preferred.
@@ -192,36 +195,38 @@ def dominance_dots(frame: pd.DataFrame, sources: Sequence[str]) -> go.Figure:
         marker={"color": "#e4e7eb"}, hovertemplate="%{hovertext}<extra></extra>",
         hovertext=[f"<b>{html(row['source_id'])}</b><br>{percent(row['text'])} of all text" for row in texts.to_dict("records")],
     )  # fmt: skip
-    names = list(dict.fromkeys(frame["name"]))
-    for index, name in enumerate(names):
-        own, colour = frame[frame["name"] == name], QUALITATIVE[index % len(QUALITATIVE)]
+    names = names_of(frame, "system_id", "name")
+    entries = clipped_names(names.values(), 30)
+    for index, ((system_id, name), entry) in enumerate(zip(names.items(), entries, strict=True)):
+        own, colour = frame[frame["system_id"] == system_id], QUALITATIVE[index % len(QUALITATIVE)]
         offset = 0.5 * ((index + 0.5) / len(names) - 0.5)
         middle = [heights[source] + offset for source in own["source_id"]]
         figure.add_scatter(
-            x=own["evidence"], y=middle, mode="markers", name=clipped(name, 30),
+            x=own["evidence"], y=middle, mode="markers", name=entry,
             cliponaxis=False, marker={"size": DOT + 2, "color": colour, "symbol": PLACES[index % len(PLACES)]},
             error_x=interval_bars(own["evidence"], own["evidence_low"], own["evidence_high"], colour),
-            hovertext=[_dominance_hover(row) for row in own.to_dict("records")], hovertemplate="%{hovertext}<extra></extra>",
+            hovertext=[_dominance_hover(row, name) for row in own.to_dict("records")],
+            hovertemplate="%{hovertext}<extra></extra>",
         )  # fmt: skip
     highest = float(np.nanmax([0.2, *frame[["evidence", "evidence_high", "text"]].max()]))
     step = 0.1 if highest <= 0.5 else 0.25
     figure.update_xaxes(range=[0, min(FULL_SCALE, highest * 1.06)], **percent_ticks([i * step for i in range(int(1 / step) + 1)]))
     height = max(ROW_HEIGHT, 14 * len(names)) * len(sources) + 110
-    return with_rows(figure, sources, None).update_layout(height=height, showlegend=True, margin={"t": 64})
+    return with_rows(figure, sources).update_layout(height=height, showlegend=True, margin={"t": 64})
 
 
-def _dominance_hover(row: Row) -> str:
+def _dominance_hover(row: Row, name: str) -> str:
     span = interval(row["evidence_low"], row["evidence_high"])
     within = f"<br>95 % interval {span}" if span else ""
-    head = f"<b>{html(row['source_id'])}</b>, {html(row['name'])}"
+    head = f"<b>{html(row['source_id'])}</b>, {html(name)}"
     return f"{head}<br>{percent(row['evidence'])} of the first five passages{within}<br>of {row['routed']:,} questions"
 
 
 def budget_bars(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
     """How each system divides its budget between sources, one bar of 100 % per system and kind of question.
 
-    frame    one row per system, kind and source: name, kind (in words; not written where there is one), source_id, budget (mean,
-             passages; NaN: not stated), routed (int, questions)
+    frame    one row per system, kind and source: system_id, name, kind (in words; not written where there is one), source_id,
+             budget (mean, passages; NaN: not stated), routed (int, questions)
     colours  source -> colour, in drawing order; sources without a colour of their own are one segment
 
     A system that states no budgets has no bar.
@@ -229,24 +234,26 @@ def budget_bars(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
     coloured = [name for name in colours if colours[name] != GENERAL_COLOUR]
     named = frame.dropna(subset=["budget"])
     named = named.assign(source=named["source_id"].where(named["source_id"].isin(coloured), OTHERS))
-    bars = ["name", "kind"]
+    names, bars = names_of(frame, "system_id", "name"), ["system_id", "kind"]
     summed = named.groupby([*bars, "source"], sort=False).agg(budget=("budget", "sum"), routed=("routed", "max")).reset_index()
+    summed["name"] = summed["system_id"].map(names)
     summed["share"] = summed["budget"] / summed.groupby(bars)["budget"].transform("sum")
     heights = {key: index for index, key in enumerate(summed[bars].drop_duplicates().itertuples(index=False, name=None))}
     summed["y"] = [heights[key] for key in summed[bars].itertuples(index=False, name=None)]
-    figure = go.Figure([_budget_segment(summed, source, colours.get(source, GENERAL_COLOUR)) for source in (*coloured, OTHERS)])
+    entries = zip((*coloured, OTHERS), clipped_names([*coloured, OTHERS], 24), strict=True)
+    figure = go.Figure([_budget_segment(summed, source, entry, colours.get(source, GENERAL_COLOUR)) for source, entry in entries])
     several = frame["kind"].nunique() > 1
-    rows = [f"{name}, {kind}" if several else str(name) for name, kind in heights]
+    rows = [f"{names[system_id]}, {kind}" if several else names[system_id] for system_id, kind in heights]
     figure.update_xaxes(range=[0, 1], **percent_ticks([0, 0.5, 1]))
-    return with_rows(figure, rows, None).update_layout(
+    return with_rows(figure, rows).update_layout(
         barmode="stack", showlegend=True, height=110 + ROW_HEIGHT * len(rows), margin={"t": 60}
     )
 
 
-def _budget_segment(summed: pd.DataFrame, source: str, fill: str) -> go.Bar:
+def _budget_segment(summed: pd.DataFrame, source: str, entry: str, fill: str) -> go.Bar:
     own = summed[summed["source"] == source]
     return go.Bar(
-        x=own["share"], y=own["y"], orientation="h", name=clipped(source, 24), showlegend=not own.empty, width=0.7,
+        x=own["share"], y=own["y"], orientation="h", name=entry, showlegend=not own.empty, width=0.7,
         marker={"color": fill, "line": {"color": "#ffffff", "width": 1}}, textposition="inside", insidetextanchor="middle",
         text=[percent(share, 0) if share >= MIN_LABELLED else "" for share in own["share"]], constraintext="none", textangle=0,
         textfont={"size": 12, "color": ink_on(fill)}, hovertemplate="%{hovertext}<extra></extra>",

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import axis_of_names, clipped_names, names_of
 from audit.charts.rates import DOT, Rate, interval_bars, with_rows
-from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, clipped, html, panels, percent, styled
+from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, html, panels, percent, styled
 from audit.formatting import signed
 from audit.tables import Row
 from audit.vocabulary import Label
@@ -29,19 +30,20 @@ def points_interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None or pd.isna(low) or pd.isna(high) else f"{points(low)} to {points(high)}"
 
 
-def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str) -> go.Figure:
+def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: str, called: str = "") -> go.Figure:
     """One panel per rate and one row per `by`, in the order of the frame; dots are changes in points, lines their intervals.
 
-    frame  the columns of audit.metrics.runs; `rate` is the column of a Rate
+    frame  the columns of audit.metrics.runs; `rate` is the column of a Rate; `by` tells groups apart, and `called` is the column
+           with what a reader calls them (`by` itself where it is empty)
 
     Dots whose interval excludes 0 are filled. Each panel has its own scale, with 0 in the middle.
     """
-    groups = list(dict.fromkeys(frame[by]))
+    groups = names_of(frame, by, called)
     titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
     figure = panels(len(rates), titles, 0.06)
     for column, rate in enumerate(rates, start=1):
-        rows = frame[frame["rate"] == rate.column].set_index(by).reindex(groups).reset_index()
-        figure.add_trace(_change(rows, by, rate), row=1, col=column)
+        rows = frame[frame["rate"] == rate.column].set_index(by).reindex(list(groups)).reset_index()
+        figure.add_trace(_change(rows, list(groups.values()), rate), row=1, col=column)
         # 0 is in the middle of every panel, so directions can be compared across them.
         limit = _half_width(rows)
         figure.update_xaxes(
@@ -52,10 +54,10 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
             ticktext=[points(-limit / 1.25, 0), "0", points(limit / 1.25, 0)],
         )
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=column)
-    return with_rows(figure, groups, overall)
+    return with_rows(figure, list(groups.values()), [group == overall for group in groups])
 
 
-def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
+def _change(rows: pd.DataFrame, names: Sequence[str], rate: Rate) -> go.Scatter:
     change, low, high = (rows[f"change{end}"] for end in ("", "_low", "_high"))
     return go.Scatter(
         x=change, y=list(range(len(rows))), mode="markers", cliponaxis=False,
@@ -64,18 +66,19 @@ def _change(rows: pd.DataFrame, by: str, rate: Rate) -> go.Scatter:
             "color": [rate.colour if moves in CLEAR_DIRECTIONS else "#ffffff" for moves in rows["moves"]],
         },
         error_x=interval_bars(change, low, high, rate.colour),
-        text=[_hover(row, by, rate) for row in rows.to_dict("records")], hovertemplate="%{text}<extra></extra>",
+        text=[_hover(row, name, rate) for row, name in zip(rows.to_dict("records"), names, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
 
 
-def _hover(row: Row, by: str, rate: Rate) -> str:
+def _hover(row: Row, name: str, rate: Rate) -> str:
     span = points_interval(row["change_low"], row["change_high"])
     sides = "<br>".join(
         f"{side}: {percent(row[side])} ({row[f'count_{side}']:,} of {row[f'of_{side}']:,} {rate.unit})"
         for side in ("first", "second")
     )
     within = f"95 % interval {span}" if span else "too few questions for an interval"
-    return f"<b>{html(row[by])}</b><br>{rate.title}: {points(row['change'])} points<br>{within}<br>{sides}"
+    return f"<b>{html(name)}</b><br>{rate.title}: {points(row['change'])} points<br>{within}<br>{sides}"
 
 
 def _half_width(rows: pd.DataFrame) -> float:
@@ -120,16 +123,17 @@ def change_steps(frame: pd.DataFrame, first: str, second: str, names: Mapping[st
     names          part -> name of its bar, in drawing order
     """
     rows: Mapping[Any, Row] = frame.set_index("part").to_dict("index")
-    steps = [_run_step(first, rows["in all"], "first")]
+    texts = clipped_names([first, second], 34)
+    steps = [_run_step(first, texts[0], rows["in all"], "first")]
     for part, name in names.items():
         steps.append(_part_step(name, rows[part], steps[-1].end, JUDGED_COLOUR if part == BY_JUDGEMENT else FOUND_COLOUR))
-    return _steps_figure([*steps, _run_step(second, rows["in all"], "second")])
+    return _steps_figure([*steps, _run_step(second, texts[1], rows["in all"], "second")])
 
 
-def _run_step(name: str, row: Row, side: str) -> Step:
+def _run_step(name: str, text: str, row: Row, side: str) -> Step:
     pairs = int(row[f"disagreeing_{side}"])
     hover = f"<b>{html(name)}</b><br>{pairs:,} disagreeing pairs, {percent(row[f'r_div_{side}'])} of the pairs present"
-    return Step(f"<b>{clipped(name, 34)}</b>", 0, pairs, f"{pairs:,}", hover, RUN_COLOUR)
+    return Step(f"<b>{text}</b>", 0, pairs, f"{pairs:,}", hover, RUN_COLOUR)
 
 
 def _part_step(name: str, row: Row, start: int, colour: str) -> Step:
@@ -170,6 +174,6 @@ def _steps_figure(steps: list[Step]) -> go.Figure:
     farthest = max([1.0, *(float(step.end) for step in steps), *(step.ends[1] for step in steps if step.ends)])
     figure.update_xaxes(range=[0, 1.02 * farthest], gridcolor="#e4e7eb", tickformat=",d", tickfont={"size": 12}, nticks=5)
     figure.update_yaxes(
-        range=[len(steps) - 0.5, -0.5], tickvals=rows, ticktext=[step.name for step in steps], showgrid=False, ticklabelstandoff=8
+        **axis_of_names([step.name for step in steps]), range=[len(steps) - 0.5, -0.5], showgrid=False, ticklabelstandoff=8
     )
     return styled(figure, 48 + STEP_HEIGHT * len(steps), margin={"l": 8, "r": 84, "t": 8, "b": 8})

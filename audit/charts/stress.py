@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import axis_of_names, clipped_names, names_of
 from audit.charts.rates import interval_bars
-from audit.charts.style import FAINT, QUALITATIVE, clipped, html, interval, percent, percent_ticks, styled
+from audit.charts.style import FAINT, QUALITATIVE, html, interval, percent, percent_ticks, styled
 from audit.tables import Row
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon")
@@ -21,8 +22,8 @@ def stress_curves_figure(
 ) -> go.Figure:
     """One measure of each system along the share of signal, or the number of documents: marks with 95 % intervals, joined.
 
-    frame      one row per system and context: name, signal_share (int, percent; -1: not stated, not drawn), size (int), value,
-               value_low, value_high (in [0, 1]; NaN: unknown), of, questions, unread (int)
+    frame      one row per system and context: system_id, name, signal_share (int, percent; -1: not stated, not drawn), size
+               (int), value, value_low, value_high (in [0, 1]; NaN: unknown), of, questions, unread (int)
     published  the same measure as published: model, signal_share, size, value (in [0, 1]); drawn faint and dashed; may be empty
     title      of the measure
     across     what `along` counts, in words
@@ -39,8 +40,7 @@ def stress_curves_figure(
     figure.update_xaxes(
         title=html(across),
         range=[ends[0] - margin, ends[1] + margin],
-        tickvals=list(places.values()),
-        ticktext=[f"{value}{unit}" for value in places],
+        **axis_of_names([f"{value}{unit}" for value in places], list(places.values())),
     )
     return _laid_out(figure, title)
 
@@ -52,9 +52,12 @@ def _places(drawn: pd.DataFrame, published: pd.DataFrame, along: str) -> dict[in
 
 
 def _published(published: pd.DataFrame, places: Mapping[int, float], along: str) -> Iterator[go.Scatter]:
-    for number, (model, own) in enumerate(published.groupby("model", sort=False)):
+    models = list(dict.fromkeys(published["model"]))
+    entries = clipped_names([f"{model} (published)" for model in models], 34)
+    for number, (model, entry) in enumerate(zip(models, entries, strict=True)):
+        own = published[published["model"] == model]
         yield go.Scatter(
-            x=own[along].map(places), y=own["value"], mode="lines+markers", name=clipped(f"{model} (published)", 34),
+            x=own[along].map(places), y=own["value"], mode="lines+markers", name=entry,
             line={"color": GREY, "width": 1.5, "dash": DASHES[number % len(DASHES)]}, marker={"size": 4, "color": GREY},
             hovertext=[f"{html(model)}, published<br>{percent(value)}" for value in own["value"]],
             hovertemplate="%{hovertext}<extra></extra>",
@@ -62,26 +65,27 @@ def _published(published: pd.DataFrame, places: Mapping[int, float], along: str)
 
 
 def _curves(drawn: pd.DataFrame, places: Mapping[int, float], title: str, across: str, along: str) -> Iterator[go.Scatter]:
-    names = list(dict.fromkeys(drawn["name"]))
+    names = names_of(drawn, "system_id", "name")
+    entries = clipped_names(names.values(), 30)
     # Side by side, so the intervals of two systems do not hide each other
     step = 0.009 * max(max(places.values(), default=1) - min(places.values(), default=0), 1)
-    for number, name in enumerate(names):
-        own = drawn[drawn["name"] == name].sort_values(along)
+    for number, ((system_id, name), entry) in enumerate(zip(names.items(), entries, strict=True)):
+        own = drawn[drawn["system_id"] == system_id].sort_values(along)
         colour = QUALITATIVE[number % len(QUALITATIVE)]
         yield go.Scatter(
             x=own[along].map(places) + step * (number - (len(names) - 1) / 2), y=own["value"], mode="lines+markers",
-            name=clipped(name, 30), cliponaxis=False, line={"color": colour, "width": 2},
+            name=entry, cliponaxis=False, line={"color": colour, "width": 2},
             marker={"size": 8, "color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)]},
             error_y=interval_bars(own["value"], own["value_low"], own["value_high"], colour),
-            hovertext=[_hover(row, title, across, along) for row in own.to_dict("records")],
+            hovertext=[_hover(row, name, title, across, along) for row in own.to_dict("records")],
             hovertemplate="%{hovertext}<extra></extra>",
         )  # fmt: skip
 
 
-def _hover(row: Row, title: str, across: str, along: str) -> str:
+def _hover(row: Row, name: str, title: str, across: str, along: str) -> str:
     span = interval(row["value_low"], row["value_high"])
     unit = " %" if along == "signal_share" else ""
-    lines = [f"<b>{html(row['name'])}</b>", f"{html(across)}: {row[along]}{unit}", f"{html(title)}: {percent(row['value'])}"]
+    lines = [f"<b>{html(name)}</b>", f"{html(across)}: {row[along]}{unit}", f"{html(title)}: {percent(row['value'])}"]
     lines += [f"95 % interval {span}"] if span else []
     lines.append(f"{row['of']:,} replies to {row['questions']:,} questions")
     return "<br>".join([*lines, *([f"{row['unread']:,} unreadable, not counted"] if row["unread"] else [])])
@@ -90,25 +94,27 @@ def _hover(row: Row, title: str, across: str, along: str) -> str:
 def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
     """Accuracy among what a system answers, against the share that it answers; a line joins its points by share of signal.
 
-    frame   one row per system and share: name, signal_share, coverage, accuracy (with _low, _high; NaN: unknown), answered,
-            readable
+    frame   one row per system and share: system_id, name, signal_share, coverage, accuracy (with _low, _high; NaN: unknown),
+            answered, readable
     across  what the share is a share of, in words
 
     A system that answers nothing has no accuracy, and no mark.
     """
     figure = go.Figure()
     drawn = frame.dropna(subset=["accuracy"])
-    for index, name in enumerate(dict.fromkeys(frame["name"])):
-        own = drawn[drawn["name"] == name].sort_values("signal_share")
+    names = names_of(frame, "system_id", "name")
+    entries = clipped_names(names.values(), 30)
+    for index, ((system_id, name), entry) in enumerate(zip(names.items(), entries, strict=True)):
+        own = drawn[drawn["system_id"] == system_id].sort_values("signal_share")
         colour = QUALITATIVE[index % len(QUALITATIVE)]
         figure.add_scatter(
-            x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=clipped(name, 30), cliponaxis=False,
+            x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=entry, cliponaxis=False,
             text=[f"{share} %" if share >= 0 else "" for share in own["signal_share"]], textposition="bottom right",
             textfont={"size": 11, "color": FAINT}, line={"color": colour, "width": 1.5, "dash": "dot"},
             marker={"size": 8, "color": colour, "symbol": SYMBOLS[index % len(SYMBOLS)]},
             error_x=interval_bars(own["coverage"], own["coverage_low"], own["coverage_high"], colour),
             error_y=interval_bars(own["accuracy"], own["accuracy_low"], own["accuracy_high"], colour),
-            hovertext=[_selective_hover(row, across) for row in own.to_dict("records")],
+            hovertext=[_selective_hover(row, name, across) for row in own.to_dict("records")],
             hovertemplate="%{hovertext}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title="Coverage: share of the questions that it answers", range=[-0.03, 1.05], **percent_ticks(TICKS))
@@ -118,10 +124,10 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
 TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-def _selective_hover(row: Row, across: str) -> str:
+def _selective_hover(row: Row, name: str, across: str) -> str:
     share = f"<br>{html(across)}: {row['signal_share']} %" if row["signal_share"] >= 0 else ""
     answers = f"answers {row['answered']:,} of {row['readable']:,}: {percent(row['coverage'])}"
-    return f"<b>{html(row['name'])}</b>{share}<br>{answers}<br>right: {percent(row['accuracy'])} of these"
+    return f"<b>{html(name)}</b>{share}<br>{answers}<br>right: {percent(row['accuracy'])} of these"
 
 
 def _laid_out(figure: go.Figure, title: str) -> go.Figure:

@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audit.formatting import fixed
+from audit.formatting import fixed, isolated
 from audit.terms import display_name
 from audit.vocabulary import GENERAL, LABELS, Label
 
@@ -55,6 +55,7 @@ SIGNIFICANCE_COLOURS = {"low": "#f6d58f", "medium": "#e69f00", "high": SEVERE}
 ABSENCE_SCALE = ((0.0, "#f3ece0"), (0.5, "#8fb8c9"), (1.0, "#0b4f6c"))
 
 NO_VALUE = "\N{EN DASH}"
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 INK = "#31333f"
 DARK_INK = "#1f2328"
 """For text on one of the colours defined here."""
@@ -73,16 +74,28 @@ FONT = '"Source Sans", "Source Sans Pro", "Source Sans 3", "Helvetica Neue", Ari
 
 
 def html(text: object) -> str:
-    """A release's text for a Plotly label or hover text, where tags would be read as formatting."""
+    """A release's name for a Plotly label or hover text, as a person reads it."""
+    return literal(display_name(text))
+
+
+def literal(text: str) -> str:
+    """The same text as it is: tags would be read as formatting. One from right to left has its own direction."""
     # `&` first, or the others would be escaped twice.
-    return display_name(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return isolated(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def cut(text: str, max_length: int) -> str:
+    """`text` cut to `max_length` characters with an ellipsis."""
+    return text if len(text) <= max_length else text[: max_length - 1].rstrip() + ELLIPSIS
 
 
 def clipped(text: object, max_length: int = 40) -> str:
-    """`text` cut to `max_length` characters with an ellipsis, safe for Plotly."""
-    plain = display_name(text)
+    """`text` cut to `max_length` characters with an ellipsis, safe for Plotly.
+
+    For a single name: several that stand next to each other are those of `names.clipped_names`.
+    """
     # Cut before escaping, so no entity is cut in two.
-    return html(plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…")
+    return html(cut(display_name(text), max_length))
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.names import names_of
 from audit.charts.rates import DOT, ROW_HEIGHT, interval_bars, with_rows
 from audit.charts.run_changes import CLEAR_DIRECTIONS
 from audit.charts.style import (
@@ -39,60 +40,64 @@ def written(value: float | None, *, sign: bool = False, like: float | None = Non
     return signed(value, digits) if sign else fixed(value, digits)
 
 
-def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Figure:
+def mean_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str], called: str = "") -> go.Figure:
     """One panel per measure and one row per `by`, in the order of the frame: means as dots, lines are 95 % intervals.
+
+    `by` tells rows apart, and `called` is the column with what a reader calls them (`by` itself where it is empty).
 
     frame   long: `by`, measure, answers (int), mean, mean_low, mean_high; a missing row leaves its place empty
     titles  measure -> title of its panel, in drawing order; at least one
 
     Each panel has its own scale, which begins at 0.
     """
-    names = list(dict.fromkeys(frame[by]))
+    names = names_of(frame, by, called)
     rows_of = _rows_of_panels(frame, by, names, titles)
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
         rows = rows_of[measure]
-        hover = [_mean_hover(row, by, title) for row in rows]
+        hover = [_mean_hover(row, names[row[by]], title) for row in rows]
         figure.add_trace(_dots(rows, "mean", hover, [ACCENT] * len(rows)), **_place(number))
         known = _known(rows, "mean", "mean_low", "mean_high")
         top = max(known, default=0.0)
         scale = {"range": [min([0.0, *known]), 1.08 * top if top > 0 else 1.0], "nticks": 4}
         set_axes(figure, figure.select_xaxes(**_place(number)), scale)
-    return _laid_out(figure, names, len(titles))
+    return _laid_out(figure, list(names.values()), len(titles))
 
 
-def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str]) -> go.Figure:
+def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str], called: str = "") -> go.Figure:
     """Panels of differences to a baseline, with 0 in the middle of each; filled where the interval excludes 0.
+
+    `by` and `called` are those of `mean_dots`.
 
     frame  long: `by`, measure, of (int, questions that both have), change, change_low, change_high, moves
     """
-    names = list(dict.fromkeys(frame[by]))
+    names = names_of(frame, by, called)
     rows_of = _rows_of_panels(frame, by, names, titles)
     figure = _panels(titles, len(names))
     for number, (measure, title) in enumerate(titles.items()):
         rows = rows_of[measure]
         fills = [ACCENT if row["moves"] in CLEAR_DIRECTIONS else "#ffffff" for row in rows]
-        hover = [_difference_hover(row, by, title) for row in rows]
+        hover = [_difference_hover(row, names[row[by]], title) for row in rows]
         figure.add_trace(_dots(rows, "change", hover, fills), **_place(number))
         limit = 1.15 * max(map(abs, _known(rows, "change", "change_low", "change_high")), default=0.0) or 1.0
         tick, digits = limit / 1.5, decimals(limit)
         ticks = {"tickvals": [-tick, 0, tick], "ticktext": [signed(-tick, digits), "0", signed(tick, digits)]}
         set_axes(figure, figure.select_xaxes(**_place(number)), {"range": [-limit, limit], **ticks})
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, **_place(number))
-    return _laid_out(figure, names, len(titles))
+    return _laid_out(figure, list(names.values()), len(titles))
 
 
 Rows = Sequence[Row]
 
 
-def _rows_of_panels(frame: pd.DataFrame, by: str, names: Sequence[str], measures: Iterable[str]) -> dict[str, Rows]:
-    """The rows of each measure, one for each name; where the frame does not have one, its values are NaN.
+def _rows_of_panels(frame: pd.DataFrame, by: str, keys: Iterable[Hashable], measures: Iterable[str]) -> dict[str, Rows]:
+    """The rows of each measure, one for each key; where the frame does not have one, its values are NaN.
 
     Rows are dictionaries: as frames, those of a page's panels took a tenth of its time.
     """
     known = {(row["measure"], row[by]): row for row in frame.to_dict("records")}
     unknown: dict[Hashable, object] = dict.fromkeys(frame.columns, math.nan)
-    return {measure: [known.get((measure, name)) or {**unknown, by: name} for name in names] for measure in measures}
+    return {measure: [known.get((measure, key)) or {**unknown, by: key} for key in keys] for measure in measures}
 
 
 def _known(rows: Rows, *columns: str) -> list[float]:
@@ -122,7 +127,7 @@ def _place(number: int) -> dict[str, int]:
 def _laid_out(figure: go.Figure, names: Sequence[str], how_many: int) -> go.Figure:
     rows = -(-how_many // PANELS_IN_A_ROW)
     height = 96 + rows * ROW_HEIGHT * len(names) + (rows - 1) * PANEL_GAP
-    return set_layout(with_rows(figure, names, None), {"height": height})
+    return set_layout(with_rows(figure, names), {"height": height})
 
 
 def _dots(rows: Rows, column: str, hover: Sequence[str], fills: Sequence[str]) -> go.Scatter:
@@ -134,16 +139,16 @@ def _dots(rows: Rows, column: str, hover: Sequence[str], fills: Sequence[str]) -
     )  # fmt: skip
 
 
-def _mean_hover(row: Row, by: str, title: str) -> str:
-    name = f"<b>{html(row[by])}</b><br>{html(title)}: "
+def _mean_hover(row: Row, called: str, title: str) -> str:
+    name = f"<b>{html(called)}</b><br>{html(title)}: "
     if pd.isna(row["mean"]):
         return f"{name}not known"
     span = f"{written(row['mean_low'], like=row['mean'])} to {written(row['mean_high'], like=row['mean'])}"
     return f"{name}{written(row['mean'])}<br>95 % interval {span}<br>{row['answers']:,.0f} answers"
 
 
-def _difference_hover(row: Row, by: str, title: str) -> str:
-    name = f"<b>{html(row[by])}</b><br>{html(title)}: "
+def _difference_hover(row: Row, called: str, title: str) -> str:
+    name = f"<b>{html(called)}</b><br>{html(title)}: "
     if pd.isna(row["change"]):
         return f"{name}not known"
     known = not pd.isna(row["change_low"])
@@ -153,18 +158,21 @@ def _difference_hover(row: Row, by: str, title: str) -> str:
 
 
 def strength_dots(frame: pd.DataFrame) -> go.Figure:
-    """Bradley-Terry strengths with their intervals, the strongest first; frame: name, comparisons, strength (_low, _high)."""
-    ordered = frame.sort_values("strength", ascending=False, ignore_index=True)
-    rows = ordered.to_dict("records")
+    """Bradley-Terry strengths with their intervals, the strongest first.
+
+    frame  system_id, name, comparisons, strength (_low, _high)
+    """
+    rows = frame.sort_values("strength", ascending=False, ignore_index=True).to_dict("records")
+    names = names_of(frame, "system_id", "name")
     hover = [
-        f"<b>{html(row['name'])}</b><br>strength {written(row['strength'], sign=True)} "
+        f"<b>{html(names[row['system_id']])}</b><br>strength {written(row['strength'], sign=True)} "
         f"({coefficient_interval(row['strength_low'], row['strength_high'])})<br>{row['comparisons']:,} comparisons"
         for row in rows
     ]
     figure = panels(1, ["Strength (log odds); 0: as strong as the average"], 0.0)
     figure.add_trace(_dots(rows, "strength", hover, [ACCENT] * len(rows)))
     figure.add_vline(x=0, line={"color": FAINT, "width": 1.5})
-    return with_rows(figure, ordered["name"], None)
+    return with_rows(figure, [names[row["system_id"]] for row in rows])
 
 
 # -- downstream --------------------------------------------------------------------------------------------------------

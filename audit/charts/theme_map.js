@@ -129,7 +129,7 @@ function themeMap(host, data, tell) {
     if (point < 0) return
     const own = theme[point] === NONE ? null : data.themes[theme[point]]
     const lines = [data.phrases ? data.phrases[point] : "", own ? own[0] : data.none, own ? data.parents[own[1]][0] : ""]
-    tip.replaceChildren(...lines.filter(Boolean).map((line) => Object.assign(document.createElement("div"), { textContent: line })))
+    tip.replaceChildren(...lines.filter(Boolean).map((line) => Object.assign(document.createElement("div"), { textContent: line, dir: "auto" })))
     tip.style.left = `${Math.min(event.offsetX + 12, width - 270)}px`; tip.style.top = `${event.offsetY + 14}px`
     if (!data.phrases) waiting = setTimeout(() => tell("asked", point), 250)
   }

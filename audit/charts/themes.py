@@ -18,6 +18,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.coverage import shades
+from audit.charts.names import axis_of_names, clipped_names
 from audit.charts.style import (
     BLACK,
     FAINT,
@@ -25,7 +26,6 @@ from audit.charts.style import (
     QUALITATIVE,
     SEVERE,
     SIGNIFICANCE_COLOURS,
-    clipped,
     html,
     ink_on,
     interval,
@@ -33,6 +33,7 @@ from audit.charts.style import (
     percent_ticks,
     styled,
 )
+from audit.formatting import isolated
 from audit.stats.intervals import Floats
 from audit.tables import Row
 from audit.terms import display_name
@@ -65,7 +66,7 @@ def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> g
     figure = go.Figure(
         go.Treemap(
             ids=[EVERYTHING, *ids], parents=["", *rows["over"]], branchvalues="total",
-            labels=["All themes", *(clipped(name, 60) for name in above["name"]), *(_wrapped(name) for name in inside["name"])],
+            labels=["All themes", *clipped_names(above["name"], 60), *(_wrapped(name) for name in inside["name"])],
             values=[int(above["pairs"].sum()), *rows["pairs"]],
             marker={
                 "colors": values, "colorscale": [list(stop) for stop in PALE_TO_DARK], "cmin": low, "cmax": high,
@@ -160,15 +161,20 @@ def map_data(points: pd.DataFrame, themes: pd.DataFrame, alt: str) -> dict[str, 
         "alt": alt, "none": "no theme", "wide": wide, "high": high,
         "places": _base64_uint16(np.rint(xy * MAX_UINT16)), "theme": _base64_uint16(np.where(index < 0, MAX_UINT16, index)),
         "themes": [
-            [display_name(name), int(above), int(size), *_middle(xy, index == rank)]
+            [_title(name), int(above), int(size), *_middle(xy, index == rank)]
             for rank, (name, above, size) in enumerate(zip(themes["name"], parent, sizes, strict=True))
         ],
         "parents": [
-            [display_name(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
+            [_title(names[top]), int((of_parent == rank).sum()), *_middle(xy, of_parent == rank), _group_colour(rank)]
             for rank, top in enumerate(tops)
         ],
         "bySize": np.argsort(-sizes, kind="stable").tolist(),
     }  # fmt: skip
+
+
+def _title(name: object) -> str:
+    # The map draws titles on a canvas, where a text has no attribute for its direction
+    return isolated(display_name(name))
 
 
 def _scaled_positions(points: pd.DataFrame) -> tuple[Floats, float, float]:
@@ -230,7 +236,7 @@ def theme_bars(themes: pd.DataFrame) -> go.Figure:
     hovers = [_bar_hover(row) for row in themes[["name", "disagreeing", *BAR_GRADES]].to_dict("records")]
     traces = [_bars(themes, rows, grade, hovers) for grade in BAR_GRADES if themes[grade].sum()]
     xaxes = {"title": {"text": "disagreeing pairs"}, "gridcolor": "#e4e7eb", "rangemode": "tozero"}
-    names = {"tickmode": "array", "tickvals": rows, "ticktext": [clipped(name, 52) for name in themes["name"]]}
+    names = axis_of_names(clipped_names(themes["name"], 52))
     yaxes = {**names, "ticklabelstandoff": 6, "range": [len(rows) - 0.4, -0.6], "showgrid": False}
     # From the left edge of the figure: beside long names, a window of 900 pixels has no room for its entries in a line
     legend = {"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}

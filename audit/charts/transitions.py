@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.style import INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, clipped, html, percent, styled
+from audit.charts.names import axis_of_names, clipped_names
+from audit.charts.style import INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, html, percent, styled
 from audit.tables import Row
 
 STATE_WORDS = {
@@ -68,16 +69,17 @@ def _hover(row: Row, first: str, second: str) -> str:
 
 
 def _with_axes(figure: go.Figure, rows: list[str], columns: list[str], first: str, second: str) -> go.Figure:
-    common = {"tickmode": "array", "showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
+    of_first, of_second = clipped_names([first, second])
+    common = {"showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
     broken = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
     over = [f"{word}<br> " if len(columns) > MAX_LEVEL_HEADS and position % 2 else word for position, word in enumerate(broken)]
     figure.update_xaxes(
-        title={"text": f"label in {clipped(second)}", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
-        tickvals=list(range(len(columns))), ticktext=over, **common,
+        title={"text": f"label in {of_second}", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
+        **axis_of_names(over), **common,
     )  # fmt: skip
     figure.update_yaxes(
-        title={"text": f"label in {clipped(first)}", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
-        tickvals=list(range(len(rows))), ticktext=rows, ticklabelstandoff=6, **common,
+        title={"text": f"label in {of_first}", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
+        **axis_of_names(rows), ticklabelstandoff=6, **common,
     )  # fmt: skip
     return styled(figure, 110 + ROW_HEIGHT * max(len(rows), 2), margin={"l": 8, "r": 8, "t": 70, "b": 8}, hovermode="closest")
 
@@ -125,10 +127,10 @@ def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
             },
         )
     )
-    for x, name in ((0, first), (1, second)):
+    for x, name in enumerate(clipped_names([first, second])):
         figure.add_annotation(
             x=x, y=1, xref="paper", yref="paper", xanchor="right" if x else "left", yanchor="bottom", yshift=12, showarrow=False,
-            text=f"<b>{clipped(name)}</b>", font={"size": 14, "color": INK},
+            text=f"<b>{name}</b>", font={"size": 14, "color": INK},
         )  # fmt: skip
     return styled(figure, HEIGHT, margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW})
 

@@ -7,6 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import audit
@@ -15,6 +16,7 @@ from audit.commands import COMMANDS, GROUPS, Command
 from audit.errors import AuditError, describe_error
 from audit.formatting import printable
 from audit.settings import Settings
+from audit.vocabulary import composed
 
 FULL, REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), (errno.EACCES, errno.EPERM, errno.EROFS)
 UNCHANGED = "Everything that was loaded, stored or completely written before is unchanged."
@@ -39,7 +41,17 @@ def _run(words: list[str]) -> int:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command line, with its function as `function`. Raises AuditError for an unknown command."""
-    return parser(_find_command(words)).parse_args(words)
+    arguments = parser(_find_command(words)).parse_args(words)
+    for name, value in vars(arguments).items():
+        setattr(arguments, name, _composed(value))
+    return arguments
+
+
+def _composed(value: Any) -> Any:
+    """A name, or each of a list, in composed form; a path stays as it is, since file systems tell the forms apart."""
+    if isinstance(value, list):
+        return [_composed(item) for item in value]
+    return composed(value) if isinstance(value, str) and not Path(value).exists() else value
 
 
 def _find_command(words: Sequence[str]) -> Command | None:

@@ -21,6 +21,7 @@ from audit.exports.package_request import REPORT, STEM, VALIDATION, ExportReques
 from audit.exports.published.tables import published_tables
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
+from audit.exports.unique_stems import unique_stems
 from audit.exports.xlsx import xlsx_bytes
 from audit.model_family import self_preference_note
 from audit.previews import PRELIMINARY, judged_by_rules, precision_sentences, preview_notice
@@ -29,6 +30,8 @@ from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, fill
 
+MAX_STEM = 120
+"""Letters in the name of a figure's file; file systems take 255 bytes."""
 MANIFEST, PAPER_TEXT = "manifest.json", "methods_and_results.md"
 SYNTHETIC = "Synthetic data: it describes no real {handbook}, {center} or {patient}. Not for clinical use."
 SAME_STATE = (
@@ -47,7 +50,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     with open_context(request.run, request.other, request.taxonomy, request.curation, request.against) as context:
         sheet = datasheet_text(request.run.title, datasheet(context.con))
         # Only tables and charts need the stores; they are closed while pictures are drawn and files written
-        parts = [_with_notices(chapter, context) for chapter in _chapters(request, context, progress)]
+        parts = _with_file_names([_with_notices(chapter, context) for chapter in _chapters(request, context, progress)])
     progress("Drawing the figures")
     shown = {picture.name: picture for chapter in parts for picture in chapter.pictures}
     drawn, missing = _drawn(shown)
@@ -84,18 +87,21 @@ def _chapters(request: ExportRequest, context: ExportContext, progress: Callable
 
 
 def _with_notices(chapter: Chapter, context: ExportContext) -> Chapter:
-    """The chapter with safe file names; each table names its run, and states when that is synthetic or a preview."""
+    """The chapter; each table names its run, and states when that is synthetic or a preview."""
     source = f"Source: run {context.run.key}."
     # Each table repeats this, because people send single tables
     notes = (context.fill(_use_of(context.run)), source)
     preview = _preview_of(context.run, context.other)
     tables = [table.noted(*notes).as_preview(preview, preliminary=chapter.depends_on_labels) for table in chapter.tables]
-    return replace(
-        # Names of figures may contain an organ, which is free text from the release
-        chapter,
-        tables=tables,
-        pictures=[_with_preview(picture, preview, preliminary=chapter.depends_on_labels) for picture in chapter.pictures],
-    )
+    pictures = [_with_preview(picture, preview, preliminary=chapter.depends_on_labels) for picture in chapter.pictures]
+    return replace(chapter, tables=tables, pictures=pictures)
+
+
+def _with_file_names(parts: Sequence[Chapter]) -> list[Chapter]:
+    """The chapters, each figure under the name of its file: theirs may have an organ in them, which is free text."""
+    names = [picture.name for part in parts for picture in part.pictures]
+    stems = iter(unique_stems(names, STEM, "-", MAX_STEM))
+    return [replace(part, pictures=[replace(each, name=next(stems)) for each in part.pictures]) for part in parts]
 
 
 def _use_of(run: Run) -> str:
@@ -104,7 +110,7 @@ def _use_of(run: Run) -> str:
 
 def _with_preview(picture: Picture, preview: str, *, preliminary: bool) -> Picture:
     title = f"{picture.title} ({PRELIMINARY})" if preview and preliminary else picture.title
-    return replace(picture, name=STEM.sub("-", picture.name), title=title, figure=with_notice(picture.figure, preview))
+    return replace(picture, title=title, figure=with_notice(picture.figure, preview))
 
 
 def _preview_of(run: Run, other: Run | None) -> str:

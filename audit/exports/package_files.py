@@ -29,8 +29,9 @@ ONE_TABLE = (
     "label is tab:organs."
 )
 NOTE_ON_CELLS = (
-    "Text that a spreadsheet would run as a formula is prefixed with an apostrophe. An empty cell of a CSV and a dash elsewhere "
-    "mean that a value is not known. Neither is zero."
+    "In a CSV file, text that a spreadsheet would run as a formula is prefixed with an apostrophe. A workbook needs none, but "
+    "its cells hold 32,767 letters at most: where a text is cut, the cell and the sheet Notes say so; the CSV file has it whole. "
+    "An empty cell of a CSV and a dash elsewhere mean that a value is not known. Neither is zero."
 )
 NAMES = "Tables and figures, by the names of their files:"
 WIDTH = 96

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
@@ -74,7 +75,16 @@ def csv_text(frame: pd.DataFrame, notice: str = "") -> str:
     frame = with_notice_column(frame, notice)
     # Numeric columns are left alone: a leading minus is a sign there and not the beginning of a formula.
     safe = frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column) else column.map(_csv_cell))
-    return str(safe.rename(columns=_csv_cell).to_csv(index=False))
+    lines = _Lines()
+    safe.rename(columns=_csv_cell).to_csv(lines, index=False, lineterminator="\r\n")
+    return lines.getvalue()
+
+
+class _Lines(io.StringIO):
+    """Rows of CSV that end in a line feed; the writer is told otherwise, or it would leave a bare carriage return unquoted."""
+
+    def write(self, row: str) -> int:
+        return super().write(row.removesuffix("\r\n") + "\n")
 
 
 def _csv_cell(value: object) -> object:

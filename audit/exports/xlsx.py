@@ -13,8 +13,10 @@ import pandas as pd
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
+from audit.exports.sheet_limits import cell_text, fitted
 from audit.exports.table_model import Table, decimals, known
-from audit.formatting import safe_cell
+from audit.exports.unique_stems import unique_stems
+from audit.formatting import FORMULA, fixed
 
 # The same content gives the same file, so it has no real date; this is the earliest that a ZIP archive can store
 CREATED = datetime(1980, 1, 1)
@@ -26,36 +28,39 @@ LINE_PT = 15
 # Letters in the width of one, in running text: most are narrower than the digit that widths are counted in
 LETTERS_PER_WIDTH = 1.05
 SHEET_NAME = re.compile(r"[^A-Za-z0-9 _-]+")
-# Excel opens no workbook with a longer sheet name
-MAX_NAME = 31
-# Excel's limit for the text of a cell
-MAX_TEXT = 32_767
-# XML cannot contain these, and Excel would refuse the whole file
-CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+# Excel opens no workbook with a longer sheet name, or with one of these, which it keeps for itself
+MAX_NAME, RESERVED = 31, ("History",)
+# Excel draws no higher row
+MAX_HEIGHT_PT = 409
 # XlsxWriter would turn texts that look like formulas, addresses or numbers into these
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 
 
 def xlsx_bytes(tables: Sequence[Table]) -> bytes:
-    """A workbook with a sheet for each table and a last one with their titles and notes."""
+    """A workbook with a sheet for each table and a last one with their titles and notes.
+
+    What a sheet cannot hold is cut; its cell, its last row and the notes say so.
+    """
     buffer = io.BytesIO()
     with Workbook(buffer, OPTIONS) as book:
         book.set_properties({"created": CREATED})
-        for table in tables:
-            _write_table(book, book.add_worksheet(SHEET_NAME.sub(" ", table.name)[:MAX_NAME]), table.typed())
-        _write_notes(book, book.add_worksheet(NOTES), tables)
+        names = unique_stems([table.name for table in tables], SHEET_NAME, " ", MAX_NAME, taken=(NOTES, *RESERVED))
+        losses = [_write_table(book, book.add_worksheet(name), table.typed()) for name, table in zip(names, tables, strict=True)]
+        _write_notes(book, book.add_worksheet(NOTES), list(map(_notes_of, tables, names, losses)))
     return buffer.getvalue()
 
 
-def _write_table(book: Workbook, sheet: Worksheet, typed: pd.DataFrame) -> None:
-    widths: list[float] = []
+def _write_table(book: Workbook, sheet: Worksheet, whole: pd.DataFrame) -> tuple[str, ...]:
+    """Write a table, and return a sentence for everything of it that a sheet cannot hold."""
+    fit = fitted(whole)
+    typed, widths = fit.frame, list[float]()
     for column, name in enumerate(typed.columns):
         is_text = typed[name].dtype == object
         layout = {"text_wrap": is_text, "valign": "top", "align": "left" if is_text else "right"}
         # Next to a column of numbers, aligned right, an unindented text would touch them.
         layout |= {"indent": 1} if is_text and column else {}
         head = book.add_format(layout | {"text_wrap": True, "valign": "bottom", "bold": True, "bottom": 1})
-        sheet.write_string(0, column, _cell_text(name), head)
+        sheet.write_string(0, column, cell_text(name), head)
         for row, value in enumerate(typed[name].tolist(), start=1):
             _write_cell(book, sheet, row, column, value, layout)
         widths.append(_width(name, typed[name] if is_text else None) + (1 if is_text and column else 0))
@@ -63,9 +68,12 @@ def _write_table(book: Workbook, sheet: Worksheet, typed: pd.DataFrame) -> None:
     for row, values in enumerate([list(typed.columns), *typed.itertuples(index=False, name=None)]):
         size = BOLD if row == 0 else 1.0
         lines = max(_line_count(value, size, width - 2) for value, width in zip(values, widths, strict=True))
-        sheet.set_row(row, LINE_PT * lines)
+        sheet.set_row(row, min(MAX_HEIGHT_PT, LINE_PT * lines))
+    if fit.below:
+        sheet.write_string(len(typed) + 1, 0, fit.below, book.add_format({"bold": True}))
     sheet.freeze_panes(1, 1)
     _fit_to_page_width(sheet)
+    return fit.notes
 
 
 def _write_cell(book: Workbook, sheet: Worksheet, row: int, column: int, value: Any, layout: dict[str, Any]) -> None:
@@ -73,7 +81,11 @@ def _write_cell(book: Workbook, sheet: Worksheet, row: int, column: int, value: 
     if not known(value):
         return
     if isinstance(value, str):
-        sheet.write_string(row, column, _cell_text(value), _format(book, layout))
+        # Not shown, but a cell that begins like a formula stays a text when somebody edits it
+        quoted = {"quote_prefix": True} if FORMULA.match(value) else {}
+        sheet.write_string(row, column, value, _format(book, layout | quoted))
+    elif isinstance(value, float) and math.isinf(value):  # Excel has no such number
+        sheet.write_string(row, column, fixed(value, 0), _format(book, layout))
     else:
         number_format = f"#,##0.{'0' * decimals(value)}" if isinstance(value, float) else "#,##0"
         number = value if isinstance(value, float) else int(value)
@@ -83,10 +95,6 @@ def _write_cell(book: Workbook, sheet: Worksheet, row: int, column: int, value: 
 def _format(book: Workbook, layout: dict[str, Any]) -> Any:
     # Formats with equal properties are merged in the file, so a new object per cell does not enlarge it.
     return book.add_format(layout)
-
-
-def _cell_text(text: str) -> str:
-    return CONTROL_CHARACTERS.sub(" ", str(safe_cell(text)))[:MAX_TEXT]
 
 
 def _width(name: str, texts: pd.Series | None) -> float:
@@ -107,14 +115,21 @@ def _line_count(text: object, size: float, width: float) -> int:
     return lines
 
 
-def _write_notes(book: Workbook, sheet: Worksheet, tables: Sequence[Table]) -> None:
+def _notes_of(table: Table, sheet_name: str, losses: Sequence[str]) -> list[str]:
+    """The title of a table and what is below it: its sheet, where that has another name, and what a sheet cannot hold first."""
+    renamed = f"On the sheet '{sheet_name}'." if sheet_name != table.name else ""
+    return list(filter(None, (table.title, renamed, table.n, *losses, *table.notes)))
+
+
+def _write_notes(book: Workbook, sheet: Worksheet, notes: Sequence[Sequence[str]]) -> None:
     row = 0
-    for table in tables:
-        for text in filter(None, (table.title, table.n, *table.notes)):
-            layout = book.add_format({"text_wrap": True, "valign": "top", "bold": text == table.title})
-            sheet.write_string(row, 0, _cell_text(text), layout)
+    for title, *others in notes:
+        for text in (title, *others):
+            layout = book.add_format({"text_wrap": True, "valign": "top", "bold": text == title})
+            sheet.write_string(row, 0, cell_text(text), layout)
             # Not every program makes a row as high as its lines.
-            sheet.set_row(row, LINE_PT * math.ceil(len(text) / (LETTERS_PER_WIDTH * NOTE_WIDTH)))
+            lines = math.ceil(len(text) / (LETTERS_PER_WIDTH * NOTE_WIDTH))
+            sheet.set_row(row, min(MAX_HEIGHT_PT, LINE_PT * lines))
             row += 1
         row += 1
     sheet.set_column(0, 0, NOTE_WIDTH)

@@ -7,7 +7,6 @@ process has it from the environment, as the settings have.
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ from pathlib import Path
 from audit.errors import AuditError
 from audit.jobs.processes import create_job, job_table, start_process
 from audit.jobs.table import Job, JobState
+from audit.people_tables import csv_text
 from audit.release.journal_files import Reply, copy_journal, first_replies, journal_path
 from audit.settings import Settings
 from audit.store.load import load_release
@@ -71,7 +71,7 @@ def request_judging(settings: Settings, request: JobRequest, pairs: Iterable[Pai
     job = create_job(settings, KIND, "pair" if request.pair else "set", asdict(request))
     if request.pairs == FILE:
         with (job.folder / "pairs.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([PAIR_COLUMNS, *pairs])
+            file.write(csv_text(PAIR_COLUMNS, pairs))
     return job
 
 

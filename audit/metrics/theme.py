@@ -54,10 +54,10 @@ order by kind, disagreeing desc, pairs desc, name
 TOPICS_SQL = f"""
 with {THEME_PAIRS}
 select divergence_topic as topic, count(*) as pairs, count(*) filter (disagrees) as disagreeing,
-       count(distinct question) as questions
+       count(*) filter (disagrees and significance = 'high') as high, count(distinct question) as questions
 from theme_pairs where theme_id = $theme_id
 group by divergence_topic
-order by pairs desc, topic
+order by high desc, pairs desc, topic
 """
 # Each word must be in one and the same divergence topic, or in the name and terms of the theme.
 SEARCH_SQL = f"""
@@ -117,9 +117,13 @@ TOPICS_TABLE = TableSpec(
         Column.text("exemplar", "Exemplar", words={"True": "exemplar", "False": ""}),
         PAIRS,
         DISAGREEING,
+        Column.count("high", "High significance"),
         QUESTIONS,
     ),
-    ("Exemplars span the theme: new divergence topics are compared with them.",),
+    (
+        "Those of high clinical significance come first.",
+        "Exemplars span the theme: new divergence topics are compared with them.",
+    ),
     printed_rows=30,
 )
 SEARCH_TABLE = TableSpec(
@@ -201,9 +205,11 @@ def theme_topics(con: Connection, taxonomy: Taxonomy, theme_id: str = NO_THEME) 
     """The divergence topics, in the judge's words, of one theme and those below it; by default, those without a theme.
 
     An exemplar is one of the up to eight topics that span the theme: new ones are compared with them. It may cover several
-    wordings, which differ in case or in words such as "different advice on". One row per divergence topic, the commonest first:
+    wordings, which differ in case or in words such as "different advice on". One row per divergence topic, those with most
+    disagreements of high clinical significance first, then the commonest:
         topic                 str, as the release has it
         pairs, disagreeing    int, present pairs with this topic, and those that disagree
+        high                  int, of those that disagree, the pairs of high clinical significance
         questions             int
         exemplar              bool
 

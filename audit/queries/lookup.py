@@ -8,7 +8,7 @@ import pandas as pd
 
 from audit.errors import AuditError, NotInRunError
 from audit.store.connection import Connection, frame, rows
-from audit.vocabulary import nearest
+from audit.vocabulary import composed, nearest
 
 QUESTION_NUMBER = "select question::integer from questions where question_id = $id"
 QUESTION_NUMBERS = "select question_id, question::integer from questions order by question"
@@ -18,7 +18,7 @@ HANDBOOK_NUMBERS = "select handbook_id, handbook::integer from handbooks order b
 def question_number(con: Connection, question_id: str) -> int:
     """The number of the question with this id. Raises NotInRunError when the run has no such question."""
     # All ids are read only for the message that names the nearest one: a page looks up a number ten times.
-    numbers = rows(con, QUESTION_NUMBER, {"id": question_id})
+    numbers = rows(con, QUESTION_NUMBER, {"id": composed(question_id)})
     return int(numbers[0][0]) if numbers else _number_of(dict(rows(con, QUESTION_NUMBERS)), question_id, "question")
 
 
@@ -29,7 +29,7 @@ def question_number_or_all(con: Connection, question_id: str | None) -> int | No
 
 def handbook_number(con: Connection, handbook_id: str) -> int:
     """The number of the handbook with this id. Raises NotInRunError when the run has no such handbook."""
-    return _number_of(dict(rows(con, HANDBOOK_NUMBERS)), handbook_id, "handbook")
+    return _number_of(dict(rows(con, HANDBOOK_NUMBERS)), composed(handbook_id), "handbook")
 
 
 def _number_of(numbers: dict[Any, int], record_id: str, kind: str) -> int:

@@ -28,6 +28,12 @@ TOPIC_COUNTS = """
 select divergence_topic, count(*) from judged_pairs
 where disagrees and trim(divergence_topic) <> '' group by 1
 """
+WITHOUT_THEME = """
+select coalesce(trim(divergence_topic), '') as topic, count(*)::integer as pairs,
+       (count(*) filter (significance = 'high'))::integer as high
+from judged_pairs where disagrees and (coalesce(trim(divergence_topic), '') = '' or divergence_topic in $topics)
+group by 1 order by high desc, pairs desc, topic
+"""
 POINT_COLUMNS = ["phrase", "x", "y"]
 NOT_BUILT = (
     "Run {key} has no themes: its release has none, and none were built. Nothing was counted. "
@@ -103,6 +109,15 @@ def disagreement_topics(con: Connection) -> tuple[dict[str, int], dict[str, str]
     for divergence_topic, topic, _ in rows(con, DISAGREEMENT_TOPICS):
         topic_of.setdefault(divergence_topic, topic)
     return dict(rows(con, TOPIC_COUNTS)), topic_of
+
+
+def topics_without_theme(con: Connection, taxonomy: Taxonomy) -> pd.DataFrame:
+    """Divergence topics of disagreeing pairs without a theme: topic (str), pairs, high (int), most of high significance first.
+
+    high   of its pairs, those of high clinical significance
+    A row with the topic '' counts disagreements without a divergence topic, where there are any.
+    """
+    return frame(con, WITHOUT_THEME, {"topics": list(taxonomy.no_theme)})
 
 
 NO_THEME, NO_TOPIC = "-1", ""

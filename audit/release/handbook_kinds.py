@@ -8,7 +8,7 @@ from typing import Any
 from audit.release import record_kind as f
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import AS_JSON, Reject, Repairs, object_value
-from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence
+from audit.vocabulary import AND_MORE, GENERAL, NOT_ADDRESSED, says_absence, says_absence_and_more
 
 # The names that servers use, and that earlier versions of this software wrote in answers
 SERVER_NAMES = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "latency_s": "seconds"}
@@ -93,23 +93,29 @@ def _generator_usage(value: Any, name: str) -> Record:
 
 
 def _check_answer(raw: Record, values: Record, repairs: Repairs) -> None:
-    """Whether it is absent is taken from `absent`, or else from the canonical prefix of its text.
+    """Whether it is absent is taken from `absent`, or else from its text.
 
-    It is neither (`absent` None) where the generator's reply could not be parsed: no text, and a reason for that.
+    It is neither (`absent` None) where the generator's reply could not be parsed, with a reason for that, and where its text says
+    NOT ADDRESSED and more.
     """
-    words, absent = values["answer"], values["absent"]
-    prefixed = says_absence(words)
-    unread = readable_reason(values["unread_reason"], words, absent, repairs)
+    words, absent, reason = values["answer"], values["absent"], values["unread_reason"]
+    if reason and not (words or "").strip():
+        words = values["answer"] = None
+    said = says_absence(words)
+    unclear = absent is None and says_absence_and_more(words)
+    unread = AND_MORE if unclear else readable_reason(reason, words, absent, repairs)
     # Neither present nor absent may be assumed: either would be a finding about the handbook
     if absent is None and words is None and unread is None:
         raise Reject(
             "missing_field",
             "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers.",
         )
-    if absent is False and prefixed:
-        repairs.append(f"it has absent: false but begins with '{NOT_ADDRESSED}'; it was loaded as present, following the flag.")
-    is_absent = None if unread else prefixed if absent is None else absent
-    method = values["absence_method"] or ("prefix" if prefixed else "stated")
+    if absent is False and said:
+        what = f"says '{NOT_ADDRESSED}'" if (words or "").strip() else "is empty"
+        repairs.append(f"it has absent: false but {what}; it was loaded as present, following the flag.")
+    is_absent = None if unread else said if absent is None else absent
+    by_words = "prefix" if (words or "").strip() else "empty"
+    method = values["absence_method"] or (by_words if said else "stated")
     values |= {"absent": is_absent, "absence_method": method if is_absent else None, "unread_reason": unread}
     values |= _search_of(values["retrieval"] or {})
 
@@ -173,7 +179,9 @@ ANSWER = RecordKind(
     ),
     about=(
         "One record per question and handbook. The file may be missing: the pairs are then all there is, and absence per "
-        "handbook is *unknown*, not zero. When `absent` is left out, an answer that begins with `NOT ADDRESSED` is absent. "
+        "handbook is *unknown*, not zero. When `absent` is left out, an answer is absent if it is empty or says nothing but "
+        "`NOT ADDRESSED`, whatever its case and markup, or that with a reason: `NOT ADDRESSED: no passage names it.` One that "
+        "says `NOT ADDRESSED` and more is loaded as neither, and counted. "
         "A question that was not put to a handbook has no record."
     )
     + SEARCH,

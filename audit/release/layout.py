@@ -20,6 +20,7 @@ from audit.atomic_io import sha256_of
 from audit.errors import ReleaseError
 from audit.release.report import QUARANTINED, WHOLE_FILE, Finding
 from audit.release.schema import MANIFEST, TABLES
+from audit.vocabulary import composed
 
 CHUNK = 2**20
 FORMATS = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
@@ -219,7 +220,7 @@ def format_suffix(path: Path) -> str:
 
 def stem(path: Path) -> str:
     """The file's name without its ending and without `.gz`."""
-    return Path(readable_name(path.name).removesuffix(".gz")).stem
+    return composed(Path(readable_name(path.name).removesuffix(".gz")).stem)
 
 
 def readable_name(name: str) -> str:

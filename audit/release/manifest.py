@@ -15,6 +15,8 @@ MAX_TEXT, MAX_CHARS = 2_000, 500_000
 def read_manifest(record: Mapping[str, Any], repairs: Repairs) -> dict[str, Any]:
     """A manifest under the format's own names, with its unknown fields; values too large for a page are truncated or left out."""
     loaded: dict[str, Any] = {}
+    if ambiguous := MANIFEST.ambiguity(record):
+        repairs.append(f"{ambiguous} The first spelling of the format was loaded.")
     left = MAX_CHARS
     for name, full in (MANIFEST.canonical(record) | dict(record)).items():
         value = full[:MAX_TEXT] if isinstance(full, str) else full

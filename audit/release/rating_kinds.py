@@ -9,7 +9,7 @@ from typing import Any
 from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE
 from audit.release.record_kind import EARLIER, Record, RecordKind
-from audit.release.values import Reject, Repairs, number, object_value, optional, texts, vocabulary_term, word
+from audit.release.values import DoubledKeys, Reject, Repairs, number, object_value, optional, texts, vocabulary_term, word
 from audit.vocabulary import (
     PositionMethod,
 )
@@ -149,9 +149,18 @@ def _weight(value: Any, name: str) -> float | None:
     return weight
 
 
+def _names_twice(record: Mapping[Any, Any]) -> str:
+    names = [str(name) for name in record]
+    folded = [name.strip().lower() for name in names]
+    twice = [name for name, fold in zip(names, folded, strict=True) if folded.count(fold) > 1]
+    return ", ".join(dict.fromkeys([*twice, *getattr(record, "own", ()), *getattr(record, "inside", ())]))
+
+
 def _read_raters(record: Mapping[Any, Any], values: Record, repairs: Repairs) -> None:
     """`raters` has one entry per rater who gave a label: rater (a, b, ..., gold), label, significance, comment."""
     columns = {str(name).strip().lower(): value for name, value in record.items()}
+    if len(columns) < len(record) or isinstance(record, DoubledKeys):
+        raise Reject("doubled_field", f"a field occurs twice, so its value is unknown; it has: {_names_twice(record)}.")
     labels = {match[1]: value for name, value in columns.items() if (match := RATER.fullmatch(name))}
     # An unknown word rejects the record: dropping it as a missing label would favour the other raters
     labels_by_rater = {rater: _label(value, f"annotator_{rater}") for rater, value in labels.items()}

@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 
 from audit import vocabulary as v
 from audit.release.values import (
+    DoubledKeys,
     Reject,
     Repairs,
     boolean,
     integer,
     integers,
+    is_missing,
     list_value,
     number,
     object_value,
@@ -29,7 +31,7 @@ from audit.release.values import (
     vocabulary_term,
     word,
 )
-from audit.vocabulary import plain
+from audit.vocabulary import composed, plain
 
 # -- fields --------------------------------------------------------------------------------------------------
 # What a field of the release format is, the types that it may have, and the fields that several records
@@ -83,6 +85,12 @@ TYPES: Mapping[str, FieldType] = {
 """`word` is a text without spaces around it, `phrases` and `passages` are texts with them, `settings` an object as JSON text."""
 
 
+NAMED_TYPES, NAME_ENDINGS = ("text", "word", "texts"), ("_id", "_ids")
+NAMES = frozenset(
+    ["handbook_a", "handbook_b", "handbooks", "system_a", "system_b", "edition_of", "organ", "center", "topics", "subtopics", "judge", "rater", "strategy", "question_type", "measure", "primary_source", "required_sources", "gold", "gold_sections", "ranked"]
+)
+
+
 @dataclass(frozen=True)
 class Terms:
     """A vocabulary: its terms, how else they may be spelled, and its type in the store (empty: plain text)."""
@@ -131,6 +139,13 @@ class Field:
     def allowed(self) -> tuple[str, ...] | tuple[int, ...]:
         """The only values that it may have; empty: any."""
         return self.terms.allowed if self.terms else self.scores
+
+    @property
+    def is_name(self) -> bool:
+        """Whether its texts name something, so that both Unicode forms of one are the same; others are kept as written."""
+        # The gold of a stress test is an answer
+        listed = self.type == "texts" or self.name != "gold"
+        return self.type in NAMED_TYPES and listed and (self.name.endswith(NAME_ENDINGS) or self.name in NAMES)
 
     @property
     def key(self) -> str:
@@ -244,29 +259,66 @@ class RecordKind:
 
     def read(self, record: Any, repairs: Repairs) -> Record:
         """The record as it is stored. An unusable optional field is dropped; raises Reject for an unusable record."""
-        raw = self.known_fields(record)
+        raw = self.known_fields(record, repairs)
         values: Record = {}
         for key, read in self._readers:
             if key:
                 values[key] = read(raw, repairs)
             else:
                 values |= read(raw, repairs)
+        for key in self._name_keys:
+            values[key] = _composed(values[key])
         if self.check:
             self.check(raw, values, repairs)
         if self.whole:
             self.whole(record, values, repairs)
         return values
 
-    def known_fields(self, record: Any) -> Record:
-        """The known fields under their own names. Rejects what is not an object or lacks a required field."""
+    def known_fields(self, record: Any, repairs: Repairs | None = None) -> Record:
+        """The known fields under their own names. Rejects what is not an object or lacks a required field.
+
+        A field that is given twice with different values is left out with a sentence in `repairs`, if the record can spare it.
+        """
         if not isinstance(record, Mapping):
             raise Reject("wrong_type", f"this is {type_name(record)}, but each record must be an object.")
-        spelled, missing = _spelling(self, tuple(record))
+        spelled, missing, rivals = _spelling(self, tuple(record))
         if missing:
             known = f" (or {', '.join(missing.aliases)})" if missing.aliases else ""
             it_has = ", ".join(map(str, record)) or "nothing"
             raise Reject("missing_field", f"it has no field '{missing.name}'{known}; it has: {it_has}.")
-        return {name: record[key] for name, key in spelled}
+        known_fields = {name: record[key] for name, key in spelled}
+        if rivals or type(record) is DoubledKeys:
+            self._settle(record, known_fields, rivals, repairs)
+        return known_fields
+
+    def _settle(self, record: Mapping[str, Any], known: Record, rivals: Rivals, repairs: Repairs | None) -> None:
+        """Settle the fields that a record gives twice: reject it where values differ, or leave out a field that it can spare."""
+        for name, keys in rivals:
+            # One spelling may be empty: then another has the value
+            if _is_blank(known[name]):
+                known[name] = next((record[key] for key in keys if not _is_blank(record[key])), known[name])
+        for one, keys in self._contradicted(record, rivals):
+            message = _twice(one, keys)
+            if one.required or one.strict or repairs is None:
+                raise Reject("doubled_field", f"{message}, so its value is unknown.")
+            repairs.append(f"{message}. It was loaded without that field.")
+            known[one.name] = None
+
+    def ambiguity(self, record: Mapping[str, Any]) -> str | None:
+        """A sentence on the first known field that a record gives twice with different values; None where there is none."""
+        return next((f"{_twice(*one)}." for one in self._contradicted(record, _spelling(self, tuple(record))[2])), None)
+
+    def _contradicted(self, record: Mapping[str, Any], rivals: Rivals) -> Iterator[tuple[Field, tuple[str, ...]]]:
+        """The fields whose value is unknown, each with the keys that give it."""
+        doubled = record.own if isinstance(record, DoubledKeys) else ()
+        by_name = {one.name: one for one in self.fields}
+        for key in doubled:
+            if one := by_name.get(_names(self).get(plain(key), "")):
+                yield one, (key,)
+        for name, keys in rivals:
+            values = [record[key] for key in keys if not _is_blank(record[key])]
+            if any(not _same(by_name[name], values[0], value) for value in values[1:]):
+                yield by_name[name], keys
 
     def canonical(self, record: Mapping[str, Any]) -> Record:
         """`record` with every known field under its own name; fields that the format does not know are left out.
@@ -284,6 +336,10 @@ class RecordKind:
         if callable(self.unique):
             return self.unique(record)
         return tuple(record[name] for name in self.unique) or None
+
+    @cached_property
+    def _name_keys(self) -> tuple[str, ...]:
+        return tuple(one.key for one in self.fields if one.column != "" and one.is_name)
 
     @cached_property
     def id_fields(self) -> Mapping[str, str]:
@@ -321,19 +377,54 @@ def _stored(fields: tuple[Field, ...]) -> Iterator[Field]:
             yield one
 
 
-@lru_cache(1024)  # the records of a file nearly always have the same keys
-def _spelling(kind: RecordKind, keys: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], Field | None]:
-    """(field's own name, name among `keys`) for the fields that are there, and the first required one that is not."""
-    # The own names last, so a field's own name wins over an alias of another field
+Rivals: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Field -> the keys of a record that are all names of it, where there is more than one."""
+
+
+@lru_cache
+def _names(kind: RecordKind) -> Mapping[str, str]:
+    """Plain spelling -> the field's own name. The own names last, so a field's own name wins over an alias of another field."""
     names = {plain(alias): one.name for one in kind.fields for alias in one.aliases}
-    names |= {plain(one.name): one.name for one in kind.fields}
-    spellings: dict[str, str] = {}
+    return names | {plain(one.name): one.name for one in kind.fields}
+
+
+@lru_cache(1024)  # the records of a file nearly always have the same keys
+def _spelling(kind: RecordKind, keys: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], Field | None, Rivals]:
+    """(field's own name, name among `keys`) for the fields that are there, the first required one that is not, and rivals."""
+    names, spellings = _names(kind), dict[str, str]()
+    given: dict[str, list[str]] = {}
     for key in keys:
-        name = names.get(plain(key))
-        if name and (name not in spellings or key == name):
-            spellings[name] = key
+        name = names.get(plain(key)) if isinstance(key, str) else None
+        if name:
+            given.setdefault(name, []).append(key)
+            if name not in spellings or key == name:
+                spellings[name] = key
     missing = next((one for one in kind.fields if one.required and one.name not in spellings), None)
-    return tuple(spellings.items()), missing
+    rivals = tuple((name, tuple(spelled)) for name, spelled in given.items() if len(spelled) > 1)
+    return tuple(spellings.items()), missing, rivals
+
+
+def _twice(one: Field, keys: tuple[str, ...]) -> str:
+    spelled = "' and '".join(keys)
+    if len(keys) == 1:
+        return f"field '{spelled}' occurs twice"
+    return f"'{spelled}' are both the field '{one.name}' and have different values"
+
+
+def _composed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [composed(item) for item in value]
+    return composed(value) if isinstance(value, str) else value
+
+
+def _is_blank(value: Any) -> bool:
+    return is_missing(value) or bool(value == "")
+
+
+def _same(one: Field, value: Any, other: Any) -> bool:
+    if one.terms and isinstance(value, str) and isinstance(other, str):
+        return plain(value) == plain(other)
+    return bool(value == other)
 
 
 # -- reading the value of a field ----------------------------------------------------------------------------------

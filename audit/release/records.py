@@ -9,7 +9,9 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,11 +21,12 @@ from typing import IO, Any
 from audit.formatting import UNPRINTABLE
 from audit.release.layout import CHUNK, format_suffix
 from audit.release.report import WHOLE_FILE
-from audit.release.values import CONTROL_CHARACTER, clean_json
+from audit.release.values import CONTROL_CHARACTER, DoubledKeys, Objects, clean_json
 
 DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 DELIMITERS = tuple(DELIMITER_NAMES)
 BOM = b"\xef\xbb\xbf"
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
 UNREADABLE = EOFError, zlib.error, OSError
 """Exceptions that reading a file to its end may raise, even while unpacking."""
 # JSON shrinks to a tenth, one pair repeated over and over to a hundredth. Unpacking a small file is harmless whatever its ratio.
@@ -54,7 +57,8 @@ class RecordFile:
 
     def __post_init__(self) -> None:
         # One decoder for all records: building it takes longer than reading a short record.
-        self._decoder = json.JSONDecoder(parse_constant=self._constant)
+        self._objects = Objects()
+        self._decoder = json.JSONDecoder(parse_constant=self._constant, object_pairs_hook=self._objects)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
         """(position, record) for each record, and (position, Bad) where one cannot be read."""
@@ -94,6 +98,9 @@ class RecordFile:
             yield WHOLE_FILE, value
             return
         listed = _only_list(value)
+        if listed is not None and isinstance(value, DoubledKeys) and value.own:
+            yield WHOLE_FILE, UnreadableRecord("doubled_field", f"the key '{value.own[0]}' occurs twice.")
+            return
         records = value if isinstance(value, list) else listed
         if records is None:
             yield "record 1", value
@@ -132,6 +139,7 @@ class RecordFile:
         text, repairs = clean_json(text)
         for repair in repairs:
             self._mend(repair)
+        self._objects.any_doubled = False
         try:
             return self._decoder.decode(text)
         except (ValueError, RecursionError) as error:
@@ -146,19 +154,26 @@ class RecordFile:
         if isinstance(text, UnreadableRecord):
             yield WHOLE_FILE, text
             return
-        text = self._printable(text)
+        delimiter, table, first = self._separated(self._printable(text))
         # newline="": a cell may contain line ends, which only the csv module can tell from the end of a row
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=self._delimiter(text))
+        reader = csv.reader(io.StringIO(table, newline=""), delimiter=delimiter)
         try:
-            yield from ((f"line {reader.line_num}", _cells(row)) for row in reader)
+            header = tuple(name.strip() for name in next(reader, ()))
+            doubled = tuple(name for name in dict.fromkeys(header) if name and header.count(name) > 1)
+            yield from ((f"line {reader.line_num + first}", _row(header, doubled, cells)) for cells in reader if any(cells))
         except csv.Error as error:
-            yield f"line {reader.line_num}", UnreadableRecord("broken_csv", f"the rest of the table cannot be read ({error}).")
+            where = f"line {reader.line_num + first}"
+            yield where, UnreadableRecord("broken_csv", f"the rest of the table cannot be read ({error}).")
 
-    def _delimiter(self, text: str) -> str:
-        delimiter = delimiter_of(text)
+    def _separated(self, text: str) -> tuple[str, str, int]:
+        """The separator of the cells, the table, and how many lines are above it: Excel may write `sep=;` there."""
+        named = SEPARATOR_LINE.match(text)
+        delimiter = named[1] if named else delimiter_of(text)
+        if named:
+            self._mend("the first line, which names the separator, was skipped")
         if delimiter != DELIMITERS[0]:
-            self._mend(f"cells are separated by {DELIMITER_NAMES[delimiter]}")
-        return delimiter
+            self._mend(f"cells are separated by {DELIMITER_NAMES.get(delimiter, repr(delimiter))}")
+        return (delimiter, text[named.end() :], 1) if named else (delimiter, text, 0)
 
     def _parquet_records(self) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa  # here: 170 MB that only parquet releases need
@@ -167,7 +182,11 @@ class RecordFile:
         try:
             number = 0
             with self.path.open("rb") as file:  # pyarrow cannot open a name that is not UTF-8
-                for batch in pq.ParquetFile(file).iter_batches(batch_size=10_000):
+                table = pq.ParquetFile(file)
+                if doubled := [name for name, times in Counter(table.schema_arrow.names).items() if times > 1]:
+                    yield WHOLE_FILE, UnreadableRecord("doubled_column", f"the column '{doubled[0]}' occurs twice.")
+                    return
+                for batch in table.iter_batches(batch_size=10_000):
                     for record in batch.to_pylist():
                         number += 1
                         yield f"row {number}", self._cleaned(record)
@@ -236,10 +255,14 @@ def _only_list(value: Any) -> list[Any] | None:
     return inside if isinstance(inside, list) and inside and isinstance(inside[0], dict) else None
 
 
-def _cells(row: dict[str | None, Any]) -> Any:
-    if None in row:
-        return UnreadableRecord("broken_csv", f"the row has {len(row[None])} more cells than the header.")
-    return {key: value if value != "" else None for key, value in row.items()}
+def _row(header: tuple[str, ...], doubled: tuple[str, ...], cells: list[str]) -> Any:
+    """One row of a table; an UnreadableRecord where its cells cannot be told apart."""
+    if len(cells) != len(header):
+        gap = len(cells) - len(header)
+        words = f"the row has {abs(gap)} {'more' if gap > 0 else 'fewer'} cells than the header."
+        return UnreadableRecord("broken_csv", words)
+    values = {name: cell if cell != "" else None for name, cell in zip(header, cells, strict=True)}
+    return DoubledKeys(values, doubled) if doubled else values
 
 
 def _broken(text: str, error: Exception) -> str:

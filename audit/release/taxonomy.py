@@ -20,7 +20,7 @@ import pandas as pd
 from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
 from audit.release.pair_kinds import THEME
-from audit.release.values import clean_json
+from audit.release.values import Objects, clean_json, doubled_inside
 from audit.text.tokens import content_words
 
 LEXICAL = "words"
@@ -191,9 +191,11 @@ def read_taxonomy(path: Path) -> Taxonomy:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(clean_json(path.read_text(encoding="utf-8-sig"))[0])
+        content = json.loads(clean_json(path.read_text(encoding="utf-8-sig"))[0], object_pairs_hook=Objects())
     except (OSError, ValueError, RecursionError) as error:
         raise ThemesError(f"{path} cannot be read as JSON ({type(error).__name__}: {error}). {FIX}") from error
+    if doubled := doubled_inside(content):
+        raise ThemesError(f"{path}: the key '{doubled[0]}' occurs twice in one object, so its value is unknown. {FIX}")
     if isinstance(content, list):
         return {"themes": content}
     if not isinstance(content, dict):
@@ -204,6 +206,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 def _theme(record: Any, where: str) -> Theme:
     if not isinstance(record, dict):
         raise ThemesError(f"{where} is a {type(record).__name__}, not an object. {FIX}")
+    if ambiguous := THEME.ambiguity(record):
+        raise ThemesError(f"{where}: {ambiguous} {FIX}")
     known = THEME.canonical(record)
     return Theme(
         theme_id=_text(known, "theme_id", where),

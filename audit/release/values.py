@@ -25,6 +25,18 @@ LONE_SURROGATE = "lone surrogate read as \N{REPLACEMENT CHARACTER}"
 CONTROL_CHARACTER = "control character read as a space"
 
 
+class DoubledKeys(dict[str, Any]):
+    """An object whose file gives a key more than once, in it or inside it; which value is meant is unknown.
+
+    own     its keys that are given twice; the last value stands
+    inside  those of objects inside it
+    """
+
+    def __init__(self, values: Mapping[str, Any], own: tuple[str, ...], inside: tuple[str, ...] = ()) -> None:
+        super().__init__(values)
+        self.own, self.inside = own, inside
+
+
 class Reject(Exception):  # noqa: N818 - a verdict on a record, always caught by the reader
     """Why a record is quarantined: a code for machines, a sentence for people."""
 
@@ -190,6 +202,8 @@ def object_value(value: Any, name: str) -> dict[str, Any] | None:
         value = _parse_cell(value)
     if not isinstance(value, dict):
         raise Reject("wrong_type", f"field '{name}' is {type_name(value)}, but must be an object.")
+    if isinstance(value, DoubledKeys):
+        raise Reject("doubled_key", f"in field '{name}' the key '{(*value.own, *value.inside)[0]}' occurs twice.")
     return value
 
 
@@ -212,7 +226,32 @@ def list_value(value: Any, name: str) -> list[Any]:
 
 def _parse_cell(text: str) -> Any:
     """The JSON in a cell of a table. Raises ValueError or RecursionError, which `optional` catches."""
-    return json.loads(clean_json(text)[0])
+    return json.loads(clean_json(text)[0], object_pairs_hook=Objects())
+
+
+class Objects:
+    """Makes the objects of one JSON text, an `object_pairs_hook`; one with a key given twice is marked as DoubledKeys."""
+
+    def __init__(self) -> None:
+        self.any_doubled = False
+
+    def __call__(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The object of `items`; the objects inside it were made before."""
+        values = dict(items)
+        if len(values) == len(items) and not self.any_doubled:
+            return values
+        names = [name for name, _ in items]
+        own = tuple(name for name in values if names.count(name) > 1)
+        inside = tuple(name for _, value in items for name in doubled_inside(value))
+        self.any_doubled |= bool(own)
+        return DoubledKeys(values, own, inside) if own or inside else values
+
+
+def doubled_inside(value: Any) -> tuple[str, ...]:
+    """The keys that are given twice in an object, or in the objects of a list, and inside them."""
+    if isinstance(value, DoubledKeys):
+        return value.own + value.inside
+    return tuple(name for item in value for name in doubled_inside(item)) if isinstance(value, list) else ()
 
 
 def optional(read: Any, raw: Mapping[str, Any], name: str, repairs: Repairs) -> Any:

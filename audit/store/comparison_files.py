@@ -21,7 +21,7 @@ from audit.release.values import Reject
 from audit.store.connection import Connection, append
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.stage_pairs import READING_TYPES
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import LABELS, Label, composed
 
 # Pairs kept in memory before they are appended
 CHUNK_PAIRS = 50_000
@@ -121,7 +121,10 @@ def raw_comparisons(reader: RecordReader, path: Path, line: FileCount) -> Iterat
     """Every comparison of a file; what cannot be read is quarantined on the way."""
     for where, raw in reader.rows(path, line):
         outer = COMPARISON.canonical(raw) if isinstance(raw, dict) else {}
-        question_id = str(outer.get("question_id") or stem(path))
+        question_id = composed(str(outer.get("question_id") or stem(path)))
+        if "pairs" in outer and (ambiguous := COMPARISON.ambiguity(raw)):
+            reader.quarantine(line, where, "doubled_field", f"{ambiguous} None of its pairs was loaded.", raw)
+            continue
         if "pairs" not in outer:
             yield RawComparison(question_id, None, [(where, raw)])
         elif not isinstance(outer["pairs"], list):
@@ -164,6 +167,11 @@ class ComparisonHead:
         self.n_listed = None if self.handbooks is None else len(set(self.handbooks))
         self.has_matrix = self.matrix is not None or self.problem is not None
 
+    @property
+    def n_values(self) -> int:
+        """How many values the comparison has: its id, its pairs, and the other two if it has them."""
+        return 2 + (self.handbooks is not None) + self.has_matrix
+
     def forget_matrix(self) -> None:
         """Free the lists after the comparison: a release has one matrix per question."""
         self.matrix = self.handbooks = None
@@ -187,7 +195,7 @@ class ComparisonHead:
     @classmethod
     def parse(cls, handbooks: Any, matrix: str | None) -> ComparisonHead:
         """From the value of `handbooks` (anything but a list counts as missing) and the matrix as JSON text (None: missing)."""
-        names = [str(name) for name in handbooks] if isinstance(handbooks, list) else None
+        names = [composed(str(name)) for name in handbooks] if isinstance(handbooks, list) else None
         if matrix is None or matrix == "null":
             return cls(names, None)
         codes, problem = _parse_matrix(matrix, len(names or []))

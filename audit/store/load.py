@@ -38,7 +38,7 @@ from audit.release.values import Repairs
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store, rows
 from audit.store.load_kind import load_kind
-from audit.store.load_pairs import ComparisonCounts, PairLoader
+from audit.store.load_pairs import ABSENT_ON_PRESENT, OTHER_ON_ABSENT, ComparisonCounts, LabelsAndAnswers, PairLoader
 from audit.store.load_stress import load_stress
 from audit.store.load_tables import (
     load_answers,
@@ -58,7 +58,7 @@ from audit.store.record_reader import LoadState, RecordReader
 from audit.store.runs import Run, read_run, run_in, store_path, store_problem
 from audit.store.tables import layout as tables_layout
 from audit.store.tables import store_schema
-from audit.vocabulary import concerns
+from audit.vocabulary import composed, concerns
 
 # Must never change: studies refer to the run that they were sampled from by its digest
 DIGEST_SALT = "1"
@@ -177,7 +177,7 @@ def _fill_store(
         if layout.parts[HUMAN_RATING.name]:
             load_ratings(con, reader, state)
         load_themes(con, reader)
-        report.checks = reconcile(con, manifest, state, pairs.counts(), report)
+        report.checks = reconcile(con, manifest, state, pairs, report)
         _write_run(con, manifest, state, report, identity)
         # Puts the write-ahead log into the file, which alone is renamed
         con.execute("checkpoint")
@@ -230,7 +230,7 @@ def _read_manifest(layout: Layout, report: LoadReport, settings: Settings) -> di
 
 def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, report: LoadReport, identity: dict[str, str]) -> None:
     terms = manifest.get("terms")
-    run_id = str(manifest.get("run_id") or identity["name"])
+    run_id = composed(str(manifest.get("run_id") or identity["name"]))
     title = " ".join(printable(str(manifest.get("title") or run_id)).split())
     row = {
         "layout": tables_layout(), "run_id": run_id, "title": title, "digest": identity["digest"],
@@ -261,9 +261,10 @@ DECLARED_OF_JUDGES = {name: kind.name for name, kind in COUNTED.items() if not k
 
 
 def reconcile(
-    con: Connection, manifest: Mapping[str, Any], state: LoadState, comparisons: Collection[ComparisonCounts], report: LoadReport
+    con: Connection, manifest: Mapping[str, Any], state: LoadState, pairs: PairLoader, report: LoadReport
 ) -> list[Check]:
     """Every check of the load report; `ok` is None where there is no count to compare with."""
+    comparisons = pairs.counts()
     counts = _found_counts(con, state, report)
     of_systems, of_judges = (
         [name for name in names if counts[name] or name in manifest] for names in (DECLARED_OF_SYSTEMS, DECLARED_OF_JUDGES)
@@ -277,7 +278,9 @@ def reconcile(
     everyone = _expect_all(state)
     expected = _expect_by_organ(con, everyone, counts["pairs"]) if manifest.get("asked") == "organ" else everyone
     answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []
-    return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), *_check_conflicts(comparisons, report)]
+    against_answers = _check_labels(pairs.labels_and_answers, state) if counts["pairs"] else []
+    matrices = _check_matrices(comparisons, report)
+    return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), matrices, *against_answers]
 
 
 @dataclass(frozen=True)
@@ -353,12 +356,35 @@ def _check_sum(name: str, expected: int, loaded: int, basis: str) -> Check:
     return Check(name, expected, loaded, expected == loaded, message)
 
 
-def _check_conflicts(comparisons: Collection[ComparisonCounts], report: LoadReport) -> Iterator[Check]:
+def _check_matrices(comparisons: Collection[ComparisonCounts], report: LoadReport) -> Check:
     with_matrix = sum(comparison.has_matrix for comparison in comparisons)
-    for code, denominator, words in (
-        ("matrix_contradicts", with_matrix, "matrices that contradict their pairs, of {:,}"),
-        ("label_on_absent_answer", len(comparisons), "files with a label on an absent answer, of {:,}"),
+    files = len({finding.file for finding in report.findings if finding.code == "matrix_contradicts"})
+    expected, ok = (0, files == 0) if with_matrix else (None, None)
+    return Check(
+        "matrix_contradicts", expected, files, ok, f"{files:,} matrices that contradict their pairs, of {with_matrix:,}."
+    )
+
+
+def _check_labels(counts: LabelsAndAnswers, state: LoadState) -> Iterator[Check]:
+    """The labels of pairs against their answers; what is unscored or unknown is told apart."""
+    for name, found, total, words in (
+        # A judge may find that one of two texts does not address the question, so these are counted and no fault
+        (ABSENT_ON_PRESENT, counts.absent_on_present, counts.both_present, "two present answers are ABSENT"),
+        (OTHER_ON_ABSENT, counts.other_on_absent, counts.some_absent, "an absent answer are not ABSENT"),
     ):
-        files = len({finding.file for finding in report.findings if finding.code == code})
-        expected, ok = (0, files == 0) if denominator else (None, None)
-        yield Check(code, expected, files, ok, f"{files:,} {words.format(denominator)}.")
+        if not state.has_answers:
+            yield Check(name, None, None, None, f"labels: how many pairs with {words} is unknown, as the release has no answers.")
+            continue
+        is_fault = name == OTHER_ON_ABSENT and total
+        message = f"labels: {found:,} of {total:,} scored pairs with {words}{_examples(counts.examples[name], state)}."
+        yield Check(name, 0 if is_fault else None, found, found == 0 if is_fault else None, message)
+    if state.has_answers:
+        unknown = f"scored pairs with an answer that is unread or was not asked for, and none that is absent: {counts.unknown:,}"
+        message = f"labels not compared: unscored pairs: {counts.unscored:,}; {unknown}."
+        yield Check("labels_not_compared", None, counts.unscored + counts.unknown, None, message)
+
+
+def _examples(pairs: list[tuple[int, int, int]], state: LoadState) -> str:
+    questions, handbooks = list(state.questions), list(state.handbooks)
+    listed = (f"{handbooks[a]} and {handbooks[b]} on {questions[question]}" for question, a, b in pairs)
+    return f"; for example {', '.join(listed)}" if pairs else ""

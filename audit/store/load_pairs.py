@@ -6,6 +6,7 @@ tests/store/test_load_pairs.py treats every pair as suspect and compares the out
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.release.layout import format_suffix, readable_name
 from audit.release.pair_kinds import read_checks
@@ -23,6 +25,7 @@ from audit.release.report import NOTED, FileCount
 from audit.release.values import Repairs
 from audit.store.comparison_files import CHECK_COLUMNS, ComparisonHead, PairRepair, append_checks, contradictions, raw_pairs_at
 from audit.store.connection import Connection
+from audit.store.other_spellings import OtherSpellings, count_values
 from audit.store.record_reader import LoadState, RecordReader
 from audit.store.stage_pairs import READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
 
@@ -76,6 +79,9 @@ CONFLICT = "conflicting_pair", "this pair occurs more than once with different l
 FILES_AT_ONCE = 256
 PairArrays = dict[str, Any]
 """The columns of FILES as arrays."""
+Flags = npt.NDArray[np.bool_]
+ABSENT_ON_PRESENT, OTHER_ON_ABSENT = "absent_on_present", "other_on_absent"
+MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,44 @@ class ComparisonCounts:
 
 
 @dataclass
+class LabelsAndAnswers:
+    """How the labels of pairs agree with what is known of their answers. Unscored pairs are in neither of the first four.
+
+    both_present, some_absent        scored pairs, of whose answers both are present, or at least one is an absence
+    absent_on_present                those of both_present that are ABSENT
+    other_on_absent                  those of some_absent that are not ABSENT
+    unknown                          scored pairs with an answer that is unread or not in the release, and none that is an absence
+    unscored                         pairs without a label
+    examples                         the first pairs of absent_on_present and of other_on_absent
+    """
+
+    both_present: int = 0
+    some_absent: int = 0
+    absent_on_present: int = 0
+    other_on_absent: int = 0
+    unknown: int = 0
+    unscored: int = 0
+    examples: dict[str, list[tuple[int, int, int]]] = field(default_factory=lambda: {ABSENT_ON_PRESENT: [], OTHER_ON_ABSENT: []})
+
+    def count(self, pairs: PairArrays, absent: Flags, present: Flags) -> None:
+        """Count pairs, some of which have an `absent` answer, and others two that are `present`."""
+        label = pairs["label"]
+        scored = label >= 0
+        self.unscored += int((~scored).sum())
+        self.both_present += int((present & scored).sum())
+        self.some_absent += int((absent & scored).sum())
+        self.unknown += int((scored & ~present & ~absent).sum())
+        for name, found in ((ABSENT_ON_PRESENT, present & (label == 0)), (OTHER_ON_ABSENT, absent & (label > 0))):
+            setattr(self, name, getattr(self, name) + int(found.sum()))
+            if wanted := MAX_EXAMPLES - len(self.examples[name]):
+                listed = np.flatnonzero(found)
+                # The store gives rows in any order
+                order = np.lexsort((pairs["position"][listed], pairs["file"][listed]))[:wanted]
+                ids = zip(*(pairs[column][listed[order]].tolist() for column in ("question", "a", "b")), strict=True)
+                self.examples[name].extend(ids)
+
+
+@dataclass
 class PairLoader:
     """Loads the pair files of one release into `pairs`, `readings` and `checks`; files are numbered from 0 in their order."""
 
@@ -105,6 +149,8 @@ class PairLoader:
     """By file the positions that Python must read; all of a file's where it is in `_unparsed`."""
     _unparsed: set[int] = field(default_factory=set)
     _question_files: dict[int, int] = field(default_factory=dict)
+    labels_and_answers: LabelsAndAnswers = field(default_factory=LabelsAndAnswers)
+    _has_duplicates: bool = False
     _repeated: set[int] = field(default_factory=set)
     """Questions in more than one file, or whose file has a pair twice."""
 
@@ -116,16 +162,17 @@ class PairLoader:
         """
         paths = self.reader.layout.parts["pair"]
         nested = {n: path for n, path in enumerate(paths) if self._is_parseable(path)}
-        form = PairFormat.detect(list(nested.values()))
+        form = PairFormat.detect(list(nested.values()), (*self.state.handbooks, *self.state.questions))
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
         self.con.execute(CREATE_STAGED_CHECKS)
+        spellings = OtherSpellings(form)
         with PairStager(self.con.cursor(), nested, form).running(self.state.handbooks) as batches:
             yield
             self._lines = [self.reader.add_file(path, "pair") for path in paths]
             self._unparsed = set(range(len(paths))) - set(nested)
             for batch, unparsed in batches:
                 self._unparsed.update(unparsed)
-                self._examine([number for number in batch if number not in self._unparsed], form)
+                self._examine([number for number in batch if number not in self._unparsed], spellings)
         self._finish()
 
     def _is_parseable(self, path: Path) -> bool:
@@ -146,7 +193,9 @@ class PairLoader:
         self._read_again(reread)
         if reread or self._repeated:
             self._quarantine_duplicates(reread)
-        self._note_conflicts_again([n for n in reread if n in self._heads and self._heads[n].question >= 0])
+        self._note_conflicts_again(reread)
+        if self._has_duplicates:
+            self._count_labels_again()
         self.con.execute(INSERT_READINGS)
         self.con.execute(INSERT_CHECKS)
         for name in WORKING_COLUMNS | READING_COLUMNS:
@@ -160,16 +209,22 @@ class PairLoader:
         columns = self.con.execute(FILES, {"first": first, "last": last}).fetchnumpy()
         return {name: np.asarray(column) for name, column in columns.items()}
 
-    def _examine(self, batch: list[int], form: PairFormat) -> None:
+    def _examine(self, batch: list[int], spellings: OtherSpellings) -> None:
         """Decide for each file of a batch which pairs are suspect, and note its conflicts where none is."""
         if not batch:
             return
-        unusable = self._stage_checks(batch[0], batch[-1])
+        unusable, values_of_checks = self._stage_checks(batch[0], batch[-1])
         arrays = _split_by_file(self._arrays(batch[0], batch[-1]))
+        values = spellings.values_of_files(self.con, batch[0], batch[-1])
         for number in batch:
-            head = self._read_head(number, form)
+            head = self._read_head(number, spellings.form)
             pairs = arrays.get(number)
             if head is None or pairs is None or (pairs["question"] != pairs["question"][0]).any():
+                self._unparsed.add(number)
+                continue
+            if spellings.in_file(
+                self.reader.layout.parts["pair"][number], values[number] + values_of_checks[number] + head.n_values
+            ):
                 self._unparsed.add(number)
                 continue
             self._heads[number] = head
@@ -195,20 +250,25 @@ class PairLoader:
         except (ValueError, RecursionError, *UNREADABLE):
             return None
 
-    def _stage_checks(self, first: int, last: int) -> dict[int, list[int]]:
-        """Stage the checks of a batch; returns, by file, the positions of pairs with a check that needs a repair."""
+    def _stage_checks(self, first: int, last: int) -> tuple[dict[int, list[int]], Counter[int]]:
+        """Stage the checks of a batch.
+
+        Returns, by file, the positions of pairs with a check that needs a repair, and how many values the checks have.
+        """
         # Checks are always read in Python: few pairs have any, so SQL would not be faster.
         unusable: dict[int, list[int]] = {}
+        values: Counter[int] = Counter()
         staged: list[tuple[int, int, Record]] = []
         for file, position, text in self.con.execute(CHECKS_OF_FILES, {"first": first, "last": last}).fetchall():
             repairs: Repairs = []
             checks = read_checks(text, repairs)
+            values[file] += count_values(text.encode())
             if repairs:
                 unusable.setdefault(file, []).append(position)
             else:
                 staged += [(file, position, check) for check in checks]
         append_checks(self.con, staged)
-        return unusable
+        return unusable, values
 
     def _read_again(self, numbers: list[int]) -> None:
         """Replace suspect pairs, and all pairs of files that DuckDB cannot parse, by pairs read in Python."""
@@ -250,6 +310,17 @@ class PairLoader:
                 where, raw = raw_pairs[position]
                 self.reader.requarantine(self._lines[number], where, *(CONFLICT if conflicting else DUPLICATE), raw)
         self._delete_pairs(by_file)
+        self._has_duplicates = bool(by_file)
+
+    def _count_labels_again(self) -> None:
+        """Count the labels of the pairs that are left, since those of quarantined duplicates were counted too."""
+        self.labels_and_answers = LabelsAndAnswers()
+        for first in range(0, len(self._lines), FILES_AT_ONCE):
+            self._count_labels(self._arrays(first, first + FILES_AT_ONCE - 1))
+
+    def _count_labels(self, pairs: PairArrays) -> None:
+        ids = pairs["question"], pairs["a"], pairs["b"]
+        self.labels_and_answers.count(pairs, self.state.either_absent(*ids), self.state.both_present(*ids))
 
     def _note_conflicts_again(self, numbers: list[int]) -> None:
         """`_note_conflicts` for files that were read again, whose pairs are taken from the store many files at a time."""
@@ -262,20 +333,21 @@ class PairLoader:
 
     def _note_conflicts(self, number: int, pairs: PairArrays) -> None:
         """Note where a loaded file contradicts itself: its matrix against its labels, and its answers against its labels."""
-        line, head = self._lines[number], self._heads[number]
-        for message in contradictions(head, self.state.handbooks, pairs):
-            self.reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
-        a, b, label = pairs["a"], pairs["b"], pairs["label"]
-        absent, unparseable = (
-            either(head.question, a, b) for either in (self.state.either_absent, self.state.either_unparseable)
-        )
+        line, head = self._lines[number], self._heads.get(number)
+        # A table of pairs has no head
+        if head is not None and head.question >= 0:
+            for message in contradictions(head, self.state.handbooks, pairs):
+                self.reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
+            head.forget_matrix()
+        question, a, b, label = (pairs[name] for name in ("question", "a", "b", "label"))
+        absent, unparseable = self.state.either_absent(question, a, b), self.state.either_unparseable(question, a, b)
+        self._count_labels(pairs)
         for code, conflict, words in (
             ("label_on_absent_answer", absent & (label > 0), "other than ABSENT although an answer is absent"),
             ("label_on_unread_answer", unparseable & (label >= 0), "although an answer could not be parsed"),
         ):
             if count := int(conflict.sum()):
                 self.reader.note(line, "pairs", NOTED, code, f"{count:,} pairs have a label {words}.")
-        head.forget_matrix()
 
 
 def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:

@@ -18,7 +18,7 @@ from audit.release.system_kinds import CRITERIA_SCORES, REFERENCE_RECORD
 from audit.store.connection import Connection, append, rows
 from audit.store.load_kind import Usable, entries, in_chunks, usable_records
 from audit.store.record_reader import ABSENT, PRESENT, UNPARSEABLE, LoadState, Problem, RecordReader, append_records
-from audit.vocabulary import PRESENT_LABELS
+from audit.vocabulary import AND_MORE, PRESENT_LABELS
 
 # Text that a judge might obey, from published prompt injections. "Judge" alone is not enough: tenants' handbooks mention judges.
 ORDERS_TO_JUDGE = "|".join(
@@ -37,6 +37,11 @@ ANSWERS_TO_JUDGE = """
 select question_id, handbook_id, regexp_extract(answer, $pattern) from answers
 join questions using (question) join handbooks using (handbook)
 where regexp_matches(answer, $pattern)
+order by question, handbook
+"""
+ABSENCE_AND_MORE = """
+select question_id, handbook_id, answer from answers join questions using (question) join handbooks using (handbook)
+where unread_reason = $reason
 order by question, handbook
 """
 MAX_EXAMPLES, MAX_EXAMPLE = 3, 60
@@ -64,7 +69,23 @@ def load_answers(con: Connection, reader: RecordReader, state: LoadState) -> Non
     """Fill `answers` and `state.answer_status`; after handbooks, questions and sections are loaded."""
     state.has_answers = True
     append_records(con, ANSWER, _usable_answers(reader, state))
+    _note_absence_and_more(con, reader)
     _note_answers_to_judge(con, reader)
+
+
+def _note_absence_and_more(con: Connection, reader: RecordReader) -> None:
+    """Note how many answers say NOT ADDRESSED and more, with examples."""
+    noted = rows(con, ABSENCE_AND_MORE, {"reason": AND_MORE})
+    if noted:
+        examples = (
+            f"{handbook} on {question} ({(text or '')[:MAX_EXAMPLE]!r})" for question, handbook, text in noted[:MAX_EXAMPLES]
+        )
+        message = (
+            f"answers that say NOT ADDRESSED and more: {len(noted):,}. Whether they are absent is unknown, so they count "
+            f"as neither. State it in their field 'absent': {', '.join(examples)}."
+        )
+        name = reader.layout.name(reader.layout.parts["answer"][0])
+        reader.report.findings.append(Finding(name, WHOLE_FILE, NOTED, "absence_and_more", message))
 
 
 def _note_answers_to_judge(con: Connection, reader: RecordReader) -> None:

@@ -12,7 +12,7 @@ from audit.release.layout import format_suffix
 from audit.release.pair_kinds import THEME
 from audit.release.record_kind import Record
 from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, FileCount
-from audit.release.values import CONTROL_CHARACTER, Reject, phrases
+from audit.release.values import CONTROL_CHARACTER, DoubledKeys, Reject, phrases
 from audit.store.connection import Connection, DuckDBError, append, rows
 from audit.store.record_reader import RecordReader, append_records
 
@@ -94,6 +94,11 @@ def _theme_records(
     for position, raw in reader.rows(path, line):
         if not (isinstance(raw, dict) and isinstance(raw.get("themes"), list)):
             yield position, raw
+            continue
+        if isinstance(raw, DoubledKeys) and raw.own:
+            reader.quarantine(
+                line, position, "doubled_field", f"the key '{raw.own[0]}' occurs twice. None of its themes was loaded."
+            )
             continue
         yield from ((f"record {number}", theme) for number, theme in enumerate(raw["themes"], 1))
         built |= raw["built"] if isinstance(raw.get("built"), dict) else {}

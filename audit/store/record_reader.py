@@ -173,19 +173,22 @@ class LoadState:
             "instance": self.instances,
         }[numbered]
 
-    # In the three methods below `a` and `b` are handbook numbers, or arrays of them; the result has the same shape.
+    # In the methods below `a` and `b` are handbook numbers, or arrays of them; so is `question`, or one for all. The result has
+    # their shape.
 
-    def neither_absent(self, question: int, a: Any, b: Any) -> Any:
+    def neither_absent(self, question: Any, a: Any, b: Any) -> Any:
         """Whether both answers of each pair were asked for and neither is absent."""
-        row = np.isin(self.answer_status[question], (PRESENT, UNPARSEABLE))
-        return row[a] & row[b]
+        first, second = self.answer_status[question, a], self.answer_status[question, b]
+        return ((first == PRESENT) | (first == UNPARSEABLE)) & ((second == PRESENT) | (second == UNPARSEABLE))
 
-    def either_unparseable(self, question: int, a: Any, b: Any) -> Any:
+    def both_present(self, question: Any, a: Any, b: Any) -> Any:
+        """Whether both answers of each pair are present."""
+        return (self.answer_status[question, a] == PRESENT) & (self.answer_status[question, b] == PRESENT)
+
+    def either_unparseable(self, question: Any, a: Any, b: Any) -> Any:
         """Whether the reply for at least one answer of each pair could not be parsed."""
-        row = self.answer_status[question]
-        return (row[a] == UNPARSEABLE) | (row[b] == UNPARSEABLE)
+        return (self.answer_status[question, a] == UNPARSEABLE) | (self.answer_status[question, b] == UNPARSEABLE)
 
-    def either_absent(self, question: int, a: Any, b: Any) -> Any:
+    def either_absent(self, question: Any, a: Any, b: Any) -> Any:
         """Whether at least one answer of each pair is absent."""
-        row = self.answer_status[question]
-        return (row[a] == ABSENT) | (row[b] == ABSENT)
+        return (self.answer_status[question, a] == ABSENT) | (self.answer_status[question, b] == ABSENT)

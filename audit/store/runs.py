@@ -11,7 +11,7 @@ from typing import Any
 from audit.errors import UnknownRunError
 from audit.store.connection import Connection, DuckDBError, open_store, rows
 from audit.store.tables import layout
-from audit.vocabulary import nearest
+from audit.vocabulary import composed, nearest
 
 OTHER_LAYOUT = "it was written by another version of this software, with other tables"
 STRUCTURED, LABEL_ONLY = "structured", "label_only"
@@ -147,6 +147,7 @@ def find_run(store_dir: Path, name: str | None = None) -> Run:
     Raises UnknownRunError, which names the loaded runs.
     """
     runs, problems = read_stores(store_dir)
+    name = name if name is None else composed(name)
     if runs and name is None:
         return newest_full_run(runs)
     for run in runs:

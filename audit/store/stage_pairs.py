@@ -55,12 +55,13 @@ with files as (
 ),
 unnested as (
     select file, coalesce(question, -1) as question, unnest(pairs) as p, generate_subscripts(pairs, 1) as position
-    from files left join (select question_id, question from questions) using (question_id)
+    from files left join (select question_id, question from questions) questions
+         on questions.question_id = {composed}(files.question_id)
 ),
 typed as (
     select file, position, question,
-           coalesce(enum_code(try_cast(p.{handbook_a} as handbook)), -1)::smallint as a,
-           coalesce(enum_code(try_cast(p.{handbook_b} as handbook)), -1)::smallint as b,
+           coalesce(enum_code(try_cast({composed}(p.{handbook_a}) as handbook)), -1)::smallint as a,
+           coalesce(enum_code(try_cast({composed}(p.{handbook_b}) as handbook)), -1)::smallint as b,
            try_cast({upper}(p.{classification}) as label)               as label,
            p.{classification} is null                                   as unscored,
            p.{judge_metadata} is null and p.{reasoning} is null         as untouched,
@@ -102,22 +103,25 @@ class PairFormat:
     names         our field names -> the names in the files
     upper, lower  SQL functions for labels and significances; empty where the first file has them in the usual case
     has_readings  whether the judge's metadata say how its replies were parsed
+    composed      SQL function for ids; empty where all ids of the release are ASCII, whose Unicode forms are the same
     """
 
     names: dict[str, str]
     upper: str
     lower: str
     has_readings: bool
+    composed: str = ""
 
     @classmethod
-    def detect(cls, paths: list[Path]) -> PairFormat:
-        """The format of the files at `paths`. A file in another format is not lost: its pairs become suspects."""
+    def detect(cls, paths: list[Path], ids: Iterable[str]) -> PairFormat:
+        """The format of the files at `paths`, which name `ids`. A file in another one is not lost: its pairs become suspects."""
         comparison, pairs = _first_comparison(paths)
         names = {name: name for name in (*field_names(COMPARISON.fields), *field_names(PAIR.fields))}
         names |= COMPARISON.spelling(comparison) | PAIR.spelling(pairs[0] if pairs else {})
         words = {str(pair.get(names[name])) for pair in pairs for name in ("classification", "clinical_significance")}
         usual = words <= {*LABELS, *SIGNIFICANCES, "None"}
-        return cls(names, "" if usual else "upper", "" if usual else "lower", _any_readings(paths))
+        composed = "" if all(map(str.isascii, ids)) else "nfc_normalize"
+        return cls(names, "" if usual else "upper", "" if usual else "lower", _any_readings(paths), composed)
 
     def statement(self, paths: list[Path]) -> str:
         """The SQL that appends the pairs of `paths`; its parameters are the `files`, as `patterns` too, and their `numbers`."""
@@ -132,7 +136,7 @@ class PairFormat:
             reading_columns = "".join(f", {name}" for name in READING_TYPES)
         return STAGE.format(
             **quoted, upper=self.upper, lower=self.lower, columns=self._columns(), size=_largest_object(paths),
-            suspect=suspect, reading=reading, reading_columns=reading_columns, absent=Label.ABSENT,
+            suspect=suspect, reading=reading, reading_columns=reading_columns, absent=Label.ABSENT, composed=self.composed,
         )  # fmt: skip
 
     def _columns(self) -> str:

@@ -7,25 +7,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
-from math import isclose
+from math import isclose, isnan, nan
 
-from audit.text.tokens import STOP_WORDS, plain_text, stems
+from audit.text.tokens import STOP_WORDS, WORD, plain_text, stems
 from audit.text.units import (
     ADVERBS,
     CLOCK,
     COUNT,
     DAY,
     DECADES,
+    DIVISOR,
     DURATION,
     FRACTIONS,
     INTERVAL,
+    LABELLED,
     ONES,
     POWERS,
     PRESSURE,
+    RAISED,
     SHARE,
     TEMPERATURE,
     TEMPERATURE_TOLERANCE_C,
     TENS,
+    TIME,
     TOLERANCE,
     UNITS,
     YEAR,
@@ -41,6 +45,18 @@ PIECES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4, "fif
 NEGATED_BEFORE = re.compile(r"(?:\b(?:not|never|no|nothing|cannot|avoid\w*|without|nor)|n't)\b[^.;:!?\n]{0,40}$")
 WORDS_AFTER = re.compile(r"(?:[\s-]([^\W\d_]+)){1,3}")
 YEARS = UNITS["years"]
+# -- numbers: how the forms of `audit.text.units.DIGITS` are read
+RAISED_END = re.compile(rf"(?<=\d)[{RAISED}][{RAISED}°]*$")
+GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
+ARTICLES = {"a", "an", "of"}
+# A space that groups the figures of a number
+SPACED = re.compile(r"(?<=\d)[^\S\n](?=\d{3}(?!\d))")
+PLAIN_SPACED = re.compile(SPACED.pattern.replace(r"[^\S\n]", " "))
+TWO_FORMS = re.compile(r"([^()]+?)[\s-]?\(([^()]+)\)")
+DECIMAL_COMMA = re.compile(r"(?<![\d,])(?:\d+,(?:\d{1,2}|\d{4,})(?!\d)|0,\d+)|(?<![\w.])[.·⋅]\d")
+# The rules whose numbers have a unit
+MEASURED = {"quantity", "between", "every", "often"}
+LABEL_BEFORE = re.compile(rf"\b(?:{TIME}|{LABELLED}|dose|cycle)\s$")
 
 
 @dataclass(frozen=True)
@@ -109,6 +125,9 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     "three months", "3-month" and "90 days" agree with each other (`Quantity.agrees`); so do "twice a day" and "every
     12 hours", "1 in 4" and "25 %", "38 °C" and "100.4 °F". Dates, telephone numbers, list and footnote markers, "type 2" and
     the pronoun "one" are not quantities. A bare year such as 1997 is a date, so "2000 people" is missed.
+
+    A number is read in each form that has one meaning ("38,5 °C", "1 500 ml", "two (2) weeks") and not at all where it may have
+    two: "1.500 ml", "11/2 tablets", "two (3) weeks". The table is in `audit/pipeline/corpus/README.md`.
     """
     plain = plain_text(text)
     quantities = tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)
@@ -125,7 +144,7 @@ def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
         return None
     parts = {name: value for name, value in parsed.groupdict().items() if value}
     quantity = PARSERS[rule](parts)
-    if quantity is None:
+    if quantity is None or isnan(quantity.low + quantity.high) or _is_open(rule, plain, match):
         return None
     start, end = match.span()
     return replace(
@@ -136,6 +155,21 @@ def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
         bound=_bound(parts, plain[max(0, start - 60) : start]),
         noun=_counted_noun(plain, end) if quantity.dimension == COUNT else "",
     )
+
+
+def _is_open(rule: str, plain: str, match: re.Match[str]) -> bool:
+    """Whether it cannot be known which number is meant.
+
+    A decimal comma or a leading point without a unit may be part of a list or a reference. "1 500 ml" is one number, but not in
+    "1 500 ml bottle" or "on day 1 500 ml": there it may be two.
+    """
+    if rule not in MEASURED and DECIMAL_COMMA.search(match.group()):
+        return True
+    if not PLAIN_SPACED.search(match.group()):
+        return False
+    following = WORD.match(plain, match.end() + 1)
+    is_counted = following is not None and following.group() not in STOP_WORDS | ADVERBS.keys() | {"twice"}
+    return is_counted or rule not in MEASURED or LABEL_BEFORE.search(plain, max(0, match.start() - 20), match.start()) is not None
 
 
 def _counted_noun(plain: str, end: int) -> str:
@@ -155,11 +189,21 @@ def _bound(parts: Parts, before: str) -> str:
 
 
 def number_value(number: str) -> float:
-    """The value of a number in digits or words: "2,000", "1 1/2", "twenty-four", "half a", "2.5 million"."""
+    """The value of a number in digits or words: "2,000", "1 1/2", "38,5", "twenty-four", "half a", "2.5 million", "two (2)".
+
+    NaN where it gives two values: "two (3)".
+    """
+    if again := TWO_FORMS.fullmatch(number):
+        value = number_value(again[1])
+        return value if value == number_value(again[2]) else nan
     half = number.endswith(" and a half")
-    words = number.removesuffix(" and a half").replace(",", "").replace("-", " ").split()
+    whole, _, rest = RAISED_END.sub("", SPACED.sub("", number.removesuffix(" and a half"))).partition(" and ")
+    words = whole.replace("-", " ").split()
     power = POWERS[words.pop()] if words[-1] in POWERS else 1.0
-    return (sum(map(_word_value, words)) or 1.0) * power + (0.5 * power if half else 0.0)
+    values = [_word_value(word) for word in words if word not in ARTICLES]
+    # "A hundred" has no other number
+    value = (sum(values) if values else 1.0) * power + (0.5 * power if half else 0.0)
+    return value + (number_value(rest) if rest else 0.0)
 
 
 def _word_value(word: str) -> float:
@@ -168,11 +212,19 @@ def _word_value(word: str) -> float:
     if word == "half":
         return 0.5
     if word[-1] in FRACTIONS:
-        return FRACTIONS[word[-1]] + float(word[:-1] or 0)
+        return FRACTIONS[word[-1]] + (_digits_value(word[:-1]) if word[:-1] else 0.0)
     if "/" in word:
         above, below = word.split("/")
         return float(above) / (float(below) or 1.0)
-    return 0.0 if word in ("a", "an", "of") else float(word)
+    return _digits_value(word)
+
+
+def _digits_value(digits: str) -> float:
+    """The value of a number in one of the forms of `audit.text.units.DIGITS`."""
+    point, comma = digits.rfind("."), digits.rfind(",")
+    if comma > point and not (point < 0 and GROUPS.fullmatch(digits)):  # 38,5 and 1.500,5
+        return float(digits.replace(".", "").replace("'", "").replace(",", "."))
+    return float(digits.replace(",", "").replace("'", "").replace("·", ".").replace("⋅", "."))
 
 
 def _unit(spelling: str, value: float) -> Unit:
@@ -198,18 +250,21 @@ def _range(parts: Parts) -> tuple[float, float]:
 
 def _measured(parts: Parts) -> Quantity | None:
     low, high = _range(parts)
+    if "again_low" in parts and (low, high) != (number_value(parts["again_low"]), number_value(parts["again_high"])):
+        return None
     unit = _unit(parts["unit"], high)
     low_unit = _unit(parts["low_unit"], low) if "low_unit" in parts else unit
     if low_unit.dimension != unit.dimension:
         return None
     quantity = _quantity(unit.dimension, unit.system, low * low_unit.scale + low_unit.offset, high * unit.scale + unit.offset)
-    for word in re.findall(r"[a-zµμ°º]+", re.sub(r"\bof\s[a-z]+|\b(?:per|an?|each|every)\b", " ", parts.get("per", ""))):
-        quantity = _divided_by(quantity, word)
+    for divisor in DIVISOR.finditer(parts.get("per", "")):
+        quantity = _divided_by(quantity, divisor)
     return quantity
 
 
-def _divided_by(quantity: Quantity, word: str) -> Quantity:
-    unit = Unit(DURATION, "clock", ADVERBS[word]) if word in ADVERBS else UNITS[word]
+def _divided_by(quantity: Quantity, divisor: re.Match[str]) -> Quantity:
+    adverb = divisor["adverb"]
+    unit = Unit(DURATION, "clock", ADVERBS[adverb]) if adverb else _unit(divisor["unit"] or divisor["time"], 0.0)
     dimension, system = f"{quantity.dimension}/{unit.dimension}", f"{quantity.system}/{unit.system}"
     return replace(quantity, dimension=dimension, system=system, low=quantity.low / unit.scale, high=quantity.high / unit.scale)
 
@@ -239,19 +294,23 @@ def _often(parts: Parts) -> Quantity | None:
     unit = UNITS[parts["unit"]]
     every = number_value(parts["every"]) if "every" in parts else 1.0
     longest = number_value(parts["every_high"]) if "every_high" in parts else every
-    return _quantity(INTERVAL, unit.system, every * unit.scale / often, longest * unit.scale / rarely) if rarely else None
+    return (
+        _quantity(INTERVAL, unit.system, every * unit.scale / often, longest * unit.scale / rarely) if rarely and often else None
+    )
 
 
 def _adverb(parts: Parts) -> Quantity | None:
     rarely, often = _times(parts)
     span = ADVERBS[parts["adverb"]]
     # Weeks convert exactly to days and hours; months and years do not
-    return _quantity(INTERVAL, "clock" if span < 28 * DAY else "calendar", span / often, span / rarely) if rarely else None
+    return (
+        _quantity(INTERVAL, "clock" if span < 28 * DAY else "calendar", span / often, span / rarely) if rarely and often else None
+    )
 
 
 def _odds(parts: Parts) -> Quantity | None:
     (low, high), denominator = _range(parts), number_value(parts["whole"])
-    return _quantity(SHARE, "odds", low / denominator, high / denominator) if high <= denominator else None
+    return _quantity(SHARE, "odds", low / denominator, high / denominator) if 0 < denominator >= high else None
 
 
 def _fraction(parts: Parts) -> Quantity:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 # Signs of degrees that PDF files have: a superscript zero, a ring, a composition circle
 DEGREES = "\u2070\u02da\u2218"
+# Of the signs of other scripts those in numbers: the decimal and thousands signs of Arabic, and wide signs
+NUMBER_SIGNS = {"\u066b": ".", "\u066c": ",", "\u066a": "%", "\uff05": "%", "\uff0e": ".", "\uff0c": ","}
 PLAIN_SIGNS = str.maketrans(
-    dict.fromkeys("‐‑‒–—―−", "-") | {"’": "'", "\u2215": "/", "\u2044": "/"} | dict.fromkeys(DEGREES, "°")
+    dict.fromkeys("‐‑‒–—―−", "-") | {"’": "'", "\u2215": "/", "\u2044": "/"} | dict.fromkeys(DEGREES, "°") | NUMBER_SIGNS
 )
+OTHER_DIGIT = re.compile(r"[^\D0-9]")
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _STOP = """
 a about above after again all also although am an and any are as at be because been before being below between both
@@ -40,11 +44,12 @@ class Word(NamedTuple):
 
 
 def plain_text(text: str) -> str:
-    """`text` in lower case with plain hyphens and apostrophes, character by character: positions stay the same."""
+    """`text` in lower case with plain hyphens, apostrophes and digits, character by character: positions stay the same."""
     lower = text.lower()
     if len(lower) != len(text):  # the lower case of a few capitals, such as "İ", has two characters
         lower = "".join(low if len(low := character.lower()) == 1 else character for character in text)
-    return lower.translate(PLAIN_SIGNS)
+    plain = lower.translate(PLAIN_SIGNS)
+    return plain if plain.isascii() else OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), plain)
 
 
 @lru_cache(maxsize=4096)  # each answer is compared with all other answers to its question

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -36,15 +37,15 @@ SPELLINGS: dict[Unit, str] = {
     Unit(DURATION, "clock", WEEK): "week weeks wk wks",
     Unit(DURATION, "calendar", MONTH): "month months mo mos",
     Unit(DURATION, "calendar", YEAR): "year years yr yrs",
-    Unit(TEMPERATURE, "celsius", 1.0): "°c ºc celsius centigrade c",
-    Unit(TEMPERATURE, "fahrenheit", 5 / 9, -160 / 9): "°f ºf fahrenheit f",
+    Unit(TEMPERATURE, "celsius", 1.0): "°c ºc ℃ celsius centigrade c",
+    Unit(TEMPERATURE, "fahrenheit", 5 / 9, -160 / 9): "°f ºf ℉ fahrenheit f",
     Unit(TEMPERATURE, "degrees", 1.0): "° º degree degrees",
-    Unit(MASS, "metric", 1e-9): "mcg µg μg ug microgram micrograms",
-    Unit(MASS, "metric", 1e-6): "mg milligram milligrams",
+    Unit(MASS, "metric", 1e-9): "mcg µg μg ug ㎍ microgram micrograms",
+    Unit(MASS, "metric", 1e-6): "mg ㎎ milligram milligrams",
     Unit(MASS, "metric", 1e-3): "g gram grams gm",
-    Unit(MASS, "metric", 1.0): "kg kgs kilo kilos kilogram kilograms",
+    Unit(MASS, "metric", 1.0): "kg kgs ㎏ kilo kilos kilogram kilograms",
     Unit(MASS, "imperial", 0.45359237): "lb lbs pound pounds",
-    Unit(VOLUME, "metric", 1e-3): "ml cc milliliter milliliters millilitre millilitres",
+    Unit(VOLUME, "metric", 1e-3): "ml cc ㎖ milliliter milliliters millilitre millilitres",
     Unit(VOLUME, "metric", 0.1): "dl deciliter deciliters decilitre decilitres",
     Unit(VOLUME, "metric", 1.0): "l liter liters litre litres",
     Unit(VOLUME, "imperial", 0.0295735): "oz ounce ounces",
@@ -53,13 +54,14 @@ SPELLINGS: dict[Unit, str] = {
     Unit(VOLUME, "imperial", 0.946353): "quart quarts",
     Unit(VOLUME, "imperial", 3.78541): "gallon gallons",
     Unit(VOLUME, "glasses", 1.0): "glass glasses glassful glassfuls",
-    Unit(LENGTH, "metric", 1e-3): "mm millimeter millimeters millimetre millimetres",
-    Unit(LENGTH, "metric", 1e-2): "cm centimeter centimeters centimetre centimetres",
+    Unit(LENGTH, "metric", 1e-3): "mm ㎜ millimeter millimeters millimetre millimetres",
+    Unit(LENGTH, "metric", 1e-2): "cm ㎝ centimeter centimeters centimetre centimetres",
     Unit(LENGTH, "metric", 1.0): "meter meters metre metres",
-    Unit(LENGTH, "metric", 1e3): "km kilometer kilometers kilometre kilometres",
+    Unit(LENGTH, "metric", 1e3): "km ㎞ kilometer kilometers kilometre kilometres",
     Unit(LENGTH, "imperial", 0.0254): "inch inches",
     Unit(LENGTH, "imperial", 0.3048): "foot feet ft",
     Unit(LENGTH, "imperial", 1609.344): "mile miles",
+    Unit("area", "metric", 1.0): "m² m2",
     Unit(SHARE, "percent", 0.01): "% percent",
     Unit(PRESSURE, "mmhg", 1.0): "mmhg",
     Unit("energy", "kcal", 1.0): "calorie calories kcal",
@@ -83,7 +85,7 @@ ONES = {word: i for i, word in enumerate(_ONES.split(), start=1)}
 TENS = {word: 10 * i for i, word in enumerate(_TENS.split(), start=2)}
 DECADES = {word.removesuffix("y") + "ies": value for word, value in TENS.items()}
 POWERS = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
-FRACTIONS = {"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3}
+FRACTIONS = {sign: unicodedata.numeric(sign) for sign in "½¼¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"}
 ADVERBS = {
     "hourly": HOUR, "daily": DAY, "nightly": DAY, "weekly": WEEK, "biweekly": 2 * WEEK, "monthly": MONTH,
     "quarterly": 3 * MONTH, "yearly": YEAR, "annually": YEAR, "annual": YEAR,
@@ -99,16 +101,45 @@ def any_of(words: Iterable[str]) -> str:
 
 
 ONE = any_of(ONES)
-DIGITS = (
-    rf"(?<![.\[])(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,9}})(?:\.\d{{1,6}})?(?:\s?[{''.join(FRACTIONS)}]|\s\d/\d(?!\d)|/\d(?![\d/]))?"
-)
+RAISED = "¹²³⁴⁵⁶⁷⁸⁹"
+# The forms in which numbers are written. A number is read whole or not at all: nothing that belongs to it may be next to it, or
+# "38,5" would be 5, "38°5" 38, and "1.500" (one and a half, or fifteen hundred) would be 500.
+NO_PART_BEFORE = rf"(?<![.\[])(?<!\d[,'·⋅°º])(?!10[⁺⁻{RAISED}])"
+NO_PART_AFTER = rf"(?![.,'·⋅°º]?\d|\^|\s?[x×*·]\s?10[\^⁺⁻{RAISED}])"
+_FORMS = [
+    # 1,500 and 1,500.5; 1.500,5; 1'500; 1 500: groups of three figures
+    r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d{1,6})?",
+    r"[1-9]\d{0,2}(?:\.\d{3})+,\d{1,2}",
+    r"[1-9]\d{0,2}(?:'\d{3})+(?:[.,]\d{1,6})?",
+    r"(?<!\d[\s,])[1-9]\d{0,2}(?:[^\S\n]\d{3})+(?!\d)(?:[.,]\d{1,2})?",
+    # 1 1/2 and 1-1/2, then 1/2. In "11/2" the space may be lost, so it is not read
+    r"[1-9]\d{0,2}[\s-](?:1/[2-9]|2/[3-9]|3/[4-9]|[45]/[6-9]|4/5|6/7|[67]/[89]|8/9)(?!/)",
+    r"\d/[1-9](?!/)",
+    # 37.5, 0.125 and 38·5; but 1.500 may be a decimal or fifteen hundred
+    r"(?![1-9]\d{0,2}\.\d{3}(?!\d))(?:0|[1-9]\d{0,8})[.·⋅]\d{1,6}",
+    # 38,5 and 0,125, which only a unit tells from a list
+    r"(?:0,\d{1,6}|[1-9]\d{0,8},(?:\d{1,2}|\d{4,6}))",
+    r"(?:0|[1-9]\d{0,8})",
+    # .5
+    r"(?<![\w)])[.·⋅]\d{1,6}",
+]
+_FRACTION = f"[{''.join(FRACTIONS)}]"
+# A raised figure behind a number is that of a note; powers of ten are not read
+_BEHIND = rf"(?:(?:\s?{_FRACTION}|[{RAISED}][{RAISED}°]*)(?![.,'·⋅]?\d))?"
+DIGITS = rf"{NO_PART_BEFORE}(?:{'|'.join(form + NO_PART_AFTER for form in _FORMS)}){_BEHIND}"
 IN_WORDS = rf"(?:(?:{any_of(TENS)})(?:[-\s](?:{ONE}))?|{ONE}|a(?=\s(?:{any_of(POWERS)})\b)|half\s(?:an?|of\san?))(?![a-z])"
-NUMBER = rf"(?:(?:{DIGITS}|[{''.join(FRACTIONS)}]|{IN_WORDS})(?:[\s-](?:{any_of(POWERS)})\b)?(?:\sand\sa\shalf\b)?)"
+POWER = rf"(?:[\s-](?:{any_of(POWERS)})\b)?"
+HALF = r"(?:\sand\sa\shalf\b)?"
+# The same number may follow in its other form: two (2) weeks, 2 (two) weeks
+# Two hundred and fifty
+HUNDREDS = rf"{IN_WORDS}(?:[\s-](?:{any_of(POWERS)})\b(?:\sand\s{IN_WORDS}(?!\s(?:{any_of(POWERS)})\b))?)?"
+NUMBER = rf"(?:(?:{DIGITS}|{_FRACTION}){POWER}{HALF}(?:[\s-]?\({IN_WORDS}\))?|{HUNDREDS}{HALF}(?:[\s-]?\({DIGITS}\))?)"
 TIME = r"(?:second|minute|hour|day|night|week|month|year)s?"
-# Text from a PDF loses dashes: "at least 1 to 2 yearsto cure it"
-UNIT_END = "(?:(?![a-z°º])|(?<=days)|(?<=hours)|(?<=weeks)|(?<=years)|(?<=months))"
+# Text from a PDF loses dashes: "at least 1 to 2 yearsto cure it". 5 cm² is not a length, nor 2h30 two hours
+UNIT_END = "(?:(?![a-z°º0-9]|(?<=[mt])[²³])|(?<=days)|(?<=hours)|(?<=weeks)|(?<=years)|(?<=months))"
 UNIT = rf"(?:(?:degrees?|°|º)\s?(?:celsius|fahrenheit|[cf])|mm\s?hg|(?:fluid|fl\.?)\s(?:oz|ounces?)|{any_of(UNITS)}){UNIT_END}"
-GAP = r"(?:\s?-?\s?(?:(?:full|whole|consecutive|more|additional|calendar|straight)\s)?)"
+# The mark of a note may stand between a number and its unit: 38 [1,2] °C
+GAP = r"(?:\s?\[\d[\d,\s-]{0,12}\])?(?:\s?-?\s?(?:(?:full|whole|consecutive|more|additional|calendar|straight)\s)?)"
 DASH = r"\s?-\s?"
 TO = rf"(?:{DASH}to{DASH}|-?\s(?:to|through)\s|{DASH})"
 OR = rf"(?:{TO}|-?\sor\s)"
@@ -125,9 +156,14 @@ BOUND = rf"(?:(?:(?P<least>{LEAST})|(?P<most>{MOST}))\s?{ABOUT})?"
 MORE = "more|older|longer|higher|greater|over|above|later|up"
 LESS = "less|fewer|younger|shorter|lower|under|below|sooner|earlier"
 AFTER = rf"(?:(?P<or_more>\+|,?\s(?:or|and)\s(?:{MORE})\b)|(?P<or_less>,?\s(?:or|and)\s(?:{LESS})\b))?"
-A_DAY = rf"(?:\sof\s[a-z]+)?\s(?:an?|each|every)\s{TIME}\b|\s(?:{any_of(ADVERBS)})\b"
+A_TIME = rf"(?:an?|each|every)\s(?P<time>{TIME})\b"
+A_DAY = rf"(?:\sof\s[a-z]+)?\s{A_TIME.replace('?P<time>', '?:')}|\s(?:{any_of(ADVERBS)})\b"
 PER = rf"(?P<per>(?:\s?(?:/|\bper\b)\s?(?:{UNIT})|{A_DAY}){{0,2}})"
-RANGE = rf"(?P<low>{NUMBER})(?:{OR}(?P<high>{NUMBER}))?"
+# One of the units of `per`
+DIVISOR = re.compile(rf"(?:/|\bper\b)\s?(?P<unit>{UNIT})|\b{A_TIME}|\b(?P<adverb>{any_of(ADVERBS)})\b")
+# Two to three (2-3) weeks
+AGAIN = rf"(?:\s?\((?P<again_low>{NUMBER}){OR}(?P<again_high>{NUMBER})\))"
+RANGE = rf"(?P<low>{NUMBER})(?:{OR}(?P<high>{NUMBER}){AGAIN}?)?"
 BETWEEN = rf"between\s{ABOUT}(?P<low>{NUMBER})(?:{GAP}(?P<low_unit>{UNIT}))?\sand\s(?P<high>{NUMBER})"
 
 MONTH_NAMES = (
@@ -145,13 +181,20 @@ SKIP = "|".join(
         r"(?:https?://|www\.)\S+",
         # A reference: [12, 15-18]
         r"\[\d[\d,\s-]*\]",
-        # Telephone numbers, those of emergency and help lines included
+        # A power of ten: 50 x 10⁹/l, 10^9
+        rf"(?:\d[\d.,]*\s?[x×*·]\s?)?10(?:\^[-+]?\d+|[⁺⁻]?[{RAISED}][{RAISED}°]*)(?:\s?/\s?[a-zµμ]+)?",
+        # Telephone numbers, those of emergency and help lines included: a chain of seven figures or more, then shorter ones
+        r"(?![1-9]\d{0,2}(?:[^\S\n]\d{3})+[^\S\n]000(?!\d))(?=(?:[- ()+.]{0,3}\d){7})\+?\(?\d+\)?(?:[- (]{1,3}\d+\)?){2,}",
         r"(?:\+?1[-.\s])?(?:\(\d{3}\)\s?|\d{3}[-.\s])\d{3}[-.]\d{4}",
-        r"\d{3}-\d{4}\b|1-8\d\d-[\w-]+|9-1-1|911\b|988\b",
+        r"\d{3}[- ]\d{4}\b|1-8\d\d-[\w-]+|9-1-1|911\b|988\b",
+        # Figures that begin with a zero are no amount: 0800 1111, 03-555
+        r"0\d+(?![\d:])(?:[-/ .]\d+)*(?!\s?[ap]\.?m\b)",
+        # Dates in figures, versions and numbers of sections, the time of a day
+        r"\d+(?:\.\d+){2,}|\d{1,2}:[0-5]\d(?!\d)(?!\s?[ap]\.?m\b)",
         # An article in a journal: 2010;12(3):45-50
         r"\d{4};\d+(?:\(\d+\))?(?::\d+(?:-\d+)?)?",
         # Dates in figures, then with the name of the month on either side
-        r"\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4}",
+        r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}/\d{1,2}/\d{2,4}|\d{1,2}-\d{1,2}-\d{2,4}",
         rf"(?:{MONTH_NAMES})\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?\b(?!\s?-?(?:{UNIT}))",
         rf"\d{{1,2}}(?:st|nd|rd|th)?\s(?:{MONTH_NAMES})(?:\s\d{{4}})?\b",
         # A year or a decade, but not an amount that looks like one: 2000 mg
@@ -164,7 +207,7 @@ SKIP = "|".join(
         r"24/7",
         r"\d+(?:st|nd|rd|th)\b",
         # An amount of money
-        r"\$\s?\d[\d,.]*",
+        r"[$€£¥]\s?\d[\d,.]*|\d[\d,.]*\s?[€£¥]",
     ]
 )
 TIMES = rf"(?:(?P<once>once|twice)|(?P<times>{NUMBER})(?:\s?x|\stimes?))"
@@ -187,9 +230,9 @@ RULES: dict[str, str] = {
         rf"(?:every|each)\s(?:(?P<other>other|second)\s|(?P<few>few|several|couple\sof)\s|{RANGE}{GAP})?(?P<unit>{TIME})\b"
     ),
     # 120/80 mmHg
-    "pressure": r"(?P<high>\d{2,3})\s?/\s?(?P<low>\d{2,3})(?:\s?mm\s?hg)?\b",
+    "pressure": r"(?P<high>\d{2,3})\s?/\s?(?P<low>\d{2,3})(?:\s?mm\s?hg)?\b(?![.,]\d)",
     # 9 a.m., 10:30 pm
-    "clock": r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b\.?",
+    "clock": r"(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?",
     # 1 in 4, 3 out of 100
     "odds": (
         rf"{BOUND}{RANGE}(?:\s(?:in|out\sof|of|per|for)\s(?:every\s|each\s)?(?:about\s)?|:)(?P<whole>{NUMBER})(?!{GAP}(?:{UNIT})|\d|[,.:]\d)"
@@ -198,7 +241,7 @@ RULES: dict[str, str] = {
     "fraction": r"(?:(?:(?P<parts>one|two|three|four|a)[-\s])?(?P<piece>half|third|quarter|fourth|fifth|tenth)s?\sof\b)",
     # Aged 60 or older, ages 5 to 12; but not "aged 6 months", which is a duration
     "age": (
-        rf"{BOUND}(?:ages?|aged|(?:the\s)?ages?\sof)\s{ABOUT}(?:between\s)?(?P<low>{NUMBER})(?:(?:{OR}|\sand\s)(?P<high>{NUMBER}))?"
+        rf"{BOUND}(?:ages?|aged|(?:the\s)?ages?\sof)\s{ABOUT}(?:between\s)?(?P<low>{NUMBER})(?:(?:{OR}|\sand\s)(?P<high>{NUMBER})|(?!{TO}\d))"
         rf"(?!{GAP}(?:months?|weeks?|days?)\b)(?:[-\s]years?)?{AFTER}"
     ),
     # In their late 60s or seventies
@@ -207,7 +250,7 @@ RULES: dict[str, str] = {
     "between": rf"{BETWEEN}{GAP}(?P<unit>{UNIT}){PER}",
     # At least 3 months, 2-3 l a day, 38 °C or higher
     "quantity": (
-        rf"{BOUND}(?P<low>{NUMBER})(?:(?:{GAP}(?P<low_unit>{UNIT}){TO}|{OR})(?P<high>{NUMBER}|an?(?=\s)))?(?:(?P<plus>\+|\sor\smore)|(?P<minus>\sor\s(?:less|fewer)))?"
+        rf"{BOUND}(?P<low>{NUMBER})(?:(?:{GAP}(?P<low_unit>{UNIT}){TO}|{OR})(?P<high>{NUMBER}|an?(?=\s)){AGAIN}?)?(?:(?P<plus>\+|\sor\smore)|(?P<minus>\sor\s(?:less|fewer)))?"
         rf"{GAP}(?P<unit>{UNIT}){PER}"
         rf"(?:[-\s](?:olds?|of\sage))?{AFTER}"
     ),
@@ -216,10 +259,10 @@ RULES: dict[str, str] = {
     "single": r"an?\s(?P<unit>minute|hour|day|night|week|month|year|pint|quart|gallon|cup|lit(?:er|re)|pound|mile)\b",
     "between_count": rf"{BETWEEN}(?![\w/%])",
     # What no other rule takes: two types, 10 or more; but not the pronoun "one"
-    "count": rf"{BOUND}(?!(?:one|half)\b(?!{OR}{NUMBER})){RANGE}(?:-?fold)?(?![\w/%]|[.,:]\d|-[a-z]){AFTER}",
+    "count": rf"{BOUND}(?!(?:one|half)\b(?!{OR}{NUMBER})){RANGE}(?:-?fold)?(?![\w/%]|[.,:]\d|-[a-z]|{TO}\d){AFTER}",
 }
 # Only where a word, a figure or a sign such as "<" begins: the rules are tried nowhere else
-START = re.compile(rf"(?<![\w/-])(?:[a-z]+|[\d<>≥≤$+(\[{''.join(FRACTIONS)}])")
+START = re.compile(rf"(?<![\w/-])(?:[a-z]+|(?<!\d[.,':·⋅°º])(?:[\d<>≥≤$€£¥+(\[{''.join(FRACTIONS)}]|[.·⋅](?=\d)))")
 _FIRST_WORDS = """
 a an half third quarter once twice every each between at up no not minimum maximum more greater longer older higher
 heavier later less fewer younger lower lighter shorter over above exceeding exceeds beyond under below within age ages

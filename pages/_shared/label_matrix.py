@@ -14,6 +14,7 @@ import streamlit as st
 
 from audit.charts.labels import SELF, VALUES, matrix_figure
 from audit.charts.style import LABEL_WORDS
+from audit.formatting import isolated
 from audit.store.runs import Run
 from audit.terms import fill
 from pages._blinded.templates import component
@@ -72,7 +73,13 @@ def matrix_keys(
     on_open  gets row and column of a cell on which Enter was pressed, before the page is drawn again
     """
     words = {number: texts["same"] if value == SELF else LABEL_WORDS[value] for number, value in enumerate(VALUES)}
-    data = {"names": list(names), "rows": _digits(cells), "words": list(words.values()), "opened": list(opened), **texts}
+    data = {
+        "names": list(map(isolated, names)),
+        "rows": _digits(cells),
+        "words": list(words.values()),
+        "opened": list(opened),
+        **texts,
+    }
     _keys(key=KEY, data=data, on_picked_change=partial(_picked, on_open, len(names)))
 
 

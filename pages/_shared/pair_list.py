@@ -21,7 +21,7 @@ from audit.metrics._search_places import ANSWER, QUESTION, TOPIC, SearchPlace
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.search_hits import TextPart, excerpt, find_hits, parts
-from audit.vocabulary import Label
+from audit.vocabulary import Label, composed
 from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
 from pages._shared.search_hits import searched_words
@@ -203,7 +203,7 @@ def pairs_of(table: pd.DataFrame) -> list[PairKey]:
 
 def opened_pair(table: pd.DataFrame) -> PairKey:
     """The pair in the address, else the first of the list."""
-    question, a, b = (st.query_params.get(name) for name in PARAMS)
+    question, a, b = (composed(st.query_params.get(name) or "") for name in PARAMS)
     return (question, a, b) if question and a and b else pairs_of(table)[0]
 
 
@@ -241,8 +241,8 @@ def opened_on(question_id: str, cells: pd.DataFrame, answering: pd.Series) -> tu
 
 def linked_pair(question_id: str, handbooks: pd.Index) -> tuple[str, str] | None:
     """The two handbooks that the address names on this question; None where it names none, or one that the run does not have."""
-    a, b = st.query_params.get("a"), st.query_params.get("b")
-    if st.query_params.get("question", question_id) == question_id and a in handbooks and b in handbooks and a != b:
+    a, b = (composed(st.query_params.get(name) or "") for name in ("a", "b"))
+    if composed(st.query_params.get("question", question_id)) == question_id and a in handbooks and b in handbooks and a != b:
         return str(a), str(b)
     return None
 

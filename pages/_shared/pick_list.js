@@ -5,6 +5,7 @@ const cell = (name, text) => {
   const part = document.createElement("span")
   part.className = name
   part.textContent = text
+  part.dir = "auto"
   return part
 }
 

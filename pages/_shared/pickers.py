@@ -15,7 +15,9 @@ import streamlit as st
 from audit.queries.lookup import question_list
 from audit.store.runs import Run, newest_full_run
 from audit.terms import display_name, fill
+from audit.vocabulary import composed, same_name
 from pages._blinded.frame import escaped, escaped_label
+from pages._blinded.option_labels import told_apart
 from pages._shared import loaders
 
 LAST_RUN = "last run seen"
@@ -35,7 +37,7 @@ def current_run() -> Run | None:
 
 def requested_run() -> str | None:
     """The key of the run in the address, else of the one seen last; None for a visitor who has seen none."""
-    return st.query_params.get("run") or st.session_state.get(LAST_RUN)
+    return composed(st.query_params.get("run") or "") or st.session_state.get(LAST_RUN)
 
 
 def remember_run(key: str) -> None:
@@ -87,7 +89,7 @@ def pick_one(
     """One of `options`; without a default the picker may stay empty (None)."""
     st.session_state[param] = param_value(param, set(options), default)
     chosen: str | None = st.selectbox(
-        escaped_label(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=told_apart(options, format_func), placeholder=placeholder,
         index=None if default is None else 0, on_change=remember_choice, args=(param, default, options),
         label_visibility="visible" if show_label else "collapsed",
     )  # fmt: skip
@@ -100,7 +102,7 @@ def pick_many(
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = param_values(param, set(options))
     chosen: list[str] = st.multiselect(
-        escaped_label(label), options, key=param, format_func=format_func, placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=told_apart(options, format_func), placeholder=placeholder,
         on_change=remember_choice, args=(param, [], options),
     )  # fmt: skip
     return chosen
@@ -111,8 +113,9 @@ def choose(
 ) -> str:
     """One of a few `options`, all of them visible; the first is the default."""
     st.session_state[param] = param_value(param, set(options), options[0])
+    named = told_apart(options, format_func)
     chosen = st.segmented_control(
-        escaped_label(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(format_func(name)),
+        escaped_label(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(named(name)),
         label_visibility="visible" if show_label else "collapsed", on_change=remember_choice,
         args=(param, options[0], options),
     )  # fmt: skip
@@ -134,8 +137,11 @@ def type_words(label: str, param: str, placeholder: str = "") -> str:
 def param_value(name: str, allowed: Collection[Any] | None, default: str | None, otherwise: str = IGNORED_VALUE) -> str | None:
     """The value of a parameter that takes one of `allowed` (any text when None), or `default`."""
     value = st.query_params.get(name) or None  # `run=` without a value asks for nothing
-    if value is None or allowed is None or value in allowed:
+    if value is None or allowed is None:
         return default if value is None else value
+    # An id that was typed or copied may be in the other Unicode form
+    if (known := same_name(value, allowed)) is not None:
+        return known
     warn_unknown_value(name, value, otherwise)
     return default
 
@@ -143,10 +149,11 @@ def param_value(name: str, allowed: Collection[Any] | None, default: str | None,
 def param_values(name: str, allowed: Collection[Any]) -> list[str]:
     """The allowed values of a parameter that may be repeated."""
     values = st.query_params.get_all(name)
+    known = {value: same_name(value, allowed) for value in values}
     for value in values:
-        if value not in allowed:
+        if known[value] is None:
             warn_unknown_value(name, value)
-    return [value for value in values if value in allowed]
+    return [one for value in values if (one := known[value]) is not None]
 
 
 def warn_unknown_value(name: str, value: str, otherwise: str = IGNORED_VALUE) -> None:

@@ -55,7 +55,7 @@ export default function (component) {
   }
   const result = (kind, { value, name }, words) => {
     const query = new URLSearchParams({ run, [kinds[kind].param]: value })
-    const link = Object.assign(document.createElement("a"), { href: `${kinds[kind].page}?${query}`, tabIndex: -1 })
+    const link = Object.assign(document.createElement("a"), { href: `${kinds[kind].page}?${query}`, tabIndex: -1, dir: "auto" })
     link.setAttribute("role", "option")
     link.append(marked(name, words))
     link.onclick = (event) => {

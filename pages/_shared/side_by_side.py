@@ -89,7 +89,7 @@ def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: 
 
 def pair_html(inside: Markup, question: str = "") -> Markup:
     """What is shown of a pair, in the style of pairs, below its question where one is given."""
-    heading = Markup("<h2>{}</h2>").format(hits_html(question, searched_words())) if question else Markup()
+    heading = Markup('<h2 dir="auto">{}</h2>').format(hits_html(question, searched_words())) if question else Markup()
     return Markup('<div class="pair">{}{}</div>').format(heading, inside)
 
 

@@ -38,6 +38,10 @@ BY_WORDS = (
 BY_MEANING = "Disagreements are grouped by meaning, with the sentence model {model}."
 FROM_RELEASE = "These themes came with the run."
 ONLY_DISAGREEMENTS = "Only pairs that disagree are grouped. Names are quoted from what the judge wrote."
+COARSE = (
+    "More than a fifth of the disagreements had no theme, so {n} themes also take those that only share a word or the topic of "
+    "their {question}, after which some are named."
+)
 
 
 def explain_no_themes(run: Run) -> None:
@@ -58,6 +62,8 @@ def how_made(run: Run, built: Taxonomy) -> None:
     model = built.built.get("model")
     words = FROM_RELEASE if model is None else BY_WORDS if model == LEXICAL else BY_MEANING
     counts(run, f"{words} {ONLY_DISAGREEMENTS}" if model else words, model=str(model))
+    if coarse := built.counts.get("coarse_themes"):
+        counts(run, COARSE, n=f"{coarse:,}")
     # A release's own themes are shown whatever is built.
     if may_build() and built.sha256 != run.digest and model is not None:
         build_button(run, "Group again")

@@ -30,7 +30,7 @@ export default function (component) {
   const copy = one(".copy"), label = copy.querySelector("span"), select = one("select"), entry = one(".account")
 
   one(".run").hidden = !runs.length
-  const options = runs.map(({ key, name }) => Object.assign(document.createElement("option"), { value: key, textContent: name }))
+  const options = runs.map(({ key, name }) => Object.assign(document.createElement("option"), { value: key, textContent: name, dir: "auto" }))
   if (!run) options.unshift(Object.assign(document.createElement("option"), { value: "", textContent: "Choose a run" }))
   select.replaceChildren(...options)
   select.value = run

@@ -18,6 +18,7 @@ from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_bytes, file_name
+from audit.formatting import isolated
 from audit.metrics import METRICS
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
@@ -61,7 +62,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 # On hover, a single button: save the figure as an image, for a slide.
-CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True}
+CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True, "typesetMath": False}
 
 
 def how_counted(*names: str) -> None:
@@ -228,7 +229,8 @@ def _values(values: pd.Series, column: Column, digits: int, decimals: int) -> pd
     if column.kind is ColumnKind.SHARE:
         return unsigned_zeros(values * 100, digits)
     if column.is_text:
-        return values.map(column.display, na_action="ignore")
+        # The grid draws its cells as a picture, in which a text has no attribute for its direction
+        return values.map(lambda value: isolated(column.display(value)), na_action="ignore")
     if column.kind is ColumnKind.COUNT and not pd.api.types.is_integer_dtype(values):
         # One that is unknown somewhere is a column of floats
         return values.astype("Float64").round().astype("Int64")

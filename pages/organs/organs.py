@@ -33,11 +33,11 @@ with page(
     scopes = (MATCHING, ALL_HANDBOOKS) if run.asked_by_organ else (ALL_HANDBOOKS, MATCHING)
     scope = choose("Pairs of", scopes, "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
     frame = load(organs, run, scope=scope)
-    shown_frame, everything = named_organs(run, frame)
+    shown_frame = named_organs(run, frame)
 
     st.header(say(run, "How often {handbooks} disagree"), anchor=False)
     rows = RowFilter("organ_id", "organ", whole=ALL)
-    figure = rate_dots(shown_frame, "organ", AUDIT_RATES, overall=everything, opens="organ_id")
+    figure = rate_dots(shown_frame, "organ_id", AUDIT_RATES, overall=ALL, opens="organ_id", called="organ")
     clickable_rates(run, figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."), rows)
     counts(
         run,

@@ -4,6 +4,7 @@ import streamlit as st
 
 from audit.jobs.processes import find_job
 from audit.settings import Settings
+from audit.vocabulary import composed
 from pages._shared.page import page
 from pages._shared.pair_list import PARAMS
 from pages._shared.rejudge_request import only_for_the_owner, request_pair, request_selection
@@ -17,7 +18,7 @@ with page("Re-judge", LEAD) as run:
     if name:
         job_view(find_job(Settings(), name))
     elif all(param in st.query_params for param in PARAMS):
-        request_pair(run, *(st.query_params[param] for param in PARAMS))
+        request_pair(run, *(composed(st.query_params[param]) for param in PARAMS))
         earlier_jobs(run)
     else:
         request_selection(run)

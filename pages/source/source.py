@@ -15,6 +15,7 @@ from audit.source_pages.files import find_source, read_source
 from audit.source_pages.reader import SourcePage, SourcePageError, read_page
 from audit.store.runs import Run
 from audit.text.documents import Section
+from audit.vocabulary import composed
 from pages._blinded.file_widgets import download_button
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -49,7 +50,7 @@ def number_in_address(name: str) -> int | None:
 
 def chosen_section(run: Run, file: SourceFile) -> Section | None:
     """The section that the link is for; where no PDF can be opened at its first page, one to be picked."""
-    section_id = st.query_params.get("section")
+    section_id = composed(st.query_params.get("section") or "") or None
     if not file.digest and "start" not in st.query_params:
         titles = load(section_titles, run, handbook_id=file.handbook_id)
         if not titles:
@@ -139,7 +140,7 @@ def file_offer(run: Run, file: SourceFile, pdf: Path | None) -> None:
 def card(run: Run, file: SourceFile, section: Section | None, chosen: Marked | None, number: int | None) -> None:
     """The cited statement, the other citations of the answer, and a link back to it."""
     address = public_link_html((section.url if section else None) or file.url or "", number)
-    question_id = st.query_params.get("question")
+    question_id = composed(st.query_params.get("question") or "")
     cited = load(citations, run, question_id=question_id).get(file.handbook_id, ()) if question_id else ()
     links = citation_links_html(run, question_id or "", file.handbook_id, cited, same_tab=True)
     st.html(card_html(file.title, section, chosen, address, links))

@@ -87,7 +87,7 @@ def text_html(section: Section, chosen: Marked | None) -> Markup:
     first, last = max(0, start - MAX_AROUND), min(len(text), end + MAX_AROUND)
     before, after = "... " if first else "", " ..." if last < len(text) else ""
     shown = marked(text[first:last], start - first, end - first)
-    return Markup('<div class="source-text">{}{}{}</div>').format(before, shown, after)
+    return Markup('<div class="source-text" dir="auto">{}{}{}</div>').format(before, shown, after)
 
 
 SCRIPT = Path(__file__).with_name("show_marked_sentence.js").read_text(encoding="utf-8")

@@ -107,7 +107,9 @@ def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     frame = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)
     ordered = frame.sort_values("exemplar", ascending=False, kind="stable")
     table(ordered, f"topics_{theme_id}", theme_topics.table.pick(run), rows=8)
-    if theme_id != NO_THEME:
+    if theme_id == NO_THEME:
+        counts(run, "Divergence topics with disagreements of high clinical significance come first.")
+    else:
         counts(run, "Exemplars come first: they represent the theme, and new divergence topics are compared with them.")
     footer(frame, "theme-topics", run, "theme_topics")
 

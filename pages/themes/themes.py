@@ -14,6 +14,7 @@ from audit.metrics.themes import themes
 from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
+from pages._blinded.option_labels import told_apart
 from pages._shared.explore import RowFilter, clickable_table
 from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import leave_if_signed_out, page
@@ -72,12 +73,13 @@ def summary(run: Run, frame: pd.DataFrame) -> None:
     alone, disagreeing = int(rest["disagreeing"].sum()), int(frame["disagreeing"].sum())
     counts(
         run,
-        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme; "
-        "they are counted and listed last, as *no theme*.",
+        "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme, "
+        "**{high}** of them of high clinical significance; they are counted and listed last, as *no theme*.",
         themes=f"{frame['theme_id'].map(is_theme).sum():,}",
         disagreeing=f"{disagreeing:,}",
         alone=f"{alone:,}",
         share=percent(alone / disagreeing if disagreeing else None),
+        high=f"{rest['high'].sum():,}",
     )
 
 
@@ -171,7 +173,12 @@ def open_theme(run: Run, view: ThemeView, matches: pd.DataFrame) -> None:
     names = theme_names(view.taxonomy)
     ids = [theme_id for theme_id in matches["theme_id"] if theme_id in names]
     picked = st.selectbox(
-        "Open one theme: who says what", ids, index=None, format_func=named_by(names), key="to_open", placeholder="Choose a theme"
+        "Open one theme: who says what",
+        ids,
+        index=None,
+        format_func=told_apart(ids, named_by(names)),
+        key="to_open",
+        placeholder="Choose a theme",
     )
     if picked:
         go_to("theme", run, theme=str(picked))

@@ -15,15 +15,15 @@ from annotation.label_store.assignments import list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState, find_study
-from annotation.studies.masking_preview import NOTHING_SAID, blind_answer
+from annotation.studies.masking_preview import blind_answer
 from annotation.studies.names_left import names_left_in_study
 from annotation.studies.packets import packet_csv
 from annotation.studies.sample_plan import SamplePlan, allocate_items, apportion
 from annotation.studies.sampling import draw_sample, draw_study
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest, verdicts_by_item
-from audit.pipeline.rules.labels.baseline import parse_answer
 from audit.store.runs import Run
 from audit.text.blinding import masker_of
+from audit.vocabulary import NOTHING_SAID
 from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
@@ -219,7 +219,7 @@ def test_a_pi_lists_further_names_which_are_masked_and_kept_with_the_plan(store:
     [
         ("NOT ADDRESSED: This handbook does not contain information on this topic.", NOTHING_SAID),
         ("not addressed", NOTHING_SAID),
-        ("NOT ADDRESSED. It is silent. Hazel has a page on diet.", f"{NOTHING_SAID} [name] has a page on diet."),
+        ("NOT ADDRESSED. It is silent. Hazel has a page on diet.", f"{NOTHING_SAID} It is silent. [name] has a page on diet."),
         ("Rest and drink.\n\nHAZ: Hazel Institute of Diet", "Rest and drink."),
         ("Source: Hazel Clinic. Rest and drink.", "[source] Rest and drink."),
         ("HAZ: Hazel Institute of Diet", "[source]"),
@@ -230,7 +230,6 @@ def test_a_pi_lists_further_names_which_are_masked_and_kept_with_the_plan(store:
 )
 def test_a_blind_answer_says_in_neutral_words_that_nothing_is_addressed(answer: str | None, read: str) -> None:
     assert blind_answer(answer, masker_of([handbook("a", center="Hazel Clinic")])) == read
-    assert parse_answer(NOTHING_SAID).is_empty  # so that the baseline judge reads it as an absent answer
 
 
 def test_everything_that_annotators_are_sent_of_the_nih_release_tells_no_institute(

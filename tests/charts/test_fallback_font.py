@@ -23,7 +23,7 @@ def bars(names, **axis):
 
 
 def test_the_left_margin_holds_the_widest_name():
-    figure = with_room_for_names(bars(["kidney", NAME], ticklabelstandoff=6))
+    figure = with_room_for_names(bars([0, 1], tickvals=[0, 1], ticktext=["kidney", NAME], ticklabelstandoff=6))
     assert figure.layout.margin.l == round(width_of(NAME, 14) + 6 + BESIDE_PX)
     figure = with_room_for_names(bars([1, 2], tickvals=[1, 2], ticktext=["kidney", NAME], tickfont={"size": 12}))
     assert figure.layout.margin.l == round(width_of(NAME, 12) + BESIDE_PX)
@@ -33,12 +33,13 @@ def test_the_left_margin_holds_the_widest_name():
     "axis", [{"showticklabels": False}, {"visible": False}, {"side": "right"}, {"ticklabelposition": "inside top"}]
 )
 def test_names_that_are_not_at_the_left_edge_need_no_margin(axis):
-    assert with_room_for_names(bars([NAME], **axis)).layout.margin.l == 8
+    assert with_room_for_names(bars([0], tickvals=[0], ticktext=[NAME], **axis)).layout.margin.l == 8
 
 
 def test_numbers_a_wide_margin_and_names_of_a_panel_further_right_leave_the_margin_as_it_is():
     assert with_room_for_names(bars([1, 2])).layout.margin.l == 8
-    assert with_room_for_names(bars([NAME]).update_layout(margin_l=400)).layout.margin.l == 400
-    panels = make_subplots(1, 2).add_bar(x=[1], y=["a"], orientation="h", row=1, col=1)
-    panels.add_bar(x=[1], y=[NAME], orientation="h", row=1, col=2)
+    assert with_room_for_names(bars([0], tickvals=[0], ticktext=[NAME]).update_layout(margin_l=400)).layout.margin.l == 400
+    panels = make_subplots(1, 2).add_bar(x=[1], y=[0], orientation="h", row=1, col=1)
+    panels.add_bar(x=[1], y=[0], orientation="h", row=1, col=2)
+    panels.update_layout(yaxis={"tickvals": [0], "ticktext": ["a"]}, yaxis2={"tickvals": [0], "ticktext": [NAME]})
     assert with_room_for_names(panels).layout.margin.l == round(width_of("a", 12) + BESIDE_PX)

@@ -78,6 +78,7 @@ def test_sources_beyond_the_palette_are_grey():
 
 def shares(name, source, evidence, text, **others):
     own = {
+        "system_id": name,
         "name": name,
         "source_id": source,
         "evidence": evidence,

@@ -14,7 +14,14 @@ NO_PUBLISHED = pd.DataFrame(columns=["model", "signal_share", "size", "value"])
 def cell(name, share, value, **others):
     counts = {"size": 5, "of": 40, "questions": 20, "unread": 0}
     return (
-        {"name": name, "signal_share": share, "value": value, "value_low": value - 0.1, "value_high": value + 0.1}
+        {
+            "system_id": name,
+            "name": name,
+            "signal_share": share,
+            "value": value,
+            "value_low": value - 0.1,
+            "value_high": value + 0.1,
+        }
         | counts
         | others
     )
@@ -54,6 +61,7 @@ def test_numbers_of_documents_are_spread_evenly():
 def test_who_answers_nothing_has_no_accuracy_and_no_mark():
     rows = [
         {
+            "system_id": "a",
             "name": "A",
             "signal_share": share,
             "coverage": coverage,

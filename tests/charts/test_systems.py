@@ -56,8 +56,8 @@ def test_every_score_of_a_criterion_has_its_part_of_the_bar():
     shares = {-2: (1, 0.1), -1: (2, 0.2), 0: (7, 0.7)}
     frame = pd.DataFrame(
         [
-            {"criterion": "missing_content", "name": NAME, "score": score, "answers": n, "of": 10, "share": share,
-             "share_low": 0.0, "share_high": 1.0}
+            {"criterion": "missing_content", "system_id": "s1", "name": NAME, "score": score, "answers": n, "of": 10,
+             "share": share, "share_low": 0.0, "share_high": 1.0}
             for score, (n, share) in shares.items()
         ]
     )  # fmt: skip
@@ -70,7 +70,7 @@ def test_every_score_of_a_criterion_has_its_part_of_the_bar():
 
 def test_a_criterion_without_readable_scores_has_no_bar():
     frame = pd.DataFrame(
-        [{"criterion": "bias", "name": "A", "score": score, "answers": 0, "of": 0, "share": float("nan"),
+        [{"criterion": "bias", "system_id": "s1", "name": "A", "score": score, "answers": 0, "of": 0, "share": float("nan"),
           "share_low": float("nan"), "share_high": float("nan")} for score in (-1, 0)]
     )  # fmt: skip
     assert len(bars(criteria_bars(frame, ["bias"])).x) == 0
@@ -95,8 +95,8 @@ def test_preferences_add_up_to_all_comparisons():
 def test_the_strongest_system_comes_first():
     frame = pd.DataFrame(
         [
-            {"name": "weak", "comparisons": 5, "strength": -0.5, "strength_low": -1.0, "strength_high": 0.0},
-            {"name": "strong", "comparisons": 5, "strength": 0.5, "strength_low": 0.0, "strength_high": 1.0},
+            {"system_id": "s1", "name": "weak", "comparisons": 5, "strength": -0.5, "strength_low": -1.0, "strength_high": 0.0},
+            {"system_id": "s2", "name": "strong", "comparisons": 5, "strength": 0.5, "strength_low": 0.0, "strength_high": 1.0},
         ]
     )
     figure = strength_dots(frame)

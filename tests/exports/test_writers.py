@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -10,12 +11,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openpyxl import load_workbook
 
 from audit.exports.html_pages import html_table
 from audit.exports.text_writers import csv_table, csv_text, json_table, latex, markdown
 from audit.exports.xlsx import xlsx_bytes
-from audit.formatting import escape_markdown, plain_cell
+from audit.formatting import escape_markdown, plain_cell, printable
 from audit.store.runs import Run
 from audit.tables import Column
 from tests.exports.tables import AWKWARD, FORMULA, table
@@ -77,7 +80,8 @@ def test_a_note_of_two_lines_has_the_room_of_two():
 def test_no_cell_of_a_workbook_is_a_formula():
     book = load_workbook(io.BytesIO(xlsx_bytes([table()])))
     assert book["tiny"]["A3"].data_type == "s"
-    assert book["tiny"]["A3"].value == f"'{FORMULA}"
+    assert book["tiny"]["A3"].value == FORMULA
+    assert book["tiny"]["A3"].quotePrefix
 
 
 def test_a_workbook_is_the_same_file_whenever_it_is_made():
@@ -164,6 +168,15 @@ def test_a_column_of_empty_texts_is_left_out_on_paper_and_kept_for_machines():
 def test_a_formula_in_full_width_is_a_text_too(sign: str):
     assert csv_text(pd.DataFrame({"a": [f"{sign}cmd"]})) == f"a\n'{sign}cmd\n"
     assert plain_cell(f"'{sign}cmd") == f"{sign}cmd"
+
+
+AWKWARD_TEXTS = st.text(alphabet="\r\n\",;=' \u2028\ta1")
+
+
+@given(st.lists(st.text() | AWKWARD_TEXTS))
+def test_a_csv_has_every_text_but_its_control_characters_in_a_row_of_its_own(texts: list[str]):
+    rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame({"text": texts, "n": range(len(texts))})), newline="")))
+    assert [(plain_cell(text), int(n)) for text, n in rows[1:]] == [(printable(text), n) for n, text in enumerate(texts)]
 
 
 def test_control_characters_do_not_reach_a_csv_and_hide_no_formula():

@@ -153,7 +153,8 @@ def test_the_mix_of_a_theme(store):
 def test_the_topics_of_a_theme_commonest_first_with_its_exemplars(store):
     con = store(TABLE)
     found = theme_topics(con, TAXONOMY, "t1")
-    assert found.to_dict("records") == [{"topic": "topic of ab", "pairs": 2, "disagreeing": 2, "questions": 2, "exemplar": True}]
+    (row,) = found.to_dict("records")
+    assert row == {"topic": "topic of ab", "pairs": 2, "disagreeing": 2, "high": 1, "questions": 2, "exemplar": True}
     assert list(theme_topics(con, TAXONOMY)["topic"]) == ["topic of bc"]
     with pytest.raises(NotInRunError, match="'t9'"):
         theme_topics(con, TAXONOMY, "t9")

@@ -13,6 +13,7 @@ from audit.release.write import write_jsonl
 from audit.store.runs import Run
 from tests.pages.conftest import HANDBOOKS, TABLE, Open, words_on
 from tests.store.test_sections import change_answer
+from tests.support.directions import without_directions
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
@@ -56,7 +57,8 @@ def write(tmp_path: Path, data_dir: Path) -> Write:
 
 
 def html_on(at: AppTest) -> str:
-    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for element in at.get("html"))
+    shown = (str(element.value if hasattr(element, "value") else element.proto.body) for element in at.get("html"))
+    return without_directions("\n".join(shown))
 
 
 def opened(open_page: Open, **params: str) -> str:

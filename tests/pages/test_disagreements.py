@@ -10,11 +10,12 @@ from audit.store.connection import create_store
 from pages._shared.pair_list import _picked
 from pages.disagreements import pair_downloads
 from tests.pages.conftest import TABLE, words_on
+from tests.support.directions import without_directions
 
 
 def html_on(at):
     """Everything that a page shows as HTML."""
-    return "\n".join(str(element.proto.body) for element in at.get("html"))
+    return without_directions("\n".join(str(element.proto.body) for element in at.get("html")))
 
 
 def shown_list(at):

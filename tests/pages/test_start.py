@@ -10,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 from audit.store.runs import Run
 from tests.pages.conftest import TABLE, component, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
+from tests.support.directions import without_directions
 from tests.support.loading import load
 from tests.support.systems import systems_release
 
 
 def html_on(at: AppTest) -> str:
-    return "\n".join(str(element.proto.body) for element in at.get("html"))
+    return without_directions("\n".join(str(element.proto.body) for element in at.get("html")))
 
 
 def links_on(at: AppTest) -> list[tuple[str, str]]:

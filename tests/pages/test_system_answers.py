@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tests.pages.conftest import LoadSystems, Open, words_on
 from tests.pages.test_systems import table_with
+from tests.support.directions import without_directions
 from tests.support.systems import answered, judged, preferred, system_tables
 
 
 def html_on(at) -> str:
-    return "\n".join(block.proto.body for block in at.get("html") if "<style" not in block.proto.body)
+    return without_directions("\n".join(block.proto.body for block in at.get("html") if "<style" not in block.proto.body))
 
 
 def test_the_reference_and_every_answer_are_next_to_each_other(load_systems: LoadSystems, open_page: Open) -> None:

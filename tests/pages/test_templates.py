@@ -23,8 +23,8 @@ def test_no_template_takes_a_text_as_html(template: Path) -> None:
 
 def test_values_are_escaped_and_what_a_template_made_is_not() -> None:
     html = rendered("_shared/held_answer.html", head=AnswerHead("<b>A</b>"), text="1 < 2", links=Markup("<a>link</a>"))
-    assert '<div class="name">&lt;b&gt;A&lt;/b&gt;</div>' in html
-    assert '<div class="answer-text">1 &lt; 2</div>' in html
+    assert '<div class="name" dir="auto">&lt;b&gt;A&lt;/b&gt;</div>' in html
+    assert '<div class="answer-text" dir="auto">1 &lt; 2</div>' in html
     assert "<a>link</a>" in html
 
 

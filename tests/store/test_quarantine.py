@@ -150,10 +150,10 @@ def test_tokens_that_are_no_number_are_dropped_and_the_verdict_stays(release: Pa
 
 def test_an_answer_whose_flag_and_words_disagree_counts_as_its_flag_says_and_is_told(release: Path, tmp_path: Path) -> None:
     first, *others = (release / "answers.jsonl").read_text().splitlines()
-    told = json.loads(first) | {"answer": "not addressed. Ask the ward.", "absent": False}
+    told = json.loads(first) | {"answer": "not addressed: ask the ward.", "absent": False}
     (release / "answers.jsonl").write_text("\n".join([json.dumps(told), *others]))
     loaded = load(release, tmp_path)
-    assert "begins with 'NOT ADDRESSED'; it was loaded as present, following the flag" in messages(loaded, "repaired")[0]
+    assert "says 'NOT ADDRESSED'; it was loaded as present, following the flag" in messages(loaded, "repaired")[0]
     assert ask(loaded, "select absent, absence_method from answers order by rowid limit 1") == [(False, None)]
 
 

@@ -141,10 +141,9 @@ def label_counts(outcomes: pd.DataFrame) -> LabelCounts:
     return LabelCounts(int(pairs["pre-screened"].sum()), judged, int(pairs["unscored"].sum()))
 
 
-def named_organs(run: Run, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """A frame by organ with readable names, the ids in `organ_id`; and the name of the row of the whole run."""
-    everything = fill(run, "all {organs}")
-    return frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, everything).map(display_name)), everything
+def named_organs(run: Run, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame by organ with readable names, and the ids in `organ_id`."""
+    return frame.assign(organ_id=frame["organ"], organ=frame["organ"].replace(ALL, fill(run, "all {organs}")))
 
 
 def significance(context: ExportContext) -> Table:
@@ -190,14 +189,14 @@ def labels(context: ExportContext) -> list[Picture]:
 
 def organs(context: ExportContext) -> list[Picture]:
     """The four rates per organ."""
-    frame, everything = named_organs(context.run, context.frame("organs"))
+    frame = named_organs(context.run, context.frame("organs"))
     title = context.fill("The four rates by {organ} of the {question}, with 95 % intervals; dashed: the whole run")
-    return [Picture("organs", title, rate_dots(frame, "organ", AUDIT_RATES, overall=everything))]
+    return [Picture("organs", title, rate_dots(frame, "organ_id", AUDIT_RATES, overall=ALL, called="organ"))]
 
 
 def organ_labels(context: ExportContext) -> list[Picture]:
     """Label shares per organ."""
-    frame, _ = named_organs(context.run, context.frame("organs"))
+    frame = named_organs(context.run, context.frame("organs"))
     title = context.fill("Labels of the pairs in which both answer, by {organ}")
     return [Picture("organ_labels", title, share_heatmap(frame, "organ", PRESENT_LABELS, BOTH_ANSWER))]
 
@@ -205,11 +204,7 @@ def organ_labels(context: ExportContext) -> list[Picture]:
 def topics(context: ExportContext) -> list[Picture]:
     """Three rates per topic, the most disagreement first."""
     frame = context.frame("topics", level="topic").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_TOPICS)
-    figure = rate_dots(
-        frame.assign(topic=frame["topic"].map(display_name)),
-        "topic",
-        (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE),
-    )
+    figure = rate_dots(frame, "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE))
     return [Picture("topics", context.fill("Three rates by {topic}, with 95 % intervals"), figure)]
 
 
@@ -263,7 +258,8 @@ def disagreement(context: ExportContext) -> list[Picture]:
     """Disagreement of each handbook, the most first, as many as fit on a page."""
     books = context.frame("handbooks").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_ROWS)
     names = handbook_names(context.frame("handbooks"))
-    figure = rate_dots(books.assign(name=books["handbook_id"].map(names)), "name", (DISAGREEMENT_RATE,))
+    named = books.assign(name=books["handbook_id"].map(names))
+    figure = rate_dots(named, "handbook_id", (DISAGREEMENT_RATE,), called="name")
     return [Picture("handbooks", context.fill("Disagreement of each {handbook} with others, with 95 % intervals"), figure)]
 
 

@@ -47,7 +47,7 @@ CHOICE = SectionSpec(
     drawing=Drawing(
         "routing",
         "How well each system chooses sources, and how well its evidence covers them",
-        lambda frame: mean_dots(frame.assign(answers=frame["measured"]), "name", _titles(frame)),
+        lambda frame: mean_dots(frame.assign(answers=frame["measured"]), "system_id", _titles(frame), called="name"),
         "Each measure of routing per system, with 95 % intervals.",
         wide=True,
     ),
@@ -119,8 +119,8 @@ def of_routing(section: SectionSpec, stem: str = "", **options: Any) -> TableMak
 def routing_wide(context: ExportContext) -> Table:
     """One row per system, one column per measure, as S1 prints them; measures that apply to no question are left out."""
     frame = _known(context, "routing")
-    most = frame.groupby("name", sort=False)["measured"].max().reset_index()
-    wide = pivoted(frame, ["name"], "measure", "mean").merge(most)
+    most = frame.groupby("system_id", sort=False)["measured"].max().reset_index()
+    wide = pivoted(frame, ["system_id", "name"], "measure", "mean").merge(most)
     measures = (Column.decimal(name, name) for name in _titles(frame))
     columns = (SYSTEM, Column.count("measured", "Measured", "{questions}, at most"), *measures)
     spec = TableSpec("Routing and evidence of each system, by measure", columns, (*MEANINGS, INTERVALS))
@@ -157,5 +157,5 @@ def _source_ids(context: ExportContext) -> list[str]:
     return [source.source_id for source in stored_sources(context.con)]
 
 
-ROUTING_PICTURES = (picture_of(CHOICE, _missing("routing"), called="measures"), dominance, budgets)
+ROUTING_PICTURES = (picture_of(CHOICE, _missing("routing"), called="measures_of_routing"), dominance, budgets)
 """Every figure of several sources, in order."""

@@ -135,7 +135,7 @@ def by_share(test: StressTest) -> TableMaker:
         unit, sizes = ("documents", ()) if across == "size" else ("%", (Column.count("size", "Documents", "asked for"),))
         first = (SYSTEM, *sizes, MEASURE_COLUMN)
         values = sorted(own[across].unique().tolist())
-        rows = [column.name for column in first]
+        rows = ["system_id", *(column.name for column in first)]
         wide = pivoted(own.assign(**{across: own[across].astype(str)}), rows, across, "value")
         shares = tuple(Column.share(str(value), f"{value} {unit}") for value in values)
         spec = TableSpec(shape.title, (*first, *shares), (*shape.notes, UNREAD_NOTE, INTERVAL_NOTE))

@@ -81,7 +81,7 @@ REPLIES = SectionSpec(
 
 
 def _composite_dots(frame: pd.DataFrame, title: str = MEASURE_TITLES[COMPOSITE]) -> Figure:
-    return mean_dots(frame.assign(measure=COMPOSITE), "name", {COMPOSITE: title})
+    return mean_dots(frame.assign(measure=COMPOSITE), "system_id", {COMPOSITE: title}, called="name")
 
 
 def _evaluations(frame: pd.DataFrame) -> str:
@@ -125,7 +125,7 @@ DIFFERENCES = SectionSpec(
         lambda frame: (
             f"Difference of each system to {frame['against'].iloc[0]} on the same questions; filled: the interval excludes 0"
         ),
-        lambda frame: difference_dots(frame, "name", titles_of(frame)),
+        lambda frame: difference_dots(frame, "system_id", titles_of(frame), called="name"),
         "Difference of each measure to the baseline, with 95 % intervals; filled dots differ from 0.",
         key="differences",
         wide=True,
@@ -151,7 +151,7 @@ MEASURES = SectionSpec(
     drawing=Drawing(
         "system_measures",
         "Measures of each system against reference answers and of its retrieval, with 95 % intervals",
-        lambda frame: mean_dots(frame, "name", titles_of(frame)),
+        lambda frame: mean_dots(frame, "system_id", titles_of(frame), called="name"),
         "The mean of each measure per system, with 95 % intervals.",
         key="measures",
         wide=True,
@@ -249,7 +249,8 @@ def retrieval_and_quality(context: ExportContext) -> Iterator[Picture]:
     points = downstream_points(context.con)
     if points.empty:
         raise AuditError(f"No system of run {context.run.key} has both measures of retrieval and composites.")
-    for (name, measure), own in points.groupby(["name", "measure"], sort=False):
+    for (_, measure), own in points.groupby(["system_id", "measure"], sort=False):
+        name = str(own["name"].iloc[0])
         title = MEASURE_TITLES[str(measure)]
         caption = f"Composite of {name} against {title} of its search, question by question"
         yield Picture(f"downstream_{name}_{measure}", caption, downstream_bubbles(own, title))
@@ -370,7 +371,7 @@ SYSTEM_PICTURES = (
             (QUALITY, "composites"),
             (CRITERION_SCORES, "criteria"),
             (DIFFERENCES, "differences"),
-            (MEASURES, "measures"),
+            (MEASURES, "measures_of_systems"),
             (PREFERENCES, "preferences"),
         )
     ),

@@ -159,8 +159,8 @@ def parts_figure(frame: pd.DataFrame, first: str, second: str) -> Figure:
 
 def changes_figure(run: Run, frame: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     """The metric `runs` as changes of the four rates per organ with paired intervals, and its frame with readable names."""
-    named, everything = named_organs(run, frame)
-    return change_dots(named, "organ", AUDIT_RATES, everything), named
+    named = named_organs(run, frame)
+    return change_dots(named, "organ_id", AUDIT_RATES, ALL, called="organ"), named
 
 
 def steps(context: ExportContext) -> list[Picture]:

@@ -12,18 +12,18 @@ from typing import Any
 
 from audit.atomic_io import atomic_file, write_atomic
 from audit.errors import AuditError, describe_error
+from audit.people_tables import strict_json
 from audit.pipeline.answers.citations import CitationRecord, Quote, citation_records
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, question_handbook_pairs
 from audit.pipeline.answers.unreadable import unseen_text
 from audit.pipeline.retrieval.model import Query
 from audit.release.handbook_kinds import QUESTION
 from audit.text.documents import Document, read_documents
-from audit.vocabulary import GENERAL, NOT_ADDRESSED, says_absence
+from audit.vocabulary import GENERAL
 
 ANSWERS, SUMMARY = "answers.jsonl", "summary.json"
 NOTHING = "Nothing was asked."
 Record = dict[str, Any]
-MARKUP = " \t\r\n*_#>`\"'"
 PREFIX, THRESHOLD = "prefix", "threshold"
 """How an absence was determined: the model wrote the canonical prefix, or the evidence covers too little of the question."""
 
@@ -111,7 +111,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, dict(json.loads(line))
+                    yield number, dict(strict_json(line))
     except (OSError, EOFError, ValueError, TypeError) as error:
         where = f"{path}, after line {number}" if number else str(path)
         raise AuditError(f"{where}: it cannot be read ({describe_error(error)}). {NOTHING}") from None
@@ -176,14 +176,6 @@ def answer_record(
 def unread_record(question: GroundedQuestion, reason: str) -> Record:
     """The record of a question that was not put to the generator for this handbook."""
     return answer_record(question, Evidence(()), None, unread_reason=reason)
-
-
-def with_absence_prefix(text: str) -> str | None:
-    """The text from the canonical prefix on, if only a model's markup precedes it; else None."""
-    bare = text.lstrip(MARKUP).lstrip()
-    if not says_absence(bare):
-        return None
-    return NOT_ADDRESSED + bare[len(NOT_ADDRESSED) :].rstrip()
 
 
 def _retrieval_record(question: GroundedQuestion, evidence: Evidence, citations: list[CitationRecord]) -> Record:

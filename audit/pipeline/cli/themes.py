@@ -11,9 +11,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
+
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
-from audit.errors import AuditError, ThemesError, describe_error
+from audit.errors import AuditError, ThemesError
 from audit.jobs.progress import Progress as JobProgress
+from audit.people_tables import Source, read_bytes, text_lines, text_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_model, sentence_encoder, words_encoder
 from audit.pipeline.embedding.vectors import Progress
@@ -22,8 +25,9 @@ from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.themes.assign import assign, words_encoder_of
 from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
 from audit.pipeline.themes.clusters import CUT, METHODS, WORDS_CUT, ThemeBuildOptions
+from audit.pipeline.themes.leftovers import MAX_LEFT
 from audit.pipeline.themes.naming import Card, Namer, naming_call, naming_prompt, parse_name
-from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path
+from audit.queries.themes import disagreement_topics, release_taxonomy, taxonomy_of, taxonomy_path, topics_without_theme
 from audit.release.journal_files import Reply
 from audit.release.taxonomy import LEXICAL, Taxonomy, by_plain_phrase, read_map, read_taxonomy, write_taxonomy
 from audit.result_cache import precompute_themes
@@ -32,6 +36,7 @@ from audit.store.connection import open_store
 from audit.store.runs import Run, find_run
 
 BAR_WIDTH = 30
+PHRASES = "a text with one phrase per line"
 ABOUT = """The taxonomy is one file, FILE.json, and its map another, FILE.parquet; each has its sha256 next to it. The same
 phrases, options, seed, threads and versions give the same bytes.
 
@@ -159,12 +164,9 @@ def _read_phrases(arguments: argparse.Namespace, settings: Settings) -> tuple[di
 
 
 def _phrases_in(path: Path) -> dict[str, int]:
-    try:
-        # utf-8-sig: some editors begin a file with a byte order mark, which would be part of the first phrase
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ThemesError(f"{path} cannot be read ({describe_error(error)}). Nothing was done.") from error
-    return Counter(line.strip() for line in lines if line.strip())
+    source = Source(str(path), "Nothing was done.", ThemesError)
+    text = text_of(read_bytes(path, source, PHRASES), source, PHRASES)
+    return Counter(line.strip() for _, line in text_lines(text))
 
 
 def _encoder(arguments: argparse.Namespace, settings: Settings, counts: Mapping[str, int]) -> Encoder:
@@ -198,11 +200,17 @@ def show_progress(step: str, done: int, total: int) -> None:
 
 def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonomy, out: Path) -> int:
     counts = taxonomy.counts
+    left = _left_over(arguments, settings, taxonomy)
     lines = [
         f"Phrases: {counts['topics']:,} ({counts['phrases']:,} with repeats).",
         f"Themes: {counts['themes']:,}. Parents: {counts['parents']:,}.",
-        f"No theme: {counts['no_theme_topics']:,} phrases ({counts['no_theme_phrases']:,} with repeats).",
+        *_no_theme_lines(counts, left),
     ]
+    if counts.get("coarse_themes"):
+        lines.append(
+            f"More than {MAX_LEFT:.0%} had no theme, so {counts['coarse_themes']:,} themes also take phrases that share only a "
+            "word or the topic of their question."
+        )
     if "known_topics" in counts:
         lines.append(
             f"Known: {counts['known_topics']:,} phrases. Assigned: {counts['assigned_topics']:,}. "
@@ -213,8 +221,31 @@ def _finish(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonom
     if (warning := _own_themes_warning(arguments, settings)) is not None:
         lines.append(warning)
     record = {"out": str(out), "sha256": taxonomy.sha256, "model": taxonomy.built.get("model"), "counts": dict(counts)}
-    print_result(arguments, "\n".join(lines), record)
+    print_result(arguments, "\n".join(lines), record | {"no_theme": left.to_dict("records")})
     return OK
+
+
+def _left_over(arguments: argparse.Namespace, settings: Settings, taxonomy: Taxonomy) -> pd.DataFrame:
+    """The topics without a theme, those of high significance first; without a run, nothing is known of their significance."""
+    if not arguments.run:
+        return pd.DataFrame({"topic": list(taxonomy.no_theme)})
+    with open_store(find_run(settings.store_dir, arguments.run).path) as con:
+        return topics_without_theme(con, taxonomy)
+
+
+def _no_theme_lines(counts: Mapping[str, int], left: pd.DataFrame) -> list[str]:
+    without, different = counts["no_theme_phrases"], counts["no_theme_topics"]
+    if "high" not in left:
+        return [f"No theme: {without:,} of {counts['phrases']:,} phrases ({different:,} different)."]
+    stated = left[left["topic"] != ""]
+    grave = stated[stated["high"] > 0]
+    lines = [
+        f"No theme: {without:,} of {counts['phrases']:,} disagreements ({different:,} different topics), "
+        f"{grave['high'].sum():,} of them of high significance."
+    ]
+    lines += [f"  high significance, no theme: {topic}" for topic in grave["topic"]]
+    unstated = int(left["pairs"].sum() - stated["pairs"].sum())
+    return [*lines, f"No divergence topic stated: {unstated:,} further disagreements."] if unstated else lines
 
 
 def _own_themes_warning(arguments: argparse.Namespace, settings: Settings) -> str | None:

@@ -19,11 +19,14 @@ from audit.text.documents import LOSSES, Document, Loss
 from audit.text.language import is_gibberish, language_of
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
 
-# Replacement and private-use characters, and the form in which PDF programs write a glyph without a character
-UNKNOWN_GLYPH = re.compile(r"[\ufffd\ue000-\uf8ff]|\(cid:\d+\)")
+# Control characters of Latin-1 (U+0085 is white space) and U+FFFD, which wrong encodings leave
+NOT_DECODED = r"\x80-\x84\x86-\x9f\ufffd"
+# These, private-use characters, and the form in which PDF programs write a glyph without a character
+UNKNOWN_GLYPH = re.compile(rf"[{NOT_DECODED}\ue000-\uf8ff]|\(cid:\d+\)")
 # "thepatientshould", or "handsBefore": longer than nearly all real words, or a capital in the middle
 GLUED_WORD = re.compile(r"\b(?:[^\W\d_]{24,}|[^\W\d_]+[a-z]{2}[A-Z][a-z]{2,}[^\W\d_]*)\b")
-WORD = re.compile(r"\S*[^\W\d_]\S*")
+# With a letter, or with something between its digits that is not text: an icon alone is not a word
+WORD = re.compile(rf"\S*(?:[^\W\d_]|[{NOT_DECODED}]|\d[\ue000-\uf8ff])\S*")
 # Text is checked in pieces of about this many characters, so that good pages do not hide a page of gibberish
 PIECE = 400
 # With lower thresholds, single glyphs and product names would flag every document
@@ -65,7 +68,11 @@ class Quality:
     @cached_property
     def losses(self) -> list[str]:
         """A sentence on each loss; none where everything was read."""
-        return [sentence for sentence in (self._silence, self._gibberish, self._missing_spaces, *self._left_out) if sentence]
+        return [
+            sentence
+            for sentence in (self._silence, self._recognition, self._gibberish, self._missing_spaces, *self._left_out)
+            if sentence
+        ]
 
     def as_record(self) -> dict[str, object]:
         """The numbers as JSON, with the sentences."""
@@ -80,6 +87,17 @@ class Quality:
         return (
             f"{silent:,} of {self.pages:,} pages {pictures} ({page_list(self.silent_pages)}): what they say is missing. "
             "Read them with --ocr (in a config: ocr = true)."
+        )
+
+    @property
+    def _recognition(self) -> str:
+        recognised = len(self.ocr_pages)
+        if not recognised or self.pages is None:
+            return ""
+        are = "is the text layer of a picture" if recognised == 1 else "are the text layers of pictures"
+        return (
+            f"The text of {recognised:,} of {self.pages:,} pages {are}, recognised by a program ({page_list(self.ocr_pages)}): "
+            "check it against the pages."
         )
 
     @property

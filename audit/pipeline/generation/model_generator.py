@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
-from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record, with_absence_prefix
+from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
@@ -19,6 +19,7 @@ from audit.pipeline.llm.reply_text import clean_text, without_thinking
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.rules.answers.relevance import Relevance
 from audit.release.journal_files import Reply
+from audit.vocabulary import AND_MORE, canonical_absence, says_absence_and_more
 
 MAX_ANSWER = 2_000
 
@@ -122,8 +123,10 @@ def model_answers(task: AnswerTask, replies: Replies, summary: GenerationSummary
 
 def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: AnswerTask) -> Record:
     text, reason = read_answer_reply(reply)
-    # Only the agreed words are an absence; it is never inferred from other wording
-    absence = with_absence_prefix(text) if text else None
+    # Only the agreed words are an absence; it is never inferred from other wording, nor assumed where more is said
+    absence = canonical_absence(text) if text else None
+    if says_absence_and_more(text):
+        text, reason = None, AND_MORE
     usage = {
         "model": reply.model or task.model,
         "prompt": task.prompts[FORM.purpose].title,

@@ -36,8 +36,8 @@ class AnswerToJudge:
     center: str = ""
 
     @property
-    def has_absence_prefix(self) -> bool:
-        """Whether it begins with the canonical prefix, which settles its absence without a model."""
+    def says_absence(self) -> bool:
+        """Whether its words are those of an absence, which settles it without a model."""
         return says_absence(self.text)
 
 

@@ -162,8 +162,8 @@ class Protocol:
 
     def _absence_call(self, item: QuestionToJudge, handbook: str) -> Call | None:
         answer = item.answers.get(handbook)
-        # Settled without asking: the canonical prefix, or no text at all.
-        if answer is None or answer.has_absence_prefix or not (answer.text or "").strip():
+        # Settled without asking: the words of an absence, or no text at all.
+        if answer is None or answer.text is None or answer.says_absence:
             return None
         fields = {"question": str(item.question["question"]), "answer": answer.text or ""}
         return self.prompts[ABSENCE].call(self.model, item.question_id, fields)
@@ -197,16 +197,18 @@ def findings_of_run(item: QuestionToJudge) -> dict[str, AbsenceFinding]:
 
 
 def _finding_of_run(answer: AnswerToJudge | None) -> AbsenceFinding:
-    if answer is None or not (answer.absent or (answer.text or "").strip()):
+    if answer is None or answer.absent is None or not (answer.absent or (answer.text or "").strip()):
         return AbsenceFinding(None, reason=NO_ANSWER)
     return AbsenceFinding(answer.absent, answer.method if answer.absent else None)
 
 
 def _checked_finding(answer: AnswerToJudge | None, reply: Reply | None) -> AbsenceFinding:
-    if answer is None or not (answer.absent or (answer.text or "").strip()):
+    if answer is None or (answer.text is None and not answer.absent):
         return AbsenceFinding(None, reason=NO_ANSWER)
-    if answer.has_absence_prefix or not (answer.text or "").strip():
-        return AbsenceFinding(True, "prefix" if answer.has_absence_prefix else answer.method)
+    if answer.text is None:
+        return AbsenceFinding(True, answer.method)
+    if answer.says_absence:
+        return AbsenceFinding(True, "prefix" if answer.text.strip() else answer.method or "empty")
     # Not asked yet: without a reason, its pairs count as not asked and not as unscored.
     if reply is None:
         return AbsenceFinding(None)

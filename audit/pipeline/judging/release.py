@@ -101,7 +101,7 @@ def answer_records(item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]
             "absent": absent,
             "absence_method": method,
             "retrieval": answer.retrieval,
-            **({"unread_reason": answer.unread_reason} if answer.unread_reason else {}),
+            **({"unread_reason": answer.unread_reason} if answer.unread_reason and absent is None else {}),
             **({"usage": answer.usage} if answer.usage else {}),
         }
 

@@ -12,7 +12,7 @@ from audit.errors import ConfigError, DocumentError
 from audit.pipeline.corpus.extraction.engines import engine_named
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.formats import format_of
-from audit.pipeline.corpus.extraction.identity import IdentityOptions, identity_of, read_catalog
+from audit.pipeline.corpus.extraction.identity import IdentityOptions, catalog_key, identity_of, read_catalog
 from audit.pipeline.corpus.extraction.ocr import Ocr
 from audit.pipeline.corpus.extraction.source_files import SUPPORTED, source_files
 from audit.pipeline.corpus.questions.checks import make_screen, read_tag_taxonomy
@@ -65,7 +65,7 @@ def _from_files(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     for file in files.unsupported:
         yield file.name, f"{file.name}: its format is not supported. Save it as one of {', '.join(SUPPORTED)}."
     # A misspelled file name in the catalog would otherwise lose a handbook without a word.
-    for name in set(catalog or {}) - {file.name for file in files.sources}:
+    for name in set(catalog or {}) - {catalog_key(file.name) for file in files.sources}:
         yield name, f"{name}: the catalog has a row for it, but the file does not exist."
 
 
@@ -94,7 +94,7 @@ EXTRACTION_CODE = (
     "text/language.py",
     "text/statements.py",
 )
-QUESTIONS_CODE = ("pipeline/corpus/questions", "pipeline/embedding")
+QUESTIONS_CODE = ("people_tables.py", "pipeline/corpus/questions", "pipeline/embedding")
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import time
@@ -14,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, NotInRunError, describe_error
+from audit.errors import AuditError, NotInRunError
 from audit.jobs.progress import ASKING, COUNTS, WRITING, Progress
+from audit.people_tables import CSV, Source, csv_table, read_bytes, visible
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgingTask, Protocol
@@ -111,17 +111,17 @@ def read_pairs(path: Path) -> tuple[list[PairIds], str]:
 
     Raises AuditError when the file cannot be read or lacks a column.
     """
-    try:
-        # Read once: the digest must be that of the pairs that are judged
-        data = path.read_bytes()
-        reader = csv.DictReader(data.decode("utf-8-sig").splitlines())
-        missing = [name for name in PAIR_COLUMNS if name not in (reader.fieldnames or ())]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise AuditError(f"{path} cannot be read: {describe_error(error)}. No model was called.") from None
-    if missing:
+    source = Source(str(path), "No model was called.")
+    # Read once: the digest must be that of the pairs that are judged
+    data = read_bytes(path, source, CSV)
+    table = csv_table(data, source, PAIR_COLUMNS.__contains__)
+    if missing := [name for name in PAIR_COLUMNS if name not in table.columns]:
         columns = ", ".join(PAIR_COLUMNS)
-        raise AuditError(f"{path} has no column '{missing[0]}'. Required columns: {columns}. No model was called.")
-    pairs = [(row["question_id"] or "", row["handbook_a"] or "", row["handbook_b"] or "") for row in reader]
+        raise source.refusal("row 1", f"there is no column '{missing[0]}'", f"Required columns: {columns}.")
+    pairs = []
+    for row in table.rows:
+        question, first, second = (visible(row.cells[name]) for name in PAIR_COLUMNS)
+        pairs.append((question, first, second))
     return pairs, hashlib.sha256(data).hexdigest()[:12]
 
 

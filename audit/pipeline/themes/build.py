@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -22,7 +22,6 @@ from audit.pipeline.embedding.vectors import Progress, Vectors, fixed_threads, n
 from audit.pipeline.themes.clusters import (
     CUT,
     METHODS,
-    MIN_PHRASES,
     WORDS_CUT,
     ThemeBuildOptions,
     given_parents,
@@ -30,16 +29,19 @@ from audit.pipeline.themes.clusters import (
     principal_layout,
     sums_by,
     umap_layout,
+    with_frequent,
 )
+from audit.pipeline.themes.leftovers import coarser_themes
 from audit.pipeline.themes.linkage import NO_THEME, Labels
 from audit.pipeline.themes.naming import Card, Namer, exemplars_by, named, terms_by
-from audit.pipeline.themes.phrases import shared_phrase, sharing_a_phrase
+from audit.pipeline.themes.phrases import shared_phrase, sharing_a_phrase, theme_name
 from audit.release.taxonomy import LEXICAL, Taxonomy, Theme, by_plain_phrase, near_duplicates, plain_phrase, shown_phrase
 
 UMAP, PRINCIPAL = "umap", "principal"
 BASE = ("numpy", "scipy")
 FOR_UMAP = ("umap-learn", "numba", "faiss-cpu")
 FOR_HDBSCAN = (*FOR_UMAP, "hdbscan", "scikit-learn")
+MIN_VECTORS = 2
 FOR_MODELS = ("sentence-transformers", "transformers", "torch")
 
 
@@ -67,16 +69,22 @@ def build_taxonomy(
     """
     options = _resolved(counts, encoder, options or ThemeBuildOptions())
     written = by_plain_phrase(counts)
+    groups = groups or {}
     with fixed_threads(options.threads):
         vectors = unit_rows(encoder.encode(list(written), progress))
-        labels = _labels(written, vectors, encoder, options, progress)
-        draft = _draft(written, vectors, labels, groups or {})
+        weights = np.array([sum(counts[topic] for topic in topics) for topics in written.values()], dtype=np.int64)
+        fine = _labels(list(written), vectors, weights, encoder, options, progress)
+        subjects = [_commonest([groups[topic] for topic in topics if topic in groups]) for topics in written.values()]
+        # A given number of themes already says how coarse they are.
+        labels, names = coarser_themes(list(written), weights, fine, subjects) if options.target is None else (fine, {})
+        draft = _draft(written, counts, vectors, labels, subjects, names)
         positions = umap_layout(vectors, options.seed, progress=progress) if options.layout == UMAP else principal_layout(vectors)
         themes = draft.themes(namer, earlier)
-        provenance = _provenance(counts, encoder, options) | {"reach": draft.reach()}
+        provenance = _provenance(counts, encoder, options) | {"reach": _reach(list(written), vectors, fine)}
     points = _points(draft, themes, positions, counts)
     no_theme = tuple(points.phrase[points.theme_id.isna()].sort_values())
-    return Taxonomy(themes, no_theme, provenance, summary(points, themes)), points
+    coarse = {"coarse_themes": len(np.unique(labels[(labels != NO_THEME) & (fine == NO_THEME)]))}
+    return Taxonomy(themes, no_theme, provenance, summary(points, themes) | coarse), points
 
 
 def _resolved(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOptions) -> ThemeBuildOptions:
@@ -93,19 +101,26 @@ def _resolved(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOp
 
 
 def _labels(
-    written: Mapping[str, Sequence[str]], vectors: Vectors, encoder: Encoder, options: ThemeBuildOptions, progress: Progress
+    plain: Sequence[str], vectors: Vectors, weights: Labels, encoder: Encoder, options: ThemeBuildOptions, progress: Progress
 ) -> Labels:
-    if len(vectors) < MIN_PHRASES:
-        return np.full(len(vectors), NO_THEME, dtype=np.int64)
-    labels = METHODS[options.method](vectors, options, progress)
-    # A model recognises synonyms without shared words; without a model, shared words are the only evidence.
-    return sharing_a_phrase(list(written), labels) if encoder.name == LEXICAL else labels
+    labels = np.full(len(vectors), NO_THEME, dtype=np.int64)
+    if len(vectors) >= MIN_VECTORS:
+        labels = METHODS[options.method](vectors, weights, options, progress)
+        # A model recognises synonyms without shared words; without a model, shared words are the only evidence.
+        labels = sharing_a_phrase(plain, labels) if encoder.name == LEXICAL else labels
+    return with_frequent(labels, weights)
 
 
-def _draft(written: Mapping[str, Sequence[str]], vectors: Vectors, labels: Labels, groups: Mapping[str, str]) -> Draft:
-    subjects = [_commonest([groups[topic] for topic in topics if topic in groups]) for topics in written.values()]
-    parents, names = given_parents(subjects, labels)
-    return Draft(written, vectors, labels, parents if names else parents_of(vectors, labels), names)
+def _draft(
+    written: Mapping[str, Sequence[str]],
+    counts: Mapping[str, int],
+    vectors: Vectors,
+    labels: Labels,
+    subjects: Sequence[str | None],
+    names: Mapping[int, str],
+) -> Draft:
+    parents, parent_names = given_parents(subjects, labels)
+    return Draft(written, counts, vectors, labels, parents if parent_names else parents_of(vectors, labels), parent_names, names)
 
 
 def _commonest(names: Sequence[str]) -> str | None:
@@ -182,14 +197,18 @@ class Draft:
     """Plain phrases with their vectors and theme numbers, and a parent number per theme (-1: none).
 
     written       plain phrase -> the phrases, as the release has them, that have this plain form
+    counts        phrase, as the release has it -> its pairs
     parent_names  the names of the parents by number, if the caller chose them; else they are generated
+    names         theme number -> its name, of themes that were made of a subject
     """
 
     written: Mapping[str, Sequence[str]]
+    counts: Mapping[str, int]
     vectors: Vectors
     labels: Labels
     parents: Labels
     parent_names: Sequence[str] = ()
+    names: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def plain(self) -> list[str]:
@@ -214,23 +233,21 @@ class Draft:
     def cards(self) -> list[Card]:
         """The naming data of each theme."""
         terms = terms_by(self.plain, self.labels.tolist(), len(self.groups))
-        phrases = [tuple(self._display(row) for row in rows) for rows in self.exemplars]
-        shared = [
-            shared_phrase([exemplars[0], *self._other_phrases(rows)])
-            for exemplars, rows in zip(phrases, self.exemplars, strict=True)
-        ]
         return [
-            Card(words, exemplars[0], exemplars, common) for words, exemplars, common in zip(terms, phrases, shared, strict=True)
+            Card(words, self._display(rows[0]), tuple(map(self._display, rows)), self._name(theme, rows))
+            for theme, (words, rows) in enumerate(zip(terms, self.exemplars, strict=True))
         ]
 
-    def _other_phrases(self, exemplars: Sequence[int]) -> list[str]:
-        """All phrases of a theme but its medoid, as people read them."""
-        members = np.flatnonzero(self.labels == self.labels[exemplars[0]])
-        return [self._display(int(row)) for row in members if row != exemplars[0]]
+    def _name(self, theme: int, exemplars: Sequence[int]) -> str:
+        """The subject that a theme was made of, or what its phrases say, the medoid first."""
+        rows = [exemplars[0], *(row for row in np.flatnonzero(self.labels == theme).tolist() if row != exemplars[0])]
+        pairs = [sum(self.counts[phrase] for phrase in self.written[self.plain[row]]) for row in rows]
+        return self.names.get(theme) or theme_name([self._display(row) for row in rows], pairs)
 
     def _display(self, row: int) -> str:
-        """A plain phrase as people read it: spelled as the shortest of its wordings."""
-        return shown_phrase(min(self.written[self.plain[row]], key=lambda phrase: (len(phrase), phrase)))
+        """A plain phrase as people read it: spelled as most of its pairs have it."""
+        wordings = self.written[self.plain[row]]
+        return shown_phrase(min(wordings, key=lambda phrase: (-self.counts[phrase], len(phrase), phrase)))
 
     def parent_cards(self, cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
         """The naming data of each parent; its medoid is the name of the theme nearest to the parent's mean."""
@@ -272,17 +289,22 @@ class Draft:
     def _topics(self, group: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted(topic for phrase in group for topic in self.written[phrase]))
 
-    def reach(self) -> float:
-        """The cosine distance within which 95 % of members have another exemplar of their theme; 0 without themes."""
-        distances = [self._distances(theme, rows) for theme, rows in enumerate(self.exemplars)]
-        # Rounded, because the last bits differ between processors and would change the digest of the file.
-        return round(float(np.quantile(np.concatenate(distances), REACH_QUANTILE)), 4) if distances else 0.0
 
-    def _distances(self, theme: int, rows: Sequence[int]) -> Vectors:
-        members = np.flatnonzero(self.labels == theme)
-        similar = self.vectors[members] @ self.vectors[rows].T
-        similar[members[:, None] == np.array(rows)] = -1  # the distance of an exemplar to itself says nothing about new phrases
-        return np.asarray(1 - similar.max(axis=1))
+def _reach(plain: Sequence[str], vectors: Vectors, labels: Labels) -> float:
+    """The cosine distance within which 95 % of members have another exemplar of their theme; 0 where no theme has several.
+
+    labels   before coarser themes are added: how far their phrases are apart says nothing about a new phrase
+    """
+    distances = [_distances(vectors, labels, rows) for rows in exemplars_by(plain, vectors, labels) if len(rows) > 1]
+    # Rounded, because the last bits differ between processors and would change the digest of the file.
+    return round(float(np.quantile(np.concatenate(distances), REACH_QUANTILE)), 4) if distances else 0.0
+
+
+def _distances(vectors: Vectors, labels: Labels, exemplars: Sequence[int]) -> Vectors:
+    members = np.flatnonzero(labels == labels[exemplars[0]])
+    similar = vectors[members] @ vectors[exemplars].T
+    similar[members[:, None] == np.array(exemplars)] = -1  # the distance of an exemplar to itself says nothing about new phrases
+    return np.asarray(1 - similar.max(axis=1))
 
 
 def _phrases_of(earlier: Taxonomy | None) -> dict[str, list[str]]:

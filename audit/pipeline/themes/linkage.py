@@ -41,28 +41,35 @@ class Tree:
         """How many phrases were merged."""
         return len(self.heights) + 1
 
-    def labels(self, merges: int, smallest: int) -> Labels:
-        """A theme per phrase after the first `merges` merges; clusters of fewer than `smallest` phrases are not a theme."""
+    def labels(self, merges: int, smallest: int, weights: Labels | None = None) -> Labels:
+        """A theme per phrase after the first `merges` merges; clusters of less than `smallest` weight are not a theme.
+
+        weights  int (n), how much each phrase counts: the pairs that share it; None: 1
+        """
         top = np.arange(self.count + merges)
         for made in range(self.count + merges - 1, self.count - 1, -1):
             top[self.children[made - self.count]] = top[made]
-        _, labels, sizes = np.unique(top[: self.count], return_inverse=True, return_counts=True)
-        return renumbered(np.where(sizes[labels] >= smallest, labels, NO_THEME))
+        _, labels = np.unique(top[: self.count], return_inverse=True)
+        return renumbered(np.where(np.bincount(labels, weights)[labels] >= smallest, labels, NO_THEME))
 
     def merges_below(self, distance: float) -> int:
         """How many merges are at `distance` or below."""
         return int(np.searchsorted(self.heights, distance, side="right"))
 
-    def merges_for(self, themes: int, smallest: int) -> int:
-        """After how many merges the number of clusters with at least `smallest` phrases comes closest to `themes`.
+    def merges_for(self, themes: int, smallest: int, weights: Labels | None = None) -> int:
+        """After how many merges the number of clusters with at least `smallest` weight comes closest to `themes`.
 
         The number first rises and then falls; only the fall is considered, where fewer phrases are left without a theme.
         """
-        size = np.concatenate([np.ones(self.count, dtype=np.int64), self.sizes])
-        grown = (size[self.count :] >= smallest).astype(int) - (size[self.children] >= smallest).sum(axis=1)
-        counts = np.cumsum(grown)
+        weight = np.ones(2 * self.count - 1, dtype=np.int64)
+        weight[: self.count] = 1 if weights is None else weights
+        for made, parts in enumerate(self.children, start=self.count):
+            weight[made] = weight[parts].sum()
+        is_theme = weight >= smallest
+        grown = is_theme[self.count :].astype(int) - is_theme[self.children].sum(axis=1)
+        counts = np.cumsum([is_theme[: self.count].sum(), *grown])
         peak = int(counts.argmax())
-        return peak + 1 + int(np.abs(counts[peak:] - themes).argmin())
+        return peak + int(np.abs(counts[peak:] - themes).argmin())
 
 
 def renumbered(labels: Labels) -> Labels:

@@ -73,7 +73,8 @@ const drawing = {
     this.one(".ratings").replaceChildren(...task.ratings.map((rating) => {
       const item = document.createElement("li"), label = document.createElement("b")
       label.textContent = rating.label
-      item.append(`${rating.who}: `, label, ...rating.more.map((text) => ` · ${text}`))
+      const more = rating.more.flatMap((text) => [" · ", Object.assign(document.createElement("bdi"), { textContent: text })])
+      item.append(`${rating.who}: `, label, ...more)
       return item
     }))
   },

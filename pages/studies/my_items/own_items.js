@@ -1,6 +1,6 @@
 // One tile for each item, and below them the marked ones with question and comment. Texts are set as text and never as HTML.
 
-const element = (tag, className, text) => Object.assign(document.createElement(tag), { className, textContent: text })
+const element = (tag, className, text) => Object.assign(document.createElement(tag), { className, textContent: text, dir: "auto" })
 
 function tile(item, texts) {
   const button = element("button", item.state.replace(" ", "-"), "")

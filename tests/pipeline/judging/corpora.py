@@ -35,7 +35,7 @@ def _items(answers: dict[str, dict[str, str]]) -> Iterator[QuestionToJudge]:
     for question, texts_by_letter in answers.items():
         answers_by_letter = {letter: AnswerToJudge(text) for letter, text in texts_by_letter.items()}
         checked = {
-            letter: AnswerToJudge(answer.text, answer.has_absence_prefix, "prefix" if answer.has_absence_prefix else None)
+            letter: AnswerToJudge(answer.text, answer.says_absence, "prefix" if answer.says_absence else None)
             for letter, answer in answers_by_letter.items()
         }
         pairs = tuple((a, b) for a in texts_by_letter for b in texts_by_letter if a < b)

@@ -69,7 +69,7 @@ def test_two_pairs_with_the_same_texts_are_asked_once():
 
 
 def test_the_prefix_settles_absence_and_every_other_answer_is_checked_once():
-    answers = {"q1": {"a": "Yes.", "b": "Not addressed in this leaflet.", "c": "See page 9.", "d": "No."}}
+    answers = {"q1": {"a": "Yes.", "b": "Not addressed: the leaflet has other topics.", "c": "See page 9.", "d": "No."}}
 
     def say(call):
         if call.purpose == "absence":

@@ -16,7 +16,7 @@ from tests.pipeline.themes.vectors import compass
 DEGREES = {
     "dental work": 0, "dental visits": 5, "teeth": 2, "fever": 90, "fever threshold": 96, "hot": 99, "alcohol": 180, "cats": 270,
 }  # fmt: skip
-OLD = {"dental work": 3, "dental visits": 2, "fever": 5, "fever threshold": 1, "alcohol": 4}
+OLD = {"dental work": 3, "dental visits": 2, "fever": 5, "fever threshold": 1, "alcohol": 1}
 NEW = {"Different advice on dental work": 1, "teeth": 2, "hot": 3, "cats": 4, "alcohol": 5}
 
 

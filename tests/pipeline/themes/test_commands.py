@@ -18,7 +18,8 @@ PHRASES = [
     "fever threshold",
     "fever thresholds",
     "cats",
-    "cats",
+    "Cats",
+    "sunscreen",
 ]
 
 
@@ -46,23 +47,24 @@ def test_a_list_of_phrases_becomes_a_taxonomy(topics: Path, capsys: pytest.Captu
     assert {theme.topics for theme in taxonomy.leaves} == {
         ("dental work", "dental work again", "different advice on dental work"),
         ("fever threshold", "fever thresholds"),
+        ("Cats", "cats"),
     }
-    assert taxonomy.no_theme == ("cats",)
+    assert taxonomy.no_theme == ("sunscreen",)
     out = capsys.readouterr().out
-    assert "Phrases: 6 (7 with repeats).\nThemes: 2. Parents: 0.\n" in out
-    assert "No theme: 1 phrases (2 with repeats)." in out
+    assert "Phrases: 8 (8 with repeats).\nThemes: 3. Parents: 0.\n" in out
+    assert "No theme: 1 of 8 phrases (1 different)." in out
 
 
 def test_new_phrases_are_put_into_it(topics: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = built(topics)
     new = topics.with_name("new.txt")
-    new.write_text("Dental work\ndental works\nsunscreen\n")
+    new.write_text("Dental work\ndental works\nskiing\n")
     capsys.readouterr()
     assert main(["themes", "assign", str(out), "--topics", str(new), "--out", str(topics.with_name("new.json"))]) == 0
     assert "Known: 1 phrases. Assigned: 1. Too far from every theme: 1." in capsys.readouterr().out
     assigned = read_taxonomy(topics.with_name("new.json"))
     assert assigned.built["assigned_from"] == read_taxonomy(out).sha256
-    assert assigned.no_theme == ("sunscreen",)
+    assert assigned.no_theme == ("skiing",)
 
 
 def test_a_run_has_its_taxonomy_in_the_data_folder(release: Path, tmp_path: Path) -> None:

@@ -59,3 +59,14 @@ def test_more_themes_than_there_can_be_give_as_many_as_there_can_be() -> None:
     tree = average_linkage(directions(80, 1))
     most = max(tree.labels(merges, 2).max() + 1 for merges in range(80))
     assert tree.labels(tree.merges_for(1000, smallest=2), smallest=2).max() + 1 == most
+
+
+def test_with_weights_a_cluster_is_as_large_as_the_pairs_of_its_phrases() -> None:
+    """0, 30 and 90 degrees, shared by 1, 1 and 5 pairs: before any merge only the last one is a theme of two pairs."""
+    angle = np.radians([0, 30, 90])
+    tree, weights = average_linkage(unit_rows(np.column_stack([np.cos(angle), np.sin(angle)]))), np.array([1, 1, 5])
+    assert tree.labels(0, 2, weights).tolist() == [-1, -1, 0]
+    assert tree.labels(1, 2, weights).tolist() == [0, 0, 1]
+    assert tree.merges_for(2, 2, weights) == 1
+    assert tree.merges_for(1, 2, weights) == 2
+    assert tree.merges_for(5, 2, np.array([3, 3, 5])) == 0, "each is a theme by itself, and more there cannot be"

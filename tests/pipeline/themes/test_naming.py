@@ -48,7 +48,8 @@ def test_a_parent_is_called_by_what_its_themes_share_else_after_one_of_them_and_
     ("phrases", "shared"),
     [
         (["time before dental work", "time before routine dental work", "wait before dental work"], "time before dental work"),
-        (["number of lupus types", "number of Gaucher types (at birth)", "number of porphyria types"], "number of … types"),
+        (["number of lupus types", "number of Gaucher types (at birth)", "number of porphyria types"], "number of types"),
+        (["limit of salt in the diet", "limit of sugar in the diet"], ""),
         (["prevalence at birth", "prevalence in children"], "prevalence"),
         (["first-line drug (chelator vs zinc)", "first-line drug: aspirin"], "first-line drug"),
         (["dental cleaning", "dental fillings"], ""),

@@ -6,11 +6,12 @@ What only a PDF's fonts need is in `audit.pipeline.corpus.extraction.repair`.
 from __future__ import annotations
 
 import re
+import unicodedata
 
-LOWERED_SIGNS = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
-RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+LOWERED_SIGNS = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
+RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 # Raised signs and endings that belong to the word before them
-RAISED_SIGN = re.compile(r"[®™©℠*†‡°º˚’']+|\(?(?:R|TM|SM|st|nd|rd|th)\)?", re.IGNORECASE)
+RAISED_SIGN = re.compile(r"[®™©℠*†‡°º˚’'⁰¹²³⁴-⁹]+|\(?(?:R|TM|SM|st|nd|rd|th)\)?", re.IGNORECASE)
 UNIT_BEFORE = re.compile(r"(?:\d|\b[kcm]?m|\b(?:in|ft))$")
 LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
 # A fraction drawn of a raised and a lowered number, also behind a whole one: 2¹⁄₂
@@ -18,12 +19,24 @@ FRACTION = re.compile(r"(?P<whole>\d*)\s?(?P<top>[⁰¹²³⁴-⁹]{1,2})\s?[⁄
 # A raised zero, an o or a ring above is how many handbooks write the sign of a degree
 DEGREE = re.compile(r"(?<=\d)\s?[⁰ºo˚](?=\s?[CF]\b)")
 
-# Invisible marks within words, and control characters that are no white space
-NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe\uffff]")
+# Invisible marks within words (soft hyphens, marks of direction and form, tags), and control characters that are no white space
+NO_TEXT = re.compile(
+    r"[\x00-\x08\x0e-\x1b\x7f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+LIGATURE = re.compile("[\ufb00-\ufb06]")
+HYPHEN = re.compile("[\u2010\u2011]")
+# Each ends a line, and the first two a paragraph
+LINE_ENDS = str.maketrans({"\u2029": "\n\n", "\x1d": "\n\n", "\x0b": "\n", "\x85": "\n", "\u2028": "\n", "\x1e": "\n"})
 
 
 def plain_text(text: str) -> str:
-    """Text on one line: every white space and separator of Unicode is one space, fractions and degree signs are written alike."""
+    """Text on one line: every white space and separator of Unicode is one space, fractions and degree signs are written alike.
+
+    Invisible marks are left out, and ligatures are their letters. U+FFFD and the control characters of Latin-1 (but U+0085, which
+    is white space) stay: they are text that could not be read (`audit.pipeline.corpus.quality`).
+    """
+    text = LIGATURE.sub(lambda ligature: unicodedata.normalize("NFKC", ligature[0]), HYPHEN.sub("-", text))
     return DEGREE.sub("°", " ".join(NO_TEXT.sub("", FRACTION.sub(_fraction, text)).split()))
 
 
@@ -39,7 +52,7 @@ def raised(text: str, before: str) -> str:
         return "⁰"
     if RAISED_SIGN.fullmatch(text):
         return text
-    if re.fullmatch(r"[0-9+-]{1,3}", text) and UNIT_BEFORE.search(before):
+    if re.fullmatch(r"[0-9+−-]{1,3}", text) and UNIT_BEFORE.search(before):
         return text.translate(RAISED)
     return f" [{text}]" if re.fullmatch(r"[\d,–-]+", text) else f" {text}"
 

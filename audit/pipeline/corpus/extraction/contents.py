@@ -31,23 +31,25 @@ def title_key(title: str) -> str:
 
 @dataclass(frozen=True)
 class TextWithoutContents:
-    """The lines outside the table of contents, and the titles in it as `title_key` writes them."""
+    """The lines outside the table of contents, those of it, and its titles as `title_key` writes them."""
 
     lines: list[Line]
+    removed: list[Line]
     titles: frozenset[str]
 
 
 def remove_contents(lines: list[Line]) -> TextWithoutContents:
     """The lines without the printed table of contents, if there is one."""
-    remaining: list[Line] = []
+    remaining, removed = list[Line](), list[Line]()
     titles: set[str] = set()
     start = 0
     while start < len(lines):
         end, entry_titles = _contents_at(lines, start)
         titles.update(entry_titles)
         remaining += lines[start : start + 1] if end == start else []
+        removed += lines[start:end]
         start = max(end, start + 1)
-    return TextWithoutContents(remaining, frozenset(filter(None, titles)))
+    return TextWithoutContents(remaining, removed, frozenset(filter(None, titles)))
 
 
 def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:

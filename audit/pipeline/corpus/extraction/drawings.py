@@ -6,8 +6,8 @@ The lines come from the library that reads the page; the cells are found by pdfp
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ THIN = 3.0
 WHITE = (255, 255, 255)
 # A page with more is a drawing or a map
 MAX_RULINGS, MAX_SEGMENTS = 1500, 20_000
+# Of a page, areas that may cover text; of a path, sides that may be those of a thin area
+MAX_COVERS, MAX_SIDES = 300, 60
 Displayed = Callable[[float, float], tuple[float, float]]
 Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
@@ -59,17 +61,21 @@ class Grid(NamedTuple):
 
 
 class Drawings(NamedTuple):
-    """The ruling lines of a page, and the areas of its small drawings and pictures, which may be bullets."""
+    """The ruling lines of a page, the areas of its small drawings and pictures, which may be bullets, and its thin lines.
+
+    lines  horizontal strokes and filled areas as thin as strokes, which may strike text through
+    """
 
     rulings: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
+    lines: tuple[Area, ...] = ()
 
 
 def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
     """The drawings of a page of PDFium. `displayed` takes a position of the page to points from its upper left corner."""
     raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
-    rulings, areas, segments = list[Area](), list[Area](), 0
-    for thing, kind, matrix in _things(raw, page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, IDENTITY, 0):
+    rulings, areas, lines, segments = list[Area](), list[Area](), list[Area](), 0
+    for thing, kind, matrix in _things_on(raw, page, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
         is_path = kind == raw.FPDF_PAGEOBJ_PATH
         segments += raw.FPDFPath_CountSegments(thing) if is_path else 1
         if segments > MAX_SEGMENTS or len(rulings) > MAX_RULINGS:
@@ -77,8 +83,70 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
         if is_path and not _is_visible(raw, thing):
             continue
         areas.append(_area(raw, thing, matrix, displayed))
-        rulings += _rulings_of(raw, thing, matrix, displayed) if is_path else ()
-    return Drawings(tuple(rulings), tuple(filter(_is_small, areas)))
+        if is_path:
+            own = list(_rulings_of(raw, thing, matrix, displayed))
+            rulings += own
+            lines += _lines_of(raw, thing, own)
+    return Drawings(tuple(rulings), tuple(filter(_is_small, areas)), tuple(lines))
+
+
+def _lines_of(raw: Any, path: Any, rulings: Sequence[Area]) -> Iterator[Area]:
+    """The horizontal lines among the rulings of a path: its strokes, or the two sides of a filled area that is as thin."""
+    across = [area for area in rulings if area.x1 - area.x0 > area.bottom - area.top]
+    fill, stroke, width = ctypes.c_int(), ctypes.c_int(), ctypes.c_float()
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    raw.FPDFPageObj_GetStrokeWidth(path, width)
+    if stroke.value:
+        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+        raw.FPDFPageObj_GetStrokeColor(path, red, green, blue, alpha)
+        seen = alpha.value > 0 and (red.value, green.value, blue.value) != WHITE
+        # With upright sides it is a frame, which may touch text
+        yield from across if seen and width.value <= THIN and len(across) == len(rulings) else ()
+        return
+    for number, one in enumerate(across[:MAX_SIDES]):
+        for other in across[number + 1 : MAX_SIDES]:
+            if abs(one.top - other.top) <= THIN and abs(one.x0 - other.x0) + abs(one.x1 - other.x1) <= 2 * STRAIGHT:
+                yield Area(one.x0, min(one.top, other.top), one.x1, max(one.bottom, other.bottom))
+
+
+def pictures(page: Any, displayed: Displayed) -> list[Area]:
+    """The areas of the pictures of a page."""
+    raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
+    return [_area(raw, thing, matrix, displayed) for thing, _, matrix in _things_on(raw, page, (raw.FPDF_PAGEOBJ_IMAGE,))]
+
+
+def painted_over(page: Any, displayed: Displayed) -> set[int]:
+    """The addresses of the text objects that an area or a picture painted later may cover."""
+    raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
+    text = raw.FPDF_PAGEOBJ_TEXT
+    kinds = (text, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)
+    things = [
+        (_address(thing) if kind == text else 0, _area(raw, thing, matrix, displayed))
+        for thing, kind, matrix in islice(_things_on(raw, page, kinds), MAX_SEGMENTS)
+        if kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(raw, thing)
+    ]
+    covering, covered = list[Area](), set[int]()
+    # Backwards, so that what is painted later comes first
+    for address, area in reversed(things):
+        if not address:
+            covering += [area] if min(area.x1 - area.x0, area.bottom - area.top) > THIN and len(covering) < MAX_COVERS else []
+        elif any(_covers(over, area) for over in covering):
+            covered.add(address)
+    return covered
+
+
+def _address(thing: Any) -> int:
+    return ctypes.cast(thing, ctypes.c_void_p).value or 0
+
+
+def _is_filled(raw: Any, path: Any) -> bool:
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    return bool(fill.value)
+
+
+def _covers(over: Area, area: Area) -> bool:
+    return over.x0 < area.x1 and area.x0 < over.x1 and over.top < area.bottom and area.top < over.bottom
 
 
 def _is_small(area: Area) -> bool:
@@ -98,14 +166,20 @@ def _moved(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
     return a * x + c * y + e, b * x + d * y + f
 
 
+def _things_on(raw: Any, page: Any, kinds: Collection[int]) -> Iterator[tuple[object, int, Matrix]]:
+    for thing, kind, matrix in _things(raw, page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, IDENTITY, 0):
+        if kind in kinds:
+            yield thing, kind, matrix
+
+
 def _things(raw: Any, parent: Any, count: Any, get: Any, matrix: Matrix, depth: int) -> Iterator[tuple[object, int, Matrix]]:
-    """The paths and pictures of a page or a form, those of its forms included, with the matrix that takes them to the page."""
+    """The objects of a page or a form, those of its forms included, with the matrix that takes them to the page."""
     for index in range(count(parent)):
         thing = get(parent, index)
         kind = raw.FPDFPageObj_GetType(thing)
-        if kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE):
+        if kind != raw.FPDF_PAGEOBJ_FORM:
             yield thing, kind, matrix
-        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
+        elif depth < MAX_DEPTH:
             inner = _product(_matrix_of(raw, thing), matrix)
             yield from _things(raw, thing, raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, inner, depth + 1)
 

@@ -73,7 +73,8 @@ def _read_pdf(pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None
     _check_has_text(extracted)
     return {
         "sections": tuple(sections_of(extracted.blocks)), "title": extracted.title, "digest": digest,
-        "pages": extracted.page_count, "silent_pages": silent, "ocr_pages": recognised, "lost": extracted.lost,
+        "pages": extracted.page_count, "silent_pages": silent, "lost": extracted.lost,
+        "ocr_pages": tuple(sorted({*recognised, *extracted.pictured_pages})),
         "engine": f"{engine.version}, {ocr.name}" if ocr and recognised else engine.version,
     }  # fmt: skip
 

@@ -6,27 +6,27 @@ HTML is read by lxml (BSD-3-Clause), DOCX by mammoth (BSD-2-Clause) and Markdown
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from audit.errors import DocumentError
-from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.characters import LINE_ENDS, plain_text
+from audit.pipeline.corpus.extraction.docx_reader import read_docx
+from audit.pipeline.corpus.extraction.encodings import declared_label, decoded
 from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
 from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, read_html
 from audit.pipeline.corpus.extraction.layout import Block
+from audit.pipeline.corpus.extraction.markdown_reader import read_markdown
 from audit.pipeline.corpus.extraction.structure import sections_of
 from audit.text.documents import Loss, Section
 from audit.text.statements import ITEM_MARK
 
 MAX_BYTES = 50_000_000
-CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
-BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+PAGE_BREAK = re.compile(r"\n?\f")
+PAGE_BREAK_IN_SENTENCE = re.compile(r"(?<=[^\W_])(?<![.!?:])\n?\f(?=[a-zß-ÿ])|(?<=[,;])\n?\f(?=\S)")
 # A heading of plain text: underlined, numbered ("2.1 Medicines"), or in capitals
 UNDERLINE = re.compile(r"[=\-~^]{3,}")
 NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2})*)\.?\s+[^\W\d_].{1,80}(?<![.,;:?!])")
@@ -135,46 +135,44 @@ def _sections(page: WebPage, url: str | None, before: int, page_name: str | None
 # -- the formats -------------------------------------------------------------------------------------------------------
 
 
-def decoded(content: bytes) -> str:
-    """The text of a file in the encoding that it declares, else UTF-8, else that of Windows. DocumentError: it is not text."""
-    mark = next((name for start, name in BYTE_ORDER_MARKS.items() if content.startswith(start)), None)
-    if mark is None and b"\0" in content:
-        raise DocumentError(f"it is not text: it begins with {content[:8]!r}")
-    declared = CHARSET.search(content[:2048])
-    for encoding in (mark, "utf-8", declared[1].decode("ascii") if declared else None):
-        try:
-            if encoding:
-                return content.decode(encoding).replace("\r\n", "\n")
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return content.decode("cp1252", errors="replace").replace("\r\n", "\n")
-
-
 def _html(content: bytes) -> WebPage:
-    return read_html(decoded(content))
+    return read_html(decoded(content, declared_label(content)))
 
 
 def _docx(content: bytes) -> WebPage:
-    return read_html(read_docx(content))
+    html, lost = read_docx(content)
+    page = read_html(html)
+    return page._replace(lost=page.lost + lost)
 
 
 def _markdown(content: bytes) -> WebPage:
-    library = optional("markdown_it", "Reading Markdown", "pipeline")
-    parser = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
-    return read_html(f"<body>{parser.render(FRONT_MATTER.sub('', decoded(content)))}</body>")
+    html, lost = read_markdown(decoded(content))
+    page = read_html(html)
+    return page._replace(lost=page.lost + lost)
 
 
 def _plain_text(content: bytes) -> WebPage:
     blocks: list[WebBlock] = []
-    for paragraph in re.split(r"\n\s*\n", decoded(content)):
-        lines = [line.rstrip() for line in paragraph.split("\n") if line.strip()]
+    for paragraph in re.split(r"\n\s*\n", _with_line_ends(decoded(content))):
+        lines = [_line(line) for line in paragraph.split("\n") if plain_text(line)]
         level = _heading_level(lines)
         if level:
-            blocks.append(WebBlock("heading", " ".join(lines[0].split()), level))
+            blocks.append(WebBlock("heading", lines[0].strip(), level))
         below = lines[_heading_lines(lines) if level else 0 :]
         if below:
             _add_text(blocks, lines_as_text(below))
     return WebPage(tuple(blocks))
+
+
+def _with_line_ends(text: str) -> str:
+    """Text whose only line ends are line feeds. A new page begins a new paragraph, unless it goes on with a sentence."""
+    return PAGE_BREAK.sub("\n\n", PAGE_BREAK_IN_SENTENCE.sub("\n", text)).translate(LINE_ENDS)
+
+
+def _line(line: str) -> str:
+    """A line in plain characters, with its indent."""
+    expanded = line.expandtabs(4)
+    return " " * (len(expanded) - len(expanded.lstrip())) + plain_text(line)
 
 
 def _add_text(blocks: list[WebBlock], text: str) -> None:
@@ -205,54 +203,3 @@ _MARKDOWN, _TEXT = Format("markdown", "markdown-it-py", _markdown), Format("text
 FORMATS: dict[str, Format] = {
     ".html": _HTML, ".htm": _HTML, ".xhtml": _HTML, ".docx": _DOCX, ".md": _MARKDOWN, ".markdown": _MARKDOWN, ".txt": _TEXT,
 }  # fmt: skip
-
-
-# -- DOCX ----------------------------------------------------------------------------------------------------
-# A DOCX file as HTML, by mammoth: headings by style, numbered and bulleted lists, tables.
-#
-# A DOCX file is a zip archive of XML files, so what a stranger may put into either is bounded before it is read.
-
-# A long handbook has a few MB of XML; ten times that takes gigabytes of memory when it is read
-MAX_XML_BYTES = 30_000_000
-MAX_FILES = 5_000
-STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
-NOT_READABLE = "it is not a DOCX file, or it is damaged: open it in a word processor and save it as DOCX"
-
-
-def read_docx(content: bytes) -> str:
-    """The HTML of a DOCX file. Raises DocumentError, with the reason as a clause, where it cannot be read."""
-    _check_archive(content)
-    library = optional("mammoth", "Reading a DOCX file", "pipeline")
-    try:
-        result = library.convert_to_html(
-            io.BytesIO(content),
-            style_map=STYLES,
-            include_embedded_style_map=False,
-            external_file_access=False,
-            convert_image=lambda _: [],
-        )
-    except Exception as error:  # the library lets through whatever its parsers raise; each means that the file cannot be read
-        raise DocumentError(NOT_READABLE) from error
-    return f"<body>{result.value}</body>"
-
-
-def _check_archive(content: bytes) -> None:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            files = [entry for entry in archive.infolist() if entry.filename.endswith((".xml", ".rels"))]
-            size = sum(entry.file_size for entry in files)
-            if size > MAX_XML_BYTES or len(archive.infolist()) > MAX_FILES:
-                raise DocumentError(
-                    f"it unpacks to {size / 1e6:,.0f} MB of XML in {len(archive.infolist()):,} files, more than a handbook has"
-                )
-            # Word writes none; entities may be nested to fill the memory, or name other files
-            declared = (entry.filename for entry in files if _declares_entities(archive.read(entry)))
-            if (name := next(declared, None)) is not None:
-                raise DocumentError(f"its part {name} declares entities, which no word processor writes")
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise DocumentError(NOT_READABLE) from error
-
-
-def _declares_entities(xml: bytes) -> bool:
-    # XML in UTF-16 has a zero byte beside each letter
-    return b"<!DOCTYPE" in (plain := xml.replace(b"\0", b"")) or b"<!ENTITY" in plain

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.errors import DocumentError
-from audit.release.records import delimiter_of
+from audit.people_tables import PeopleTable, Source, read_csv, trimmed
 from audit.release.values import Reject, boolean, texts
 from audit.text.documents import DEFAULT_PHASE
-from audit.vocabulary import GENERAL, PHASES
+from audit.vocabulary import GENERAL, PHASES, composed
 
 CATALOG_COLUMNS = (
     "file", "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "licence", "may_be_downloaded", "language",
@@ -93,7 +91,7 @@ def file_name_part(words: str) -> str:
 
 
 def _from_catalog(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Mapping[str, str]]) -> Identity:
-    row = catalog.get(pdf.name)
+    row = catalog.get(catalog_key(pdf.name))
     if row is None:
         raise DocumentError("the catalog has no row for it")
     center = row.get("center") or options.center
@@ -103,10 +101,10 @@ def _from_catalog(pdf: Path, options: IdentityOptions, catalog: Mapping[str, Map
 
 
 def _checked_identity(organ: str | None, center: str, phase: str | None, row: Mapping[str, str]) -> Identity:
-    organ, phase = organ or GENERAL, (phase or DEFAULT_PHASE).casefold()
+    organ, center, phase = composed(organ or GENERAL), composed(center), (phase or DEFAULT_PHASE).casefold()
     if phase not in PHASES:
         raise DocumentError(f"phase '{phase}' is not one of {', '.join(PHASES)}")
-    handbook_id = row.get("handbook_id") or "_".join(map(file_name_part, (organ, center, phase)))
+    handbook_id = composed(row.get("handbook_id") or "") or "_".join(map(file_name_part, (organ, center, phase)))
     if not HANDBOOK_ID.fullmatch(handbook_id):
         raise DocumentError(
             f"handbook id '{handbook_id}' cannot be used as a file name: letters, digits, '_', '-' and '.' are allowed"
@@ -133,17 +131,15 @@ def _language(cell: str | None) -> str | None:
 
 
 def read_catalog(path: Path) -> dict[str, dict[str, str]]:
-    """File name -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
-    try:
-        # Spreadsheet programs begin a CSV file with a byte order mark
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            text = file.read()
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
-        rows = [{name: (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DocumentError(f"{path}: the catalog cannot be read ({error}). Nothing was extracted.") from error
-    _check_columns(path, tuple(reader.fieldnames or ()))
-    return _rows_by_file(path, rows)
+    """File name as `catalog_key` has it -> its row. Raises DocumentError where the catalog cannot be used as a whole."""
+    table = read_csv(path, Source(str(path), "Nothing was extracted.", DocumentError), CATALOG_COLUMNS.__contains__)
+    _check_columns(path, tuple(table.columns))
+    return _rows_by_file(path, table)
+
+
+def catalog_key(name: str) -> str:
+    """The name by which a file is found in a catalog: without folders, which Windows writes with backslashes, and composed."""
+    return composed(name.replace("\\", "/").rpartition("/")[2])
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
@@ -155,12 +151,13 @@ def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
         raise DocumentError(f"{path}: {problem}. {allowed} Nothing was extracted.")
 
 
-def _rows_by_file(path: Path, rows: list[dict[str, str]]) -> dict[str, dict[str, str]]:
+def _rows_by_file(path: Path, table: PeopleTable) -> dict[str, dict[str, str]]:
     by_file: dict[str, dict[str, str]] = {}
-    for line, row in enumerate(rows, start=2):
-        if row["file"] in by_file:
-            raise DocumentError(
-                f"{path}, line {line}: file '{row['file']}' is listed twice. Nothing was extracted. Remove one of its rows."
-            )
-        by_file[row["file"]] = row
+    for row in table.rows:
+        cells = {name: trimmed(cell) for name, cell in row.cells.items()}
+        name = catalog_key(cells["file"])
+        if not name or name in by_file:
+            fault = f"file '{cells['file']}' is listed twice" if name else "it names no file"
+            raise DocumentError(f"{path}, {row.place}: {fault}. Nothing was extracted. Remove or correct this row.")
+        by_file[name] = cells
     return by_file

@@ -64,12 +64,24 @@ class Area(NamedTuple):
     bottom: float
 
 
+class LeftOut(NamedTuple):
+    """Text of a page that is not read; `kind` is one of `audit.text.documents.LOSSES`."""
+
+    kind: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class PdfPage:
     """A page as a PDF library reads it; `number` counts from 1. Its runs are upright.
 
-    rulings  horizontal and vertical strokes, and the sides of filled areas
-    areas    those of small drawings and pictures, which may be bullets
+    rulings    horizontal and vertical strokes, and the sides of filled areas
+    areas      those of small drawings and pictures, which may be bullets
+    turn       by how many quarters it is turned from how it is displayed
+    others     its text in other directions, as pages turned so that it is upright
+    free_text  what annotations write on it
+    left_out   what of it is not read
+    is_pictured  its text, or some of it, is the text layer of a picture
     """
 
     number: int
@@ -78,6 +90,11 @@ class PdfPage:
     runs: tuple[TextRun, ...]
     rulings: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
+    turn: int = 0
+    others: tuple[PdfPage, ...] = ()
+    free_text: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    is_pictured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +132,7 @@ class Line:
     color    of all its text; () where it has several
     is_lead  the head of a column beside others ("DO", "DON'T"), which leads what is below it
     table    row by row the lines of each cell; one that spans several places is at each of them. () for a line of text
+    part     lines of different parts of a page, which have different directions, belong to no common paragraph
     """
 
     page: int
@@ -125,6 +143,7 @@ class Line:
     is_lead: bool = False
     color: Color = ()
     table: tuple[tuple[tuple[Line, ...], ...], ...] = ()
+    part: int = 0
 
     @property
     def x0(self) -> float:
@@ -159,12 +178,16 @@ class Block:
 
 @dataclass(frozen=True)
 class ExtractedBlocks:
-    """The blocks of a PDF in reading order, the number of its pages, the numbers of those without text, and what was left out."""
+    """The blocks of a PDF in reading order, and what was left out.
+
+    pages_without_text, pictured_pages  the numbers of the pages without text, and of those with the text layer of a picture
+    """
 
     blocks: tuple[Block, ...]
     page_count: int
     title: str | None = None
     pages_without_text: tuple[int, ...] = ()
+    pictured_pages: tuple[int, ...] = ()
     lost: tuple[Loss, ...] = ()
 
 

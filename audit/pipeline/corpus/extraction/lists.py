@@ -128,7 +128,7 @@ def _before_list(paragraph: list[Line]) -> Iterator[list[Part]]:
 
 
 def _begins_paragraph(before: Line, line: Line, pitch: float) -> bool:
-    if before.is_lead or line.is_lead:
+    if before.is_lead or line.is_lead or before.part != line.part:
         return True
     # At the top of a column or page the distance tells nothing, so only a finished sentence ends the paragraph before.
     if _after_break(before, line):

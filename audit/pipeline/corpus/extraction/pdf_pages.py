@@ -5,37 +5,42 @@ PDFium is the library with which Chromium displays PDFs (pypdfium2; BSD-3-Clause
 
 from __future__ import annotations
 
-import ctypes
-import math
-import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.annotations import Field, annotations_of, field_runs
 from audit.pipeline.corpus.extraction.drawings import pdfium_drawings
-from audit.pipeline.corpus.extraction.layout import Color, OpenPdf, OutlineEntry, PdfPage, TextRun
-from audit.pipeline.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, from_font
+from audit.pipeline.corpus.extraction.glyphs import (
+    MAX_LETTER_GAP,
+    PURPOSE,
+    SURROGATES,
+    Character,
+    Display,
+    Glyph,
+    GlyphReader,
+    words,
+)
+from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage
+from audit.pipeline.corpus.extraction.visibility import Sight, sights
+from audit.text.documents import HIDDEN, STRUCK, UNREAD
 
-PURPOSE = "Reading a PDF"
 ENCRYPTED = "it is encrypted and needs a password: save a copy without one, for instance with qpdf --decrypt"
 DAMAGED = "it is damaged, cut short, or has no pages: download it again, or print it to a new PDF"
-BOLD = re.compile(r"bold|black|heavy|semi-?bold|demi", re.IGNORECASE)
-BOLD_WEIGHT = 600
-# A gap wider than this share of the type size, beyond the font's usual distance between letters, ends a word
-WORD_GAP = 0.12
-# Letters farther apart than this share of the type size are words
-MAX_LETTER_GAP = 0.3
-# Degrees; text in another direction (a tab at the edge, a watermark) is no part of the page's text
-MAX_SLANT = 8
-# The codes that PDFium returns for a hyphen at the end of a line
-LINE_END_HYPHENS = (2, 0xFFFE)
-SURROGATES = range(0xD800, 0xE000)
+# A line through text is above its baseline by these shares of the type size: below is an underline, above a rule
+STRIKE = (0.12, 0.55)
+# It goes through this share of a word, or ends where a part of the word does, within this share of the type size
+MOST, EDGE = 0.6, 0.12
+# Points: a drawn annotation as flat as this may be a line through text
+FLAT = 8.0
+# Fewer letters in a picture's text layer are stray marks
+MIN_PICTURED = 10
 
 
 @contextmanager
@@ -48,6 +53,8 @@ def open_pdf(pdf: Path) -> Iterator[OpenPdf]:
         needs_password = optional("pypdfium2.raw", PURPOSE, "pipeline").FPDF_ERR_PASSWORD
         raise DocumentError(ENCRYPTED if getattr(error, "err_code", None) == needs_password else DAMAGED) from error
     try:
+        # The values of form fields can be read only in a form that was opened before the pages
+        document.init_forms()
         title = document.get_metadata_dict().get("Title", "").strip() or None
         yield OpenPdf(len(document), _pdfium_pages(document), tuple(_outline(document)), title)
     finally:
@@ -62,10 +69,11 @@ def _outline(document: Any) -> Iterator[OutlineEntry]:
 
 
 def _pdfium_pages(document: Any) -> Iterator[PdfPage]:
+    form = document.formenv.raw if document.formenv else None
     for index in range(len(document)):
         page, text = _load_page(document, index)
         try:
-            yield _PageText(page, text).page(index + 1)
+            yield _PageReader(page, text, form).page(index + 1)
         finally:
             # The C library frees nothing by itself: the pages of a long PDF would fill the memory
             text.close()
@@ -80,144 +88,123 @@ def _load_page(document: Any, index: int) -> tuple[Any, Any]:
         raise DocumentError(f"page {index + 1} of {len(document):,} cannot be read: the file is damaged or cut short") from error
 
 
-class _Style(NamedTuple):
-    """The style of a text object; `turn` is its direction on the page as displayed, in quarter turns, None where slanted."""
+class _PageReader:
+    """One PDFium page: the text in each direction, and what is left out of it."""
 
-    size: float
-    bold: bool
-    turn: int | None
-    font: str
-    color: Color
-
-
-class _Glyph(NamedTuple):
-    character: str
-    x0: float
-    x1: float
-    baseline: float
-    style: _Style
-
-    def is_followed_by(self, other: _Glyph, letter_gap: float) -> bool:
-        """Whether the other glyph continues the same word in the same font; `letter_gap` is usual there, in type sizes."""
-        size = self.style.size
-        # Kerning lets glyphs overlap, so the distance may be negative
-        close = -size < other.x0 - self.x1 < (WORD_GAP + letter_gap) * size
-        same_line = abs(other.baseline - self.baseline) <= 0.1 * size
-        return close and same_line and (other.style.size, other.style.bold) == (size, self.style.bold)
-
-
-class _PageText:
-    """The glyphs of one PDFium page, put together as words. Text in another direction than most is left out."""
-
-    def __init__(self, page: Any, text: Any) -> None:
-        self.raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
-        self.source, self.text = page, text
-        self.rotation = page.get_rotation() // 90
-        self.box = page.get_cropbox()
-        # Type and weight are looked up once per text object: each call into the C library costs.
-        self.styles: dict[int, _Style] = {}
+    def __init__(self, page: Any, text: Any, form: Any) -> None:
+        self.source = page
+        self.display = _display(page)
+        self.reader = GlyphReader(text, self.display)
+        self.said = annotations_of(page, form)
+        self.left_out: defaultdict[str, list[str]] = defaultdict(list)
 
     def page(self, number: int) -> PdfPage:
-        """The page with its words and ruling lines, turned so that most of its text is upright."""
-        codes = list(self._codes())
-        turns = Counter(style.turn for _, code, style in codes if code > 32 and style.turn is not None)
-        turn = turns.most_common(1)[0][0] if turns else 0
-        self.rotation = (self.rotation + turn) % 4
-        left, bottom, right, top = self.box
-        width, height = (right - left, top - bottom) if self.rotation % 2 == 0 else (top - bottom, right - left)
-        runs = tuple(_words(list(self._glyphs(codes, turn))))
-        return PdfPage(number, width, height, runs, *pdfium_drawings(self.source, self.displayed))
+        """The page turned so that most of its text is upright; text in other directions is in `others`."""
+        characters = self.reader.characters()
+        self.sights = sights(self.source, characters, self.reader.owners, self.display)
+        seen = list(zip(characters, self.sights.kinds, strict=True))
+        pictured = sum(chr(each.code).isalpha() for each, sight in seen if each and sight is Sight.PICTURED)
+        kept = [None if sight is Sight.HIDDEN else each for each, sight in seen]
+        self._leave_out(HIDDEN, [each for each, sight in seen if each and sight is Sight.HIDDEN])
+        self._leave_out(UNREAD, [each for each in kept if each and each.style.turn is None])
+        turns = [turn for turn, _ in Counter(each.style.turn for each in kept if each).most_common() if turn is not None] or [0]
+        # A page that is turned as a whole has its fields in its own direction
+        upright = 0 if 0 in turns else turns[0]
+        first, *others = [self._view(number, kept, turn, self.said.fields if turn == upright else ()) for turn in turns]
+        self.left_out[UNREAD] += self.said.notes
+        self.left_out[HIDDEN] += self.said.hidden
+        left_out = tuple(LeftOut(kind, text) for kind, texts in self.left_out.items() for text in texts if text.strip())
+        return replace(
+            first, others=tuple(others), free_text=self.said.free_text, left_out=left_out, is_pictured=pictured >= MIN_PICTURED
+        )
 
-    def _codes(self) -> Iterator[tuple[int, int, _Style]]:
-        """The number, the code and the style of each character."""
-        for index in range(self.raw.FPDFText_CountChars(self.text.raw)):
-            yield index, self.raw.FPDFText_GetUnicode(self.text.raw, index), self._style(index)
+    def _view(self, number: int, characters: Sequence[Character | None], turn: int, fields: Iterable[Field]) -> PdfPage:
+        """The text in one direction, on the page turned so that it is upright."""
+        display = self.display.turned(turn)
+        own = [each for each in characters if each is None or each.style.turn == turn]
+        glyphs = list(self.reader.glyphs(own, display))
+        drawings = pdfium_drawings(self.source, display)
+        lines = [line for line in drawings.lines if self.sights.shows_line(self.display.area(*display.back(line)))]
+        lines += _flat(display.area(*box) for box in self.said.drawn)
+        struck = list(_are_struck(glyphs, lines, [display.area(*box) for box in self.said.struck]))
+        self._leave_out(STRUCK, [each for each, out in zip(own, struck, strict=True) if each and out])
+        runs = list(words([glyph for glyph, out in zip(glyphs, struck, strict=True) if not out]))
+        runs += field_runs(fields, runs, display)
+        return PdfPage(number, *display.size, tuple(runs), drawings.rulings, drawings.areas, turn)
 
-    def _glyphs(self, codes: list[tuple[int, int, _Style]], turn: int) -> Iterator[_Glyph | None]:
-        """Each upright glyph; None for a space."""
-        raw, text = self.raw, self.text.raw
-        box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-        for index, code, style in codes:
-            if self._is_space(index, code):
-                # PDFium adds spaces of its own, wrong ones in text that is upside down: the distance decides there
-                if not raw.FPDFText_IsGenerated(text, index):
-                    yield None
-            elif style.turn == turn:
-                raw.FPDFText_GetLooseCharBox(text, index, box)  # as wide as the glyph's advance, not as its ink
-                raw.FPDFText_GetCharOrigin(text, index, x, y)
-                start, _ = self.displayed(box.left, box.bottom)
-                end, _ = self.displayed(box.right, box.top)
-                _, baseline = self.displayed(x.value, y.value)
-                yield _Glyph(_character(code, style.font), min(start, end), max(start, end), baseline, style)
-
-    def _is_space(self, index: int, code: int) -> bool:
-        if code in CONTROL_LIGATURES and not self.raw.FPDFText_IsGenerated(self.text.raw, index):
-            return False
-        return (code <= 32 and code not in LINE_END_HYPHENS) or code == 0xA0
-
-    def displayed(self, x: float, y: float) -> tuple[float, float]:
-        """A position from the upper left corner of the page as it is displayed: pages may be rotated."""
-        left, bottom, right, top = self.box
-        return ((x - left, top - y), (y - bottom, x - left), (right - x, y - bottom), (top - y, right - x))[self.rotation]
-
-    def _style(self, index: int) -> _Style:
-        raw, text = self.raw, self.text.raw
-        text_object = ctypes.cast(raw.FPDFText_GetTextObject(text, index), ctypes.c_void_p).value or -1
-        if text_object not in self.styles:
-            matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(128)
-            raw.FPDFText_GetMatrix(text, index, matrix)
-            raw.FPDFText_GetFontInfo(text, index, name, 128, flags)
-            font = name.value.decode("latin-1")
-            size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
-            # Some fonts are bold only by their name: their weight is not set
-            bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(font) is not None
-            self.styles[text_object] = _Style(
-                round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font, self._color(index)
-            )
-        return self.styles[text_object]
-
-    def _color(self, index: int) -> Color:
-        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-        self.raw.FPDFText_GetFillColor(self.text.raw, index, red, green, blue, alpha)
-        return red.value, green.value, blue.value
-
-    def _turn(self, a: float, b: float) -> int | None:
-        angle = math.degrees(math.atan2(b, a)) % 360
-        quarter = round(angle / 90)
-        # A page's own rotation is clockwise, a text's angle is not
-        return (quarter - self.rotation) % 4 if abs(angle - 90 * quarter) <= MAX_SLANT else None
+    def _leave_out(self, kind: str, characters: Sequence[Character]) -> None:
+        """Note characters that are left out as one text: where their numbers jump, there is something between them."""
+        text = "".join(
+            f" {chr(each.code)}" if before and each.number != before.number + 1 else chr(each.code)
+            for before, each in zip([None, *characters], characters, strict=False)
+            if each.code not in SURROGATES
+        )
+        self.left_out[kind].append(" ".join(text.split()))
 
 
-def _character(code: int, font: str) -> str:
-    if code in LINE_END_HYPHENS:
-        return "-"
-    return UNKNOWN if code in SURROGATES else from_font(chr(code), font)
+def _display(page: Any) -> Display:
+    """The page as displayed: its crop box, as far as it is on its paper."""
+    raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
+    box = raw.FS_RECTF()
+    raw.FPDF_GetPageBoundingBox(page.raw, box)
+    return Display((box.left, box.bottom, box.right, box.top), page.get_rotation() // 90)
 
 
-def _words(glyphs: list[_Glyph | None]) -> Iterator[TextRun]:
-    gaps = _letter_gaps(glyphs)
-    word: list[_Glyph] = []
-    for glyph in [*glyphs, None]:
-        if word and (glyph is None or not word[-1].is_followed_by(glyph, gaps[glyph.style.size, glyph.style.bold])):
-            yield _run_of(word, space_after=glyph is None)
+# -- text that is struck through ---------------------------------------------------------------------------------------
+
+
+def _flat(areas: Iterable[Area]) -> Iterator[Area]:
+    """The lines that flat drawings are."""
+    for area in areas:
+        if area.bottom - area.top <= min(FLAT, area.x1 - area.x0):
+            middle = (area.top + area.bottom) / 2
+            yield Area(area.x0, middle, area.x1, middle)
+
+
+def _are_struck(glyphs: Sequence[Glyph | None], lines: Iterable[Area], areas: Sequence[Area]) -> Iterator[bool]:
+    """Whether a line goes through the middle of each glyph, and its word or just this part of it, or it is in an area that is
+    struck.
+    """
+    heights = sorted(((line.top + line.bottom) / 2, line) for line in lines)
+    striking = [[] if glyph is None or not heights else _lines_through(glyph, heights) for glyph in glyphs]
+    for word in _words_of(glyphs):
+        most = len(word) * MOST <= sum(bool(striking[number]) for number in word)
+        for number in word:
+            glyph = glyphs[number]
+            part = any(_is_as_long(line, glyphs, striking, word) for line in striking[number])
+            yield (most and bool(striking[number])) or part or _is_inside(glyph, areas)
+
+
+def _words_of(glyphs: Sequence[Glyph | None]) -> Iterator[list[int]]:
+    """The numbers of the glyphs of each word, and of each space alone."""
+    word: list[int] = []
+    for number, glyph in enumerate(glyphs):
+        before = glyphs[word[-1]] if word else None
+        if word and not (before and glyph and before.is_followed_by(glyph, MAX_LETTER_GAP)):
+            yield word
             word = []
-        if glyph is not None:
-            word.append(glyph)
+        word.append(number)
+    if word:
+        yield word
 
 
-def _letter_gaps(glyphs: list[_Glyph | None]) -> dict[tuple[float, bool], float]:
-    """The usual distance between the letters of a word, in type sizes, for each size and weight: widely set text has more."""
-    gaps: dict[tuple[float, bool], list[float]] = {}
-    for before, glyph in pairwise(glyphs):
-        if before and glyph and before.style == glyph.style and abs(glyph.baseline - before.baseline) < 0.1 * glyph.style.size:
-            gaps.setdefault((glyph.style.size, glyph.style.bold), []).append((glyph.x0 - before.x1) / glyph.style.size)
-    usual = {style: max(0.0, min(median(distances), MAX_LETTER_GAP)) for style, distances in gaps.items()}
-    return defaultdict(float, usual)
+def _lines_through(glyph: Glyph, heights: list[tuple[float, Area]]) -> list[Area]:
+    x, size = (glyph.x0 + glyph.x1) / 2, glyph.style.size
+    low, high = STRIKE
+    first = bisect_left(heights, (glyph.baseline - high * size,))
+    last = bisect_left(heights, (glyph.baseline - low * size,))
+    return [line for _, line in heights[first:last] if line.x0 <= x <= line.x1]
 
 
-def _run_of(word: list[_Glyph], *, space_after: bool) -> TextRun:
-    first = word[0]
-    text = "".join(glyph.character for glyph in word)
-    end = max(glyph.x1 for glyph in word)
-    style = first.style
-    return TextRun(text, first.x0, end, first.baseline, style.size, style.bold, space_after, color=style.color)
+def _is_as_long(line: Area, glyphs: Sequence[Glyph | None], striking: list[list[Area]], word: list[int]) -> bool:
+    """Whether a line begins and ends where the glyphs of a word do that it goes through: a decoration ends anywhere."""
+    under = [glyph for number in word if line in striking[number] for glyph in [glyphs[number]] if glyph]
+    slack = EDGE * max(glyph.style.size for glyph in under)
+    return abs(line.x0 - min(glyph.x0 for glyph in under)) <= slack and abs(line.x1 - max(glyph.x1 for glyph in under)) <= slack
+
+
+def _is_inside(glyph: Glyph | None, areas: Iterable[Area]) -> bool:
+    if glyph is None:
+        return False
+    x, y = (glyph.x0 + glyph.x1) / 2, glyph.baseline - 0.3 * glyph.style.size
+    return any(area.x0 <= x <= area.x1 and area.top <= y <= area.bottom for area in areas)

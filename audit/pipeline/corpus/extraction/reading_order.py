@@ -34,13 +34,16 @@ MIN_PAUSE = 3.0
 LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
 
 
-def in_reading_order(lines: list[Line], separators: Sequence[Area] = ()) -> list[Line]:
+def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_rows: bool = False) -> list[Line]:
     """The lines of a page column by column; pieces side by side within a column become one line of several cells.
 
     separators  rules across most of the page, which end the columns above them
+    in_rows     the page has no columns
     """
     if not lines:
         return []
+    if in_rows:
+        return list(_merge_rows(lines))
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     gutter = _gutter(lines, left, right) if len(lines) >= 2 * MIN_COLUMN_LINES else None
     ordered: list[Line] = []
@@ -53,6 +56,13 @@ def in_reading_order(lines: list[Line], separators: Sequence[Area] = ()) -> list
         pending = []
         ordered += [line for column in columns for line in in_reading_order(column, separators)]
     return [*ordered, *_merge_rows(pending)]
+
+
+def are_rows(lines: Sequence[Line]) -> bool:
+    """Whether lines are the cells of rows: most stand beside others at their height, and they are short."""
+    rows = list(_rows(list(lines)))
+    beside = sum(len(row) for row in rows if len(row) > 1)
+    return 2 * beside > len(lines) and median(len(line.text) for line in lines) < FULL_CHARACTERS
 
 
 def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], width: float) -> Iterator[Band]:

@@ -69,15 +69,33 @@ def _title(rows: tuple[Row, ...]) -> Cell:
 
 
 def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
-    """The rows with text. A cell over several columns is only in its first, one over several rows in each of them."""
+    """The rows with text. A cell over several columns is only in its first, one over several rows in each of them; in the first
+    row of a head of two, a cell is at each of its columns.
+    """
+    heads = (0,) if _has_two_heads(grid, lines_in) else ()
     rows = [
-        tuple(() if cell is None or cell in row[:column] else lines_in[cell] for column, cell in enumerate(row))
-        for row in grid.rows
+        tuple(
+            () if cell is None or cell in row[: 0 if number in heads else column] else lines_in[cell]
+            for column, cell in enumerate(row)
+        )
+        for number, row in enumerate(grid.rows)
     ]
     # Columns of spacing and of rules without text are none
     used = [column for column in range(len(grid.rows[0])) if any(row[column] for row in rows)]
     kept = (tuple(row[column] for column in used) for row in rows)
     return (row for row in kept if any(row))
+
+
+def _has_two_heads(grid: Grid, lines_in: dict[Box, Cell]) -> bool:
+    """Whether a cell of the first row is over several of the second: beside a corner that is empty or over both, or all bold."""
+    if len(grid.rows) < 3:
+        return False
+    first, second = grid.rows[:2]
+    spans = [column for column in range(2, len(first)) if first[column] is not None and first[column] == first[column - 1]]
+    divided = any(second[column] != second[column - 1] for column in spans)
+    texts = [line for cell in (*first, *second) if cell is not None for line in lines_in[cell]]
+    has_corner = first[0] == second[0] or first[0] is None or not lines_in[first[0]]
+    return divided and first[0] not in first[1:] and (has_corner or all(line.bold for line in texts))
 
 
 def _with_wrapped_cells(rows: Iterable[Row]) -> Iterator[Row]:

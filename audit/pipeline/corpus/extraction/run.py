@@ -11,7 +11,7 @@ from audit.pipeline.corpus.duplicates import Sketch, duplicates, sketch_of
 from audit.pipeline.corpus.extraction.engines import Engine, engine_named
 from audit.pipeline.corpus.extraction.extract import extract, is_made_from, lacks_end_marker
 from audit.pipeline.corpus.extraction.formats import format_of
-from audit.pipeline.corpus.extraction.identity import Identity, IdentityOptions, identity_of, read_catalog
+from audit.pipeline.corpus.extraction.identity import Identity, IdentityOptions, catalog_key, identity_of, read_catalog
 from audit.pipeline.corpus.extraction.layout import PageProgress
 from audit.pipeline.corpus.extraction.ocr import Ocr
 from audit.pipeline.corpus.extraction.source_files import source_files
@@ -159,5 +159,6 @@ def _notes(source: Path, document: Document) -> list[str]:
 
 
 def _missing_files(rows: Mapping[str, Mapping[str, str]], sources: Sequence[Path]) -> list[str]:
-    names = {source.name for source in sources}
-    return [f"{name}: the catalog has a row for it, but there is no such file." for name in rows if name not in names]
+    names = {catalog_key(source.name) for source in sources}
+    missing = [row["file"] for name, row in rows.items() if name not in names]
+    return [f"{name}: the catalog has a row for it, but there is no such file." for name in missing]

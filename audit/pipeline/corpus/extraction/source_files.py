@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.errors import DocumentError
 from audit.pipeline.corpus.extraction.formats import FORMATS
-from audit.pipeline.corpus.extraction.identity import fields_of_file_name
+from audit.pipeline.corpus.extraction.identity import catalog_key, fields_of_file_name
 
 PDF = ".pdf"
 SUPPORTED = (PDF, *FORMATS)
@@ -74,14 +74,14 @@ def _sources_in(path: Path, named: Set[str], is_given: bool = False) -> Iterator
         return
     for entry in sorted(path.iterdir()):
         hidden = entry.name.startswith((".", "~$"))
-        about = entry.is_file() and entry.stem.casefold() in ABOUT and entry.name not in named
+        about = entry.is_file() and entry.stem.casefold() in ABOUT and catalog_key(entry.name) not in named
         if not (hidden or about or (entry.is_dir() and entry.name.endswith(SAVED_PARTS))):
             yield from _sources_in(entry, named)
 
 
 def is_one_handbook(folder: Path, named: Set[str] = frozenset()) -> bool:
     """Whether a folder of web pages or texts is one handbook: the catalog names it, or its name is organ_center_phase."""
-    if folder.name not in named and not fields_of_file_name(folder):
+    if catalog_key(folder.name) not in named and not fields_of_file_name(folder):
         return False
     files = [path.suffix.casefold() for path in folder.rglob("*") if path.is_file()]
     return PDF not in files and any(suffix in FORMATS for suffix in files)

@@ -12,10 +12,10 @@ import numpy as np
 
 from audit.atomic_io import write_atomic
 from audit.errors import QuestionsError
-from audit.formatting import plain_cell, safe_cell
+from audit.formatting import safe_cell
+from audit.people_tables import CSV, Source, csv_table, read_bytes, visible
 from audit.pipeline.corpus.questions.question_file import ImportedQuestion, normalised_text
 from audit.pipeline.embedding.vectors import Vectors
-from audit.release.records import RecordFile, UnreadableRecord
 from audit.release.report import NOTED, Finding
 from audit.vocabulary import nearest
 
@@ -137,14 +137,20 @@ def read_decisions(path: Path, pairs: Sequence[NearDuplicate], max_bytes: int) -
     if not path.exists():
         return decisions
     pair_of = {pair.key: pair for pair in pairs}
-    for position, record in RecordFile(path, max_bytes).rows():
-        if isinstance(record, UnreadableRecord) or not set(REQUIRED_COLUMNS) <= set(record):
-            columns = f"it needs the columns {', '.join(REQUIRED_COLUMNS)}, separated by commas."
-            problem = record.message if isinstance(record, UnreadableRecord) else columns
-            raise QuestionsError(f"{path}, {position}: {problem} Nothing was written, and the decisions are unchanged.")
-        row = {name: plain_cell(str(record.get(name) or "")).strip() for name in COLUMNS}
-        decisions.add_row(position, row, pair_of)
+    source = Source(str(path), "Nothing was written, and the decisions are unchanged.", QuestionsError)
+    table = csv_table(_content(path, max_bytes, source), source, COLUMNS.__contains__)
+    if not set(REQUIRED_COLUMNS) <= set(table.columns):
+        raise source.refusal("row 1", f"it needs the columns {', '.join(REQUIRED_COLUMNS)}", "Name them in the first row.")
+    for row in table.rows:
+        cells = {name: visible(row.cells.get(name, "")) for name in COLUMNS}
+        decisions.add_row(row.place, cells, pair_of)
     return decisions
+
+
+def _content(path: Path, max_bytes: int, source: Source) -> bytes:
+    if path.stat().st_size > max_bytes:
+        raise source.refusal("", f"the file has more than {max_bytes / 2**20:,.0f} MB")
+    return read_bytes(path, source, CSV)
 
 
 def _mirrored(row: DecisionRow) -> DecisionRow:

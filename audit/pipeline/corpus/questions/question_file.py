@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from audit.errors import QuestionsError
+from audit.formatting import UNPRINTABLE
+from audit.people_tables import Source, csv_table
 from audit.release.handbook_kinds import QUESTION
 from audit.release.layout import FORMATS, format_suffix
 from audit.release.record_kind import field_names
-from audit.release.records import RecordFile, UnreadableRecord
+from audit.release.records import UNREADABLE, RecordFile, UnreadableRecord, open_bytes
 from audit.release.report import QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, Finding
-from audit.release.values import AS_JSON, Reject, is_missing, required_text
-from audit.vocabulary import GENERAL
+from audit.release.values import AS_JSON, CONTROL_CHARACTER, Reject, is_missing, required_text
+from audit.vocabulary import GENERAL, plain
 
 FIELDS = field_names(QUESTION.fields)
+FIELD_NAMES = {plain(name) for field in QUESTION.fields for name in (field.name, *field.aliases)}
 TEXT_FIELD = next(field for field in QUESTION.fields if field.name == "question")
 WORD = re.compile(r"\w+")
 
@@ -63,10 +67,10 @@ class QuestionFile:
         if not path.is_file() or format_suffix(path) not in FORMATS:
             problem = "there is no such file" if not path.is_file() else f"questions cannot be read from '{path.suffix}' files"
             raise QuestionsError(f"{path}: {problem}. Allowed: a file ending in {', '.join(FORMATS)}. Nothing was written.")
-        file = RecordFile(path, max_bytes)
-        for position, record in file.rows():
+        rows, repairs = _table_rows(path, max_bytes) if format_suffix(path) == ".csv" else _records(path, max_bytes)
+        for position, record in rows:
             self._add_record(position, record)
-        self.findings += [self._finding(WHOLE_FILE, REPAIRED, "mended", f"{repair}.") for repair in file.repairs]
+        self.findings += [self._finding(WHOLE_FILE, REPAIRED, "mended", f"{repair}.") for repair in repairs]
         if not self.questions:
             first = f" First problem: {self.findings[0].sentence()}" if self.findings else ""
             raise QuestionsError(f"{path}: none of its {self.read:,} records is a question.{first} Nothing was written.")
@@ -88,15 +92,19 @@ class QuestionFile:
     def _with_id_and_organ(self, record: Any, repairs: list[str]) -> object:
         if not isinstance(record, Mapping):
             return record
+        _check_one_name(record)
         values = QUESTION.canonical(record)
         _check_has_text(values, record)
+        # A copy of the same class: the reader of records marks an object that has a key twice
+        filled = copy(record)
+        assert isinstance(filled, MutableMapping)
         if _is_empty(values.get("organ")):
             repairs.append(f"it names no organ; '{GENERAL}' was used.")
-            values["organ"] = GENERAL
+            filled["organ"] = values["organ"] = GENERAL
         if _is_empty(values.get("question_id")):
             made = generated_id(str(values["organ"]).strip(), str(values["question"]).strip())
-            values["question_id"] = self._unused_id(made)
-        return values
+            filled["question_id"] = self._unused_id(made)
+        return filled
 
     def _unused_id(self, question_id: str) -> str:
         # The same text may be in the file twice; numbers make the ids distinct.
@@ -116,6 +124,41 @@ class QuestionFile:
     def _finding(self, position: str, outcome: str, code: str, message: str, record: Any = None) -> Finding:
         excerpt = None if record is None or isinstance(record, UnreadableRecord) else AS_JSON(record)[:RECORD_CUT]
         return Finding(self.path.name, position, outcome, code, message, excerpt)
+
+
+def _records(path: Path, max_bytes: int) -> tuple[Iterator[tuple[str, Any]], Mapping[str, int]]:
+    file = RecordFile(path, max_bytes)
+    return file.rows(), file.repairs
+
+
+def _table_rows(path: Path, max_bytes: int) -> tuple[list[tuple[str, Any]], Mapping[str, int]]:
+    """The rows of a table that people wrote, with what had to be repaired. Raises QuestionsError for an ambiguous table."""
+    source = Source(str(path), "Nothing was written.", QuestionsError)
+    try:
+        with open_bytes(path) as file:
+            data = file.read(max_bytes + 1)
+    except UNREADABLE as error:
+        raise source.refusal("", f"the file cannot be read to its end ({error})") from None
+    if len(data) > max_bytes:
+        raise source.refusal("", f"the file has more than {max_bytes / 2**20:,.0f} MB", "Split it.")
+    table = csv_table(data, source, lambda name: plain(name) in FIELD_NAMES)
+    rows: list[tuple[str, Any]] = []
+    controls = 0
+    for row in table.rows:
+        printable = {name: UNPRINTABLE.subn(" ", cell) for name, cell in row.cells.items()}
+        controls += sum(times for _, times in printable.values())
+        rows.append((row.place, {table.columns[name]: cell or None for name, (cell, _) in printable.items()}))
+    repairs = {note.rstrip("."): 1 for note in table.notes}
+    return rows, repairs | ({CONTROL_CHARACTER: controls} if controls else {})
+
+
+def _check_one_name(record: Mapping[str, Any]) -> None:
+    """Reject a record that has a field under two names with different values: neither can be told to be right."""
+    for one in QUESTION.fields:
+        names = {plain(name) for name in (one.name, *one.aliases)}
+        keys = [key for key, value in record.items() if plain(str(key)) in names and not _is_empty(value)]
+        if any(record[key] != record[keys[0]] for key in keys[1:]):
+            raise Reject("doubled_field", f"{' and '.join(repr(key) for key in keys)} are both the field '{one.name}'.")
 
 
 def _check_has_text(values: Mapping[str, Any], record: Mapping[str, Any]) -> None:

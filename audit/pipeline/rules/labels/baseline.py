@@ -66,7 +66,7 @@ def judge(question: str, a: str, b: str) -> Verdict:
 
     The first rule that applies gives the label, and `reasoning` names it:
 
-    Silence             ABSENT: an answer is empty, begins with NOT ADDRESSED, or gives no guidance
+    Silence             ABSENT: an answer is an absence by its words, or gives no guidance, which these rules alone judge
     Opposite directions CONTRADICTORY: yes against no, or "do not" against "you may", on one act and object of the question
     Amounts apart       DIVERGENT: quantities of one kind on one subject that do not agree
     Cannot tell         unscored: one of the two above, if both answers are about the same thing, which the words leave open

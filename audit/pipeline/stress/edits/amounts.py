@@ -182,7 +182,7 @@ def _in_form(value: float, spelling: str) -> str | None:
     if spelling[:1].isalpha():
         words = _in_words(round(value))
         return words and (words.capitalize() if spelling[0].isupper() else words)
-    if not re.fullmatch(r"\d[\d,]*(?:\.\d+)?", spelling) or any(sign in spelling for sign in FRACTIONS):
+    if not re.fullmatch(r"(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?", spelling) or any(sign in spelling for sign in FRACTIONS):
         return None
     decimals = len(spelling.partition(".")[2])
     rounded = round(value, decimals) if decimals else round(value)

@@ -63,15 +63,15 @@ def test_a_file_name_without_a_center_fails_with_what_to_do(folder, tmp_path):
     }
 
 
-@pytest.mark.parametrize("delimiter", [",", ";"])
-def test_a_catalog_gives_the_identity_of_each_file(folder, tmp_path, delimiter):
+@pytest.mark.parametrize(("delimiter", "above"), [(",", ""), (";", ""), (";", "sep=;\r\n"), ("|", "sep=|\n")])
+def test_a_catalog_gives_the_identity_of_each_file(folder, tmp_path, delimiter, above):
     catalog = tmp_path / "catalog.csv"
     table = (
         "file,handbook_id,organ,center,phase,title,url,licence,may_be_downloaded\n"
         "heart_alder_pre.pdf,h1,kidney,Alder,post,Living well,https://alder.example,CC BY 4.0,yes\n"
         "missing.pdf,h2,,Birch,,,,,\n"
     )
-    catalog.write_text(table.replace(",", delimiter))
+    catalog.write_text(above + table.replace(",", delimiter) + 3 * f"{8 * delimiter}\n")
     report = extract_all([folder], tmp_path / "out", catalog=catalog)
     document = read_document(tmp_path / "out" / "h1.json")
     assert (document.organ, document.phase, document.title, document.url) == (
@@ -120,7 +120,9 @@ def test_a_changed_licence_makes_the_document_again(folder, tmp_path):
     [
         ("file,centre\n", "column 'centre' is unknown"),
         ("file,organ\n", "column 'center' is missing"),
-        ("file,center\na.pdf,A\na.pdf,B\n", "line 3: file 'a.pdf' is listed twice"),
+        ("file,center,Center\na.pdf,A,B\n", "columns 'center' and 'Center' have the same name"),
+        ("file,center\na.pdf\n", "row 2: it has 1 cells, and the first row names 2 columns"),
+        ("file,center\na.pdf,A\na.pdf,B\n", "row 3: file 'a.pdf' is listed twice"),
     ],
 )
 def test_a_catalog_that_cannot_be_used_stops_everything(folder, tmp_path, text, message):

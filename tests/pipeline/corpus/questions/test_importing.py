@@ -85,7 +85,7 @@ def test_a_valid_file_is_clean(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("source.xlsx", b"x", "questions cannot be read from '.xlsx' files"),
-        ("source.csv", b"", "none of its 0 records is a question"),
+        ("source.csv", b"", "it is empty"),
         ("source.csv", b"question|organ\nMay I fly?|lung\n", "it has: question|organ"),
         (
             "source.csv",
@@ -95,6 +95,9 @@ def test_a_valid_file_is_clean(tmp_path: Path) -> None:
         ("source.csv", b"Frage,Thema\nDarf ich?,Reise\n", "understood too); it has: Frage, Thema."),
         ("source.csv", b"question,organ\n,lung\n", "field 'question' is empty."),
         ("source.csv", b"question,organ\nM\xe4y I fly?,lung\n", "not UTF-8"),
+        ("source.csv", b"question,Question \nMay I fly?,May I swim?\n", "columns 'question' and 'Question' have the same name"),
+        ("source.csv", b"question,text\nMay I fly?,May I swim?\n", "'question' and 'text' are both the field 'question'"),
+        ("source.csv", b"question,organ\nMay I fly?\n", "row 2: it has 1 cells, and the first row names 2 columns"),
         ("source.json", b'{"questions": [', "truncated"),
         ("missing.csv", None, "no such file"),
         ("source.jsonl.gz", b"\x1f\x8b\x08", "cannot be read to its end"),
@@ -253,9 +256,10 @@ def test_a_question_that_a_spreadsheet_would_run_is_made_safe_and_still_matches_
     assert report.clean
 
 
-@pytest.mark.parametrize("delimiter", [";", "\t"])
-def test_a_table_with_semicolons_or_tabs_is_read_with_a_note(tmp_path: Path, delimiter: str) -> None:
-    table = '\ufeffquestion_id;question;organ\r\nq1;"May I fly, and\nhow far? ""Soon""?";heart\r\nq2;Когда?;heart\r\n'
-    report, written = imported(tmp_path, table.replace(";", delimiter))
-    assert [question["question"] for question in written] == ['May I fly, and\nhow far? "Soon"?', "Когда?"]
-    assert any("cells are separated by" in finding.message for finding in report.findings)
+@pytest.mark.parametrize(("delimiter", "above"), [(";", ""), ("\t", ""), (";", "sep=;\r\n"), (",", "sep=,\n")])
+def test_a_table_from_a_spreadsheet_of_any_country_is_read_without_a_finding(tmp_path: Path, delimiter: str, above: str) -> None:
+    table = 'question_id;question;organ\r\nq1;"May I fly, and\nhow far; ""Soon""?";heart\r\nq2;Когда?;heart\r\n;;\r\n'
+    separated = table.replace(";", delimiter).replace(f"far{delimiter}", "far;")
+    report, written = imported(tmp_path, f"\ufeff{above}{separated}")
+    assert [question["question"] for question in written] == ['May I fly, and\nhow far; "Soon"?', "Когда?"]
+    assert report.clean

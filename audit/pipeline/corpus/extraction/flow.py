@@ -1,0 +1,149 @@
+"""The lines of a PDF in reading order, and beside them what belongs to no line above or below it.
+
+Text in another direction than the page, what annotations write, and the first of the lines that pages repeat are asides: each is
+read on its own, behind the text of its page. A line that pages repeat is left out where the text says the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import NamedTuple
+
+from audit.pipeline.corpus.extraction.drawings import separators
+from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFooters, find_headers_and_footers, is_page_number
+from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
+from audit.pipeline.corpus.extraction.reading_order import are_rows, in_reading_order
+from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
+from audit.text.documents import FRAME
+
+# Of a free text, which has no type of its own here
+PLAIN = 10.0
+MIN_LETTERS = 3
+
+
+class View(NamedTuple):
+    """The lines of a page in one direction; `turn` is that of `PdfPage`."""
+
+    lines: list[Line]
+    height: float
+    separators: list[Area]
+    turn: int
+
+
+@dataclass(frozen=True)
+class PageLines:
+    """A page as lines: the direction of most of its text comes first."""
+
+    number: int
+    views: tuple[View, ...]
+    free_text: tuple[str, ...]
+
+
+class Aside(NamedTuple):
+    """Lines that belong to nothing above or below them."""
+
+    page: int
+    lines: list[Line]
+
+
+class Flow(NamedTuple):
+    """The lines of all pages in reading order, their asides, and what of each page is left out."""
+
+    lines: list[Line]
+    asides: list[Aside]
+    left_out: dict[int, list[LeftOut]]
+
+
+def page_lines(page: PdfPage) -> PageLines:
+    """The lines of a page, in each direction."""
+    return PageLines(page.number, tuple(map(_view, (page, *page.others))), page.free_text)
+
+
+def _view(page: PdfPage) -> View:
+    return View(lines_and_tables(page), page.height, separators(page.rulings, page.width), page.turn)
+
+
+def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:
+    """The lines of all pages; `title` is that of the document, which pages may repeat."""
+    repeated = dict(_repeated(pages))
+    lines, asides, removed = list[Line](), list[Aside](), list[list[Line]]()
+    parts = count(1)
+    for page in pages:
+        for view, in_flow in _in_order(page.views):
+            body, above, below = repeated[view.turn].parted(view.lines, view.height)
+            removed += [above, below]
+            # What stands sideways on an upright page is a table more often than columns of text
+            ordered = in_reading_order(body, view.separators, in_rows=len(page.views) > 1 and view.turn > 0 and are_rows(body))
+            if in_flow:
+                part = next(parts) if view.turn else 0
+                lines += [replace(line, part=part) for line in ordered] if part else ordered
+            elif ordered:
+                asides.append(Aside(page.number, ordered))
+        asides += [Aside(page.number, _plain_lines(text, page.number)) for text in page.free_text]
+    kept, left_out = _once(removed, [*lines, *chain.from_iterable(aside.lines for aside in asides)], title or "")
+    return Flow(lines, sorted([*asides, *kept], key=lambda aside: aside.page), left_out)
+
+
+def _repeated(pages: Sequence[PageLines]) -> Iterator[tuple[int, HeadersAndFooters]]:
+    """What pages repeat, for each direction."""
+    views: defaultdict[int, list[View]] = defaultdict(list)
+    for view in chain.from_iterable(page.views for page in pages):
+        views[view.turn].append(view)
+    for turn, alike in views.items():
+        yield turn, find_headers_and_footers([view.lines for view in alike], [view.height for view in alike])
+
+
+def _in_order(views: Sequence[View]) -> Iterator[tuple[View, bool]]:
+    """The views of a page, each with whether its lines are text of the page: that of most text, and what is upright."""
+    main, *others = views
+    for view in sorted(others, key=lambda view: view.turn):
+        if not view.turn:
+            yield view, True
+    yield main, True
+    yield from ((view, False) for view in others if view.turn)
+
+
+def _plain_lines(text: str, page: int) -> list[Line]:
+    return [
+        Line(page, PLAIN * number, PLAIN, False, (TextCell(" ".join(words.split()), 0.0, PLAIN),))
+        for number, words in enumerate(text.splitlines(), start=1)
+        if words.strip()
+    ]
+
+
+# -- what pages repeat -------------------------------------------------------------------------------------------------
+
+
+def _once(removed: Iterable[list[Line]], body: Iterable[Line], title: str) -> tuple[list[Aside], dict[int, list[LeftOut]]]:
+    """Of the lines that pages repeat, the first of each whose words are not in the text, and all others by page."""
+    stretches = [stretch for stretch in removed if stretch]
+    times = Counter(_letters(line.text) for line in chain.from_iterable(stretches))
+    said = _letters(" ".join(line.text for line in body)), _letters(title)
+    without_numbers = tuple("".join(filter(str.isalpha, text)) for text in said)
+    known: set[str] = set()
+    kept, left_out = list[Aside](), defaultdict[int, list[LeftOut]](list)
+
+    def is_new(line: Line) -> bool:
+        key = _letters(line.text)
+        # Where the numbers of a line change from page to page, they are those of the pages
+        letters = "".join(filter(str.isalpha, key))
+        key, texts = (key, said) if times[key] > 1 else (letters, without_numbers)
+        is_known = letters in known or len(letters) < MIN_LETTERS or any(key in text for text in texts)
+        known.add(letters)
+        return not is_known and not is_page_number(line.text)
+
+    for stretch in stretches:
+        new = [line for line in stretch if is_new(line)]
+        if new:
+            kept.append(Aside(new[0].page, in_reading_order(new)))
+        for line in stretch:
+            if line not in new:
+                left_out[line.page].append(LeftOut(FRAME, line.text))
+    return kept, left_out
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -1,0 +1,230 @@
+"""The glyphs of a PDF page as PDFium gives them, and the words that they make up."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any, NamedTuple
+
+from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.layout import Area, Color, TextRun
+from audit.pipeline.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, Ink, from_font
+
+PURPOSE = "Reading a PDF"
+BOLD = re.compile(r"bold|black|heavy|semi-?bold|demi", re.IGNORECASE)
+BOLD_WEIGHT = 600
+# A gap wider than this share of the type size, beyond the font's usual distance between letters, ends a word
+WORD_GAP = 0.12
+# Letters farther apart than this share of the type size are words
+MAX_LETTER_GAP = 0.3
+# Degrees; text in another direction is a watermark or a stamp
+MAX_SLANT = 8
+# The codes that PDFium returns for a hyphen at the end of a line
+LINE_END_HYPHENS = (2, 0xFFFE)
+SURROGATES = range(0xD800, 0xE000)
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """The page as displayed, turned by `rotation` quarters clockwise; `box` is its left, bottom, right and top end."""
+
+    box: tuple[float, float, float, float]
+    rotation: int
+
+    def __call__(self, x: float, y: float) -> tuple[float, float]:
+        """A position from the upper left corner of the page as it is displayed."""
+        left, bottom, right, top = self.box
+        return ((x - left, top - y), (y - bottom, x - left), (right - x, y - bottom), (top - y, right - x))[self.rotation]
+
+    def area(self, left: float, bottom: float, right: float, top: float) -> Area:
+        """A rectangle of the page as displayed."""
+        (x0, y0), (x1, y1) = self(left, bottom), self(right, top)
+        return Area(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+    def back(self, area: Area) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top end, in the PDF's own axes, of a rectangle of the page as displayed."""
+        left, bottom, right, top = self.box
+        x0, y0, x1, y1 = area
+        return (
+            (left + x0, top - y1, left + x1, top - y0),
+            (left + y0, bottom + x0, left + y1, bottom + x1),
+            (right - x1, bottom + y0, right - x0, bottom + y1),
+            (right - y1, top - x1, right - y0, top - x0),
+        )[self.rotation]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in points."""
+        left, bottom, right, top = self.box
+        return (right - left, top - bottom) if self.rotation % 2 == 0 else (top - bottom, right - left)
+
+    def turned(self, quarters: int) -> Display:
+        """The page turned further, so that text in this direction is upright."""
+        return Display(self.box, (self.rotation + quarters) % 4)
+
+
+class Style(NamedTuple):
+    """The style of a text object; `turn` is its direction on the page as displayed, in quarter turns, None where slanted."""
+
+    size: float
+    bold: bool
+    turn: int | None
+    font: str
+    color: Color
+
+
+class Character(NamedTuple):
+    """One character of a page that is no white space.
+
+    number  in PDFium's text of the page
+    owner   the address of its text object, 0 where unknown
+    ink     where it is drawn, in points of the PDF's own axes: left, bottom, right, top
+    """
+
+    number: int
+    code: int
+    style: Style
+    owner: int
+    ink: tuple[float, float, float, float]
+
+
+class Glyph(NamedTuple):
+    """A character of upright text."""
+
+    character: str
+    x0: float
+    x1: float
+    baseline: float
+    style: Style
+
+    def is_followed_by(self, other: Glyph, letter_gap: float) -> bool:
+        """Whether the other glyph continues the same word in the same font; `letter_gap` is usual there, in type sizes."""
+        size = self.style.size
+        # Kerning lets glyphs overlap, so the distance may be negative
+        close = -size < other.x0 - self.x1 < (WORD_GAP + letter_gap) * size
+        same_line = abs(other.baseline - self.baseline) <= 0.1 * size
+        return close and same_line and (other.style.size, other.style.bold) == (size, self.style.bold)
+
+
+class GlyphReader:
+    """The characters of one page. Spaces are None, and only those of the file: PDFium adds some of its own, also wrong ones."""
+
+    def __init__(self, text: Any, display: Display) -> None:
+        self.raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
+        self.text = text.raw
+        self.rotation = display.rotation
+        # Type and weight are looked up once per text object: each call into the C library costs.
+        self.styles: dict[int, Style] = {}
+        self.owners: dict[int, Any] = {}
+
+    def characters(self) -> list[Character | None]:
+        """Each character; None for a space."""
+        return list(self._characters())
+
+    def _characters(self) -> Iterator[Character | None]:
+        raw, text = self.raw, self.text
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        for index in range(raw.FPDFText_CountChars(text)):
+            code = raw.FPDFText_GetUnicode(text, index)
+            if self._is_space(index, code):
+                if not raw.FPDFText_IsGenerated(text, index):
+                    yield None
+                continue
+            owner = self._owner(index)
+            raw.FPDFText_GetCharBox(text, index, left, right, bottom, top)
+            yield Character(index, code, self._style(index, owner), owner, (left.value, bottom.value, right.value, top.value))
+
+    def _is_space(self, index: int, code: int) -> bool:
+        if code in CONTROL_LIGATURES and not self.raw.FPDFText_IsGenerated(self.text, index):
+            return False
+        return (code <= 32 and code not in LINE_END_HYPHENS) or code == 0xA0
+
+    def _owner(self, index: int) -> int:
+        text_object = self.raw.FPDFText_GetTextObject(self.text, index)
+        address = ctypes.cast(text_object, ctypes.c_void_p).value or 0
+        self.owners.setdefault(address, text_object)
+        return address
+
+    def _style(self, index: int, owner: int) -> Style:
+        if owner not in self.styles:
+            raw, text = self.raw, self.text
+            matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(128)
+            raw.FPDFText_GetMatrix(text, index, matrix)
+            raw.FPDFText_GetFontInfo(text, index, name, 128, flags)
+            font = name.value.decode("latin-1")
+            size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
+            # Some fonts are bold only by their name: their weight is not set
+            bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(font) is not None
+            self.styles[owner] = Style(round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font, self._color(index))
+        return self.styles[owner]
+
+    def _color(self, index: int) -> Color:
+        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+        self.raw.FPDFText_GetFillColor(self.text, index, red, green, blue, alpha)
+        return red.value, green.value, blue.value
+
+    def _turn(self, a: float, b: float) -> int | None:
+        angle = math.degrees(math.atan2(b, a)) % 360
+        quarter = round(angle / 90)
+        # A page's own rotation is clockwise, a text's angle is not
+        return (quarter - self.rotation) % 4 if abs(angle - 90 * quarter) <= MAX_SLANT else None
+
+    def glyphs(self, characters: Iterable[Character | None], display: Display) -> Iterator[Glyph | None]:
+        """The characters as glyphs on the page so displayed; None for a space."""
+        raw, text = self.raw, self.text
+        box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+        for character in characters:
+            if character is None:
+                yield None
+                continue
+            raw.FPDFText_GetLooseCharBox(text, character.number, box)  # as wide as the glyph's advance, not as its ink
+            raw.FPDFText_GetCharOrigin(text, character.number, x, y)
+            area = display.area(box.left, box.bottom, box.right, box.top)
+            _, baseline = display(x.value, y.value)
+            yield Glyph(self.written(character, display, baseline), area.x0, area.x1, baseline, character.style)
+
+    def written(self, character: Character, display: Display, baseline: float) -> str:
+        """The character as its font draws it."""
+        if character.code in LINE_END_HYPHENS:
+            return "-"
+        if character.code in SURROGATES:
+            return UNKNOWN
+        ink, size = display.area(*character.ink), character.style.size
+        drawn = Ink((ink.x1 - ink.x0) / size, (baseline - ink.bottom) / size, (baseline - ink.top) / size)
+        return from_font(chr(character.code), character.style.font, drawn)
+
+
+def words(glyphs: Sequence[Glyph | None]) -> Iterator[TextRun]:
+    """The glyphs put together as words."""
+    gaps = _letter_gaps(glyphs)
+    word: list[Glyph] = []
+    for glyph in [*glyphs, None]:
+        if word and (glyph is None or not word[-1].is_followed_by(glyph, gaps[glyph.style.size, glyph.style.bold])):
+            yield _run_of(word, space_after=glyph is None)
+            word = []
+        if glyph is not None:
+            word.append(glyph)
+
+
+def _letter_gaps(glyphs: Sequence[Glyph | None]) -> dict[tuple[float, bool], float]:
+    """The usual distance between the letters of a word, in type sizes, for each size and weight: widely set text has more."""
+    gaps: dict[tuple[float, bool], list[float]] = {}
+    for before, glyph in pairwise(glyphs):
+        if before and glyph and before.style == glyph.style and abs(glyph.baseline - before.baseline) < 0.1 * glyph.style.size:
+            gaps.setdefault((glyph.style.size, glyph.style.bold), []).append((glyph.x0 - before.x1) / glyph.style.size)
+    usual = {style: max(0.0, min(median(distances), MAX_LETTER_GAP)) for style, distances in gaps.items()}
+    return defaultdict(float, usual)
+
+
+def _run_of(word: list[Glyph], *, space_after: bool) -> TextRun:
+    first = word[0]
+    text = "".join(glyph.character for glyph in word)
+    end = max(glyph.x1 for glyph in word)
+    style = first.style
+    return TextRun(text, first.x0, end, first.baseline, style.size, style.bold, space_after, color=style.color)

@@ -1,0 +1,96 @@
+"""Headers, footers and page numbers: what the pages of a PDF repeat at their top and bottom."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+
+from audit.pipeline.corpus.extraction.headings import of_most_letters
+from audit.pipeline.corpus.extraction.layout import Line
+
+# Headers and footers are in this share of the page's height, at the top or bottom
+MARGIN = 0.12
+# The same words at the same height on this many pages are a header or footer; in a shorter PDF on all pages, at least two
+MIN_PAGES = 3
+# Small type at the same height on this share of the pages is a header or footer, whatever its words
+MIN_SHARE_OF_PAGES = 0.6
+# Heights in points within which two lines count as at the same height
+HEIGHT_STEP = 4
+PAGE_NUMBER = re.compile(
+    r"(page|p\.|seite|page:)?\s*[-–|]?\s*(\d{1,4}|[ivxlc]{1,6})\s*[-–|]?(\s*(of|/|von)\s*\d{1,4})?", re.IGNORECASE
+)
+
+HeightAndWords = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class HeadersAndFooters:
+    """The repeated lines of a PDF: by height and words, and by height alone where the type is smaller than the body's."""
+
+    repeated: frozenset[HeightAndWords]
+    small_type_heights: frozenset[int]
+    body_size: float
+
+    def parted(self, page: list[Line], height: float) -> tuple[list[Line], list[Line], list[Line]]:
+        """The lines of a page without headers and footers, its header, and its footer."""
+        # Only from the very top and bottom: below another line, a repeated text is part of the page.
+        start, end = 0, len(page)
+        while start < end and self._is_repeated(page[start], height):
+            start += 1
+        while start < end and self._is_repeated(page[end - 1], height):
+            end -= 1
+        return page[start:end], page[:start], page[end:]
+
+    def _is_repeated(self, line: Line, height: float) -> bool:
+        if not _in_margin(line, height):
+            return False
+        key = _height_and_words(line, self.body_size)
+        small = line.size < self.body_size and key[0] in self.small_type_heights
+        return small or key in self.repeated or is_page_number(line.text)
+
+
+def is_page_number(text: str) -> bool:
+    """Whether a text is the number of a page and nothing else."""
+    return PAGE_NUMBER.fullmatch(text) is not None
+
+
+def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> HeadersAndFooters:
+    """What the pages repeat. `heights` are the heights of the pages, in points."""
+    marginal = [[line for line in lines if _in_margin(line, height)] for lines, height in zip(pages, heights, strict=True)]
+    body = of_most_letters(chain.from_iterable(pages), lambda line: line.size) or 0.0
+    repeated = Counter(key for lines in marginal for key in {_height_and_words(line, body) for line in lines})
+    small = Counter(
+        height for lines in marginal for height in {_height_and_words(line, body)[0] for line in lines if line.size < body}
+    )
+    enough = max(2, min(MIN_PAGES, len(pages)))
+    # Small type alone is weak evidence (a footnote), so more pages must have it
+    often = max(enough, MIN_SHARE_OF_PAGES * len(pages))
+    headings = _headings_in_body(pages, heights, body)
+    return HeadersAndFooters(
+        frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]]),
+        frozenset(height for height, count in small.items() if count >= often),
+        body,
+    )
+
+
+def _headings_in_body(pages: list[list[Line]], heights: list[float], body: float) -> Counter[str]:
+    """How often prominent words are outside the margins: a heading of many chapters, which some pages begin with."""
+    return Counter(
+        line.text.casefold()
+        for lines, height in zip(pages, heights, strict=True)
+        for line in lines
+        if not _in_margin(line, height) and (line.bold or line.size > body)
+    )
+
+
+def _in_margin(line: Line, height: float) -> bool:
+    return line.baseline < MARGIN * height or line.baseline > (1 - MARGIN) * height
+
+
+def _height_and_words(line: Line, body: float) -> HeightAndWords:
+    words = line.text.casefold()
+    # "Page 3" and "Page 4" are one footer, but "Chapter 3" and "Chapter 4" in large type are two headings.
+    prominent = line.bold or line.size > body
+    return round(line.baseline / HEIGHT_STEP), words if prominent else re.sub(r"\d+", "#", words)

@@ -1,0 +1,264 @@
+"""Headings and their levels: by type, by number, and by the titles in the table of contents and the PDF's outline.
+
+A bold line with a colon above a list ("Never smoke:") is the list's lead and not a heading, unless it is set in larger type or
+most headings of the document end with a colon. A heading right above a list of fragments is also repeated as its lead
+(`audit.pipeline.corpus.extraction.structure`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Set
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from audit.pipeline.corpus.extraction.contents import title_key
+from audit.pipeline.corpus.extraction.layout import Color, Line, OutlineEntry
+from audit.pipeline.corpus.extraction.lists import is_item
+
+# A heading's type is larger than the body's by this factor, or bold where the body is not
+LARGER_TYPE = 1.09
+# Words that seem to go on with a sentence are larger by this: sizes of one font may come out a little apart
+MUCH_LARGER_TYPE = 1.2
+# Bold headings are at least this size, or still smaller where the body follows
+SLIGHTLY_SMALLER, SMALLEST = 0.95, 0.75
+# Longer text is a paragraph in bold
+MAX_CHARACTERS = 200
+MAX_LINES = 4
+# The lines of one heading are at most this many type sizes apart
+MAX_PITCH = 1.7
+# Text below a heading in its own color is at most this many type sizes away
+MAX_HEADING_GAP = 2.2
+NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
+SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
+BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
+# Words that no heading ends with
+OPEN_END = re.compile(r"\b(?:a|an|the|of|in|on|at|to|by|for|from|with|and|or|your|their|is|are)$", re.IGNORECASE)
+# Captions, dates and notes in brackets, the bold end of a sentence
+NOT_A_TITLE = re.compile(
+    r"^(?:table|figure|fig\.|tabelle|abbildung|tabla|figura|tableau)\s+\d|^\[[^\]]*\]$|^[^\[]*\]|^(?:and|or|the|of|to)$",
+    re.IGNORECASE,
+)
+# An address of the web or of e-mail is what a heading leads to, and no part of it
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.\w+", re.IGNORECASE)
+LEADS_TO_ADDRESS = re.compile(r"\b(?:at|on|via|to|see|visit|e-?mail|contact)$", re.IGNORECASE)
+MIN_ADDRESSES = 2
+MIN_LETTERS = 3
+Feature = TypeVar("Feature", bound=Hashable)
+Style = tuple[float, bool]
+"""Type size, and whether it is bold."""
+
+
+class Body(NamedTuple):
+    """The type of most of a document's text."""
+
+    size: float
+    bold: bool
+    color: Color
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; `start` is the number of its first line, `end` that of the first line after it."""
+
+    text: str
+    start: int
+    end: int
+    style: Style
+    page: int
+    level: int = 0
+    color: Color = ()
+
+
+def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[OutlineEntry, ...] = ()) -> list[Heading]:
+    """The headings among the lines, in their order, with levels from 1.
+
+    titles   the titles in the table of contents, as `title_key` writes them
+    outline  the PDF's outline; it also gives the level of the headings that it names
+    """
+    size, bold = of_most_letters(lines, _style) or (0.0, False)
+    body = Body(size, bold, of_most_letters(lines, lambda line: line.color) or ())
+    # Reversed, so that the first of two entries with one title counts
+    levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
+    named = titles | levels.keys()
+    candidates = [heading for heading in _candidates(lines, named) if _has_heading_form(heading, lines[heading.start])]
+    colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
+    prominent = [heading for heading in candidates if _stands_out(heading, lines, body, colors)]
+    headings = list(_select(candidates, prominent, named))
+    return _with_levels(_without_leads(headings, lines, body, levels.keys()), levels)
+
+
+def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -> Feature | None:
+    """The feature that most letters of the lines have; None without lines."""
+    letters: Counter[Feature] = Counter()
+    for line in lines:
+        letters[feature(line)] += len(line.text)
+    return letters.most_common(1)[0][0] if letters else None
+
+
+def _style(line: Line) -> Style:
+    return line.size, line.bold
+
+
+def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
+    """Every line, joined with the lines that continue it just below or at the top of the next column or page."""
+    start = 0
+    while start < len(lines):
+        end = start + 1
+        while end < len(lines) and _continues_below(lines[end - 1], lines[end]):
+            end += 1
+        text = " ".join(line.text for line in lines[start:end])
+        if end < len(lines) and _continues_after_break(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
+            text, end = f"{text} {lines[end].text}", end + 1
+        yield Heading(text, start, end, _style(lines[start]), lines[start].page, color=lines[start].color)
+        start = end
+
+
+def _continues_below(before: Line, line: Line) -> bool:
+    close = 0 < line.baseline - before.baseline < MAX_PITCH * line.size
+    return close and before.page == line.page and _same_style(before, line)
+
+
+def _continues_after_break(before: Line, line: Line, joined: str, named: Set[str]) -> bool:
+    # A heading broken by a column or page is recognised by its full title in the contents, or by a small letter.
+    broken = before.page != line.page or line.baseline <= before.baseline
+    return broken and _same_style(before, line) and (title_key(joined) in named or line.text[:1].islower())
+
+
+def _same_style(before: Line, line: Line) -> bool:
+    single_cells = len(line.cells) == len(before.cells) == 1 and not (
+        line.is_lead or before.is_lead or line.table or before.table
+    )
+    same_color = before.color == line.color or () in (before.color, line.color)
+    begins_anew = before.part != line.part or NUMBER.match(line.text) or ADDRESS.match(line.text)
+    return _style(before) == _style(line) and same_color and single_cells and not begins_anew
+
+
+def _has_heading_form(heading: Heading, first: Line) -> bool:
+    # List items, rows of tables and lines of figures are not headings, however they are set
+    short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
+    single = len(first.cells) == 1 and not first.table and not first.is_lead
+    worded = sum(map(str.isalpha, heading.text)) >= MIN_LETTERS and not NOT_A_TITLE.search(heading.text)
+    return short and single and worded and not BULLET.match(heading.text) and not ADDRESS.search(heading.text)
+
+
+def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:
+    """Whether a line is larger than the body, bold, or in a color that larger headings have."""
+    size, bold = heading.style
+    if size >= (MUCH_LARGER_TYPE if _continues_text(heading, lines) else LARGER_TYPE) * body.size:
+        return True
+    if heading.text[:1].islower():
+        return False
+    if size >= SMALLEST * body.size and heading.color in colors and _heads_smaller_text(heading, lines):
+        return True
+    bold = bold and not body.bold
+    # Bold headings may be set a little smaller than the body
+    if size >= SLIGHTLY_SMALLER * body.size:
+        return bold or (heading.color in colors and heading.color != body.color and _is_above_body(heading, lines, body))
+    # Much smaller ones are captions and heads of tables, unless the body follows
+    return bold and size >= SMALLEST * body.size and _is_above_body(heading, lines, body)
+
+
+def _continues_text(heading: Heading, lines: list[Line]) -> bool:
+    """Whether the words may be the rest of a sentence that the line just above has begun."""
+    if heading.text[:1].islower():
+        return True
+    above, first = lines[heading.start - 1] if heading.start else None, lines[heading.start]
+    if above is None or above.page != first.page or above.bold != first.bold or above.color != first.color:
+        return False
+    close = 0 < first.baseline - above.baseline < MAX_PITCH * above.size
+    return close and above.x0 == first.x0 and above.text[-1:].isalnum()
+
+
+def _is_above_body(heading: Heading, lines: list[Line], body: Body) -> bool:
+    below = lines[heading.end] if heading.end < len(lines) else None
+    if below is None or below.page != heading.page or below.table:
+        return False
+    return (below.size, below.bold) == (body.size, body.bold) and (below.color != heading.color or heading.style[1])
+
+
+def _heads_smaller_text(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line in the color of headings is right above text in another color and not larger, as in boxes and notes."""
+    below = lines[heading.end : heading.end + 1]
+    return any(
+        line.page == heading.page
+        and line.size <= heading.style[0]
+        and not line.bold
+        and len(line.cells) == 1
+        and line.color not in ((), heading.color)
+        and 0 < line.baseline - lines[heading.end - 1].baseline < MAX_HEADING_GAP * heading.style[0]
+        for line in below
+    )
+
+
+def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]) -> Iterator[Heading]:
+    """Candidates that stand out and end no sentence, or are named."""
+    # A named line in body type counts only if no line of that name stands out: else it is a mention in running text.
+    keys, starts = {title_key(heading.text) for heading in prominent}, {heading.start for heading in prominent}
+    for heading in candidates:
+        key, stands_out = title_key(heading.text), heading.start in starts
+        ends_sentence = SENTENCE_END.search(heading.text)
+        if (key in named and (stands_out or key not in keys)) or (stands_out and not ends_sentence):
+            yield heading
+
+
+def _without_leads(headings: list[Heading], lines: list[Line], body: Body, outlined: Set[str]) -> list[Heading]:
+    """The headings without the lines that only lead a list, run on into a paragraph or name an address."""
+    usual = 2 * sum(heading.text.endswith(":") for heading in headings) > len(headings)
+
+    def is_lead(heading: Heading) -> bool:
+        larger = heading.style[0] >= LARGER_TYPE * body.size
+        leads = not larger and ((not usual and _leads_list(heading, lines)) or _runs_on(heading, lines))
+        return leads or _leads_to_address(heading, lines)
+
+    return [heading for heading in headings if title_key(heading.text) in outlined or not is_lead(heading)]
+
+
+def _leads_list(heading: Heading, lines: list[Line]) -> bool:
+    return heading.text.endswith(":") and heading.end < len(lines) and is_item(lines[heading.end])
+
+
+def _leads_to_address(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line of any size ends with "please visit" or "by e-mail", and the address follows."""
+    following = lines[heading.end : heading.end + 1]
+    return LEADS_TO_ADDRESS.search(heading.text) is not None and any(ADDRESS.match(line.text) for line in following)
+
+
+def _runs_on(heading: Heading, lines: list[Line]) -> bool:
+    """Whether the line below goes on with the sentence: it is close, and the bold words end as no heading does."""
+    last, below = lines[heading.end - 1], lines[heading.end] if heading.end < len(lines) else None
+    if below is None or below.page != last.page or not 0 < below.baseline - last.baseline < MAX_PITCH * last.size:
+        return False
+    if not heading.text.endswith(":") and _are_addresses(lines[heading.end : heading.end + MIN_ADDRESSES]):
+        return False
+    return below.text[:1].islower() or OPEN_END.search(heading.text) is not None
+
+
+def _are_addresses(lines: list[Line]) -> bool:
+    # Above one address a bold line is the name of whom it belongs to
+    return len(lines) == MIN_ADDRESSES and all(ADDRESS.match(line.text) for line in lines)
+
+
+def _with_levels(headings: list[Heading], outline: dict[str, int]) -> list[Heading]:
+    """The headings with levels: from the outline, else by number, else by type, the largest outermost."""
+    numbers = {heading: match[1].count(".") + 1 for heading in headings if (match := NUMBER.match(heading.text))}
+    # A few numbers may be part of the wording ("2 weeks after surgery"); only a numbered handbook numbers most headings.
+    if len(numbers) * 2 <= len(headings):
+        numbers = {}
+    outlined = {heading: level for heading in headings if (level := outline.get(title_key(heading.text)))}
+    known = {**numbers, **outlined}
+    by_style = _levels_by_style(headings, known)
+    return [replace(heading, level=known.get(heading) or by_style[heading.style]) for heading in headings]
+
+
+def _levels_by_style(headings: list[Heading], known: dict[Heading, int]) -> dict[Style, int]:
+    """The level of each style: the commonest known level of its headings, else one below the next larger style."""
+    counts: defaultdict[Style, Counter[int]] = defaultdict(Counter)
+    for heading, level in known.items():
+        counts[heading.style][level] += 1
+    levels: dict[Style, int] = {}
+    above = 0
+    for style in sorted({heading.style for heading in headings}, reverse=True):
+        above = levels[style] = counts[style].most_common(1)[0][0] if counts[style] else above + 1
+    return levels

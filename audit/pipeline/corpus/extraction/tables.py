@@ -1,0 +1,290 @@
+"""Tables as text: rows with their column's head in each cell, and lists where a cell or a column is one.
+
+A row can be read alone: `Medicine: Ibuprofen | Allowed: no`; the first column's head may be what matters most ("Do not give").
+Columns of lists beside each other (DO and DON'T) become one list each, led by the column's head, so that nothing of one column
+stands in the other's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
+from audit.pipeline.corpus.extraction.lists import Part, Wording, block_of, joined_text, paragraphs
+from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
+
+Cell = tuple[Line, ...]
+Row = tuple[Cell, ...]
+# Rows below a head that shows by nothing but what is in them
+MIN_BODY = 4
+# A head, and the label of a group of rows, has at most this many characters
+MAX_HEAD, MAX_LABEL = 100, 80
+# Words of a cell in the median: in two columns of whole advice the first is no label of the second
+ADVICE_WORDS, HEAD_WORDS = 3, 3
+LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
+
+
+class Head(NamedTuple):
+    """The texts above the columns of a table, and whether its own line is still to be written."""
+
+    texts: tuple[str, ...] = ()
+
+    def of(self, column: int) -> str:
+        """The head of a column; "" without one."""
+        return self.texts[column] if column < len(self.texts) else ""
+
+
+NO_HEAD = Head()
+
+
+def texts_of_row(row: Row, wording: Wording) -> tuple[str, ...]:
+    """The text of each cell of a row."""
+    return tuple(joined_text(cell, wording) for cell in row)
+
+
+def table_blocks(
+    rows: Sequence[Row], wording: Wording, before: Head = NO_HEAD, *, is_repeated: bool = False
+) -> tuple[list[Block], Head]:
+    """The blocks of a table, and its head, which a table that continues it on the next page takes over as `before`.
+
+    is_repeated  another table begins with the same row, so it is a head
+    """
+    rows = list(rows)
+    head = before
+    blocks: list[Block] = []
+    if before.texts and texts_of_row(rows[0], wording) == before.texts:
+        # The head, repeated on the next page
+        rows = rows[1:]
+    title = _title(rows)
+    if title:
+        rows = rows[1:]
+    heads = _head_rows(rows, wording, is_repeated=is_repeated)
+    if heads:
+        head = Head(tuple(_head_text(column, rows[:heads], wording) for column in range(len(rows[0]))))
+        if not _are_columns(rows[heads:], head, wording):
+            blocks.append(Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(rows[:heads])))
+        rows = rows[heads:]
+    label = title
+    for is_label, group in groupby(rows, key=_is_label):
+        if is_label:
+            # A title, or a label without rows, is a text of its own
+            *others, label = ([] if label is None else [label]) + list(group)
+            blocks += [_row_block(row, NO_HEAD, wording) for row in others] if others else []
+            continue
+        members = list(group)
+        blocks += _group_blocks(members, head, label, wording)
+        label = None
+    if label is not None:
+        blocks += _texts_of(label, wording)
+    return list(_joined(blocks)), head
+
+
+def _joined(blocks: list[Block]) -> Iterator[Block]:
+    """Rows below each other as one block."""
+    for are_rows, group in groupby(blocks, key=lambda block: block.kind == "row"):
+        members = list(group)
+        if are_rows:
+            yield Block("text", "\n".join(row.text for row in members), members[0].page, members[-1].page)
+        else:
+            yield from members
+
+
+def _title(rows: list[Row]) -> Row | None:
+    return rows[0] if len(rows) > 1 and _is_label(rows[0]) else None
+
+
+def _is_label(row: Row) -> bool:
+    """Whether a row has one cell over all columns: the label of the rows below, or a text."""
+    return len(row) > 1 and bool(row[0]) and not any(row[1:])
+
+
+def _pages_of(rows: Sequence[Row]) -> tuple[int, int]:
+    pages = [line.page for row in rows for cell in row for line in cell]
+    return pages[0], pages[-1]
+
+
+def _head_text(column: int, rows: Sequence[Row], wording: Wording) -> str:
+    """The head of a column: of two rows both, unless one cell is in both."""
+    return ", ".join(dict.fromkeys(filter(None, (joined_text(row[column], wording) for row in rows))))
+
+
+def _head_rows(rows: Sequence[Row], wording: Wording, *, is_repeated: bool) -> int:
+    """How many of the first rows are the head: two where a cell of the first is over several of the second."""
+    if len(rows) > 2 and any(cell and cell == beside for cell, beside in pairwise(rows[0])):
+        return 2
+    return int(is_repeated or _has_head(rows) or _is_of_another_kind(rows, wording))
+
+
+def _has_head(rows: Sequence[Row]) -> bool:
+    """Whether the first row is a head: bold where the others are not, in a color of its own, or with an empty corner."""
+    if len(rows) < 2 or sum(map(bool, rows[0])) < 2:
+        return False
+    first, others = rows[0], [cell for row in rows[1:] for cell in row[1:] if cell]
+    bold = all(line.bold for cell in first for line in cell)
+    plain = sum(not all(line.bold for line in cell) for cell in others) > len(others) / 2
+    corner = not first[0] and all(row[0] for row in rows[1:])
+    colors = {line.color for cell in first for line in cell}
+    below = {line.color for row in rows[1:] for cell in row for line in cell}
+    colored = len(colors) == 1 and () not in colors and () not in below and not colors & below
+    return _is_short_row(first) and ((bold and plain) or corner or colored)
+
+
+def _is_short_row(row: Row) -> bool:
+    return all(sum(len(line.text) for line in cell) <= MAX_HEAD for cell in row)
+
+
+def _is_of_another_kind(rows: Sequence[Row], wording: Wording) -> bool:
+    """Whether the first row differs in kind from what is below it, in several columns: words above figures only, or a text
+    above a few that are repeated ("allowed", "not allowed"). In one column, or above few rows, it may be a row like the others.
+    """
+    first, below = rows[0], rows[1:]
+    if len(below) < MIN_BODY or not all(first) or not _is_short_row(first):
+        return False
+    columns = [[joined_text(row[column], wording).casefold() for row in below if row[column]] for column in range(1, len(first))]
+    heads = [joined_text(cell, wording).casefold() for cell in first[1:]]
+    return len(columns) > 1 and all(
+        _are_figures_below(head, texts) or _are_repeated_below(head, texts) for head, texts in zip(heads, columns, strict=True)
+    )
+
+
+def _are_figures_below(head: str, texts: list[str]) -> bool:
+    figures = bool(texts) and all(any(map(str.isdigit, text)) for text in texts)
+    return figures and not any(map(str.isdigit, head))
+
+
+def _are_repeated_below(head: str, texts: list[str]) -> bool:
+    return len(texts) >= MIN_BODY and 2 * len(set(texts)) <= len(texts) and head not in texts
+
+
+def _group_blocks(rows: list[Row], head: Head, label: Row | None, wording: Wording) -> Iterator[Block]:
+    """The rows below one label, which leads them."""
+    if label is not None and not _is_short(label):
+        yield from _texts_of(label, wording)
+        label = None
+    lead = [Part("", list(label[0]))] if label is not None else []
+    if _are_columns(rows, head, wording):
+        if lead and not any(head.texts) and all(_leads_itself(parts) for parts in _columns(rows, wording)):
+            yield block_of(lead, wording)
+            lead = []
+        yield from _column_blocks(rows, head, lead, wording)
+        return
+    if lead:
+        yield Block("row", block_of(lead, wording).text, lead[0].lines[0].page, lead[-1].lines[-1].page)
+    for row in rows:
+        yield from _row_or_lists(row, head, wording)
+
+
+def _is_short(row: Row) -> bool:
+    return sum(len(line.text) for line in row[0]) <= MAX_LABEL and len(row[0]) <= 2
+
+
+def _texts_of(row: Row, wording: Wording) -> Iterator[Block]:
+    return (block_of(parts, wording) for cell in row if cell for parts in paragraphs(cell, wording.pitch))
+
+
+def _are_columns(rows: Sequence[Row], head: Head, wording: Wording) -> bool:
+    """Whether the columns are lists, not rows: the first has items, or the heads are short above whole advice."""
+    firsts = [row[0] for row in rows if row[0]]
+    if any(_has_items(cell, wording) for cell in firsts) or (firsts and all(_has_mark(cell) for cell in firsts)):
+        return True
+    if len(head.texts) != 2 or any(not text or len(text.split()) > HEAD_WORDS for text in head.texts):
+        return False
+    words = [sorted(sum(len(line.text.split()) for line in row[column]) for row in rows if row[column]) for column in (0, 1)]
+    first, second = (counts[len(counts) // 2] if counts else 0 for counts in words)
+    return first >= ADVICE_WORDS and second >= ADVICE_WORDS and max(first, second) <= 2 * min(first, second)
+
+
+def _is_list(cell: Cell, wording: Wording) -> bool:
+    """Whether a cell has several items or paragraphs."""
+    blocks = list(paragraphs(cell, wording.pitch))
+    return len(blocks) > 1 or sum(part.is_item for parts in blocks for part in parts) > 1
+
+
+def _has_items(cell: Cell, wording: Wording) -> bool:
+    return sum(part.is_item for parts in paragraphs(cell, wording.pitch) for part in parts) > 1
+
+
+def _has_mark(cell: Cell) -> bool:
+    return any(part.is_item for parts in paragraphs(cell[:1], 1.2) for part in parts)
+
+
+def _column_blocks(rows: Sequence[Row], head: Head, lead: list[Part], wording: Wording) -> Iterator[Block]:
+    for column, parts in enumerate(_columns(rows, wording)):
+        own_lead = _lead_of(lead, head.of(column), parts[0].lines[0]) if parts else []
+        if parts:
+            yield block_of([*own_lead, *parts] if own_lead or not _leads_itself(parts) else _below_first(parts), wording)
+
+
+def _columns(rows: Sequence[Row], wording: Wording) -> Iterator[list[Part]]:
+    """The items of each column."""
+    for column in range(max(map(len, rows))):
+        cells = [row[column] for row in rows if column < len(row)]
+        yield [part for cell in cells for part in _as_items(cell, wording, 0)]
+
+
+def _leads_itself(parts: list[Part]) -> bool:
+    """Whether a column says in whole sentences what its items are: "Some foods are safe. They include:"."""
+    # A mere "Fruits, such as:" could mean the opposite without the label above ("Do not eat")
+    if not parts:
+        return True
+    text = " ".join(line.text for line in parts[0].lines)
+    return len(parts) > 1 and LEAD_IN_SENTENCES.search(text) is not None and all(map(_is_nested, parts[1:]))
+
+
+def _is_nested(part: Part) -> bool:
+    return part.prefix.startswith(" " * INDENT)
+
+
+def _below_first(parts: list[Part]) -> list[Part]:
+    first, *items = parts
+    return [Part("", first.lines), *(item._replace(prefix=item.prefix[INDENT:]) for item in items)]
+
+
+def _lead_of(lead: list[Part], head: str, near: Line) -> list[Part]:
+    """The line above a column's items: the label of the group and the column's head."""
+    texts = [" ".join(line.text for part in lead for line in part.lines), head]
+    text = CELL_SEPARATOR.join(filter(None, texts))
+    return [Part("", [_line_like(near, _with_colon(text))])] if text else []
+
+
+def _with_colon(text: str) -> str:
+    return text if text.endswith((":", "?", "!", ".")) else f"{text}:"
+
+
+def _line_like(near: Line, text: str) -> Line:
+    return Line(near.page, near.baseline, near.size, near.bold, (TextCell(text, near.x0, near.x1),))
+
+
+def _as_items(cell: Cell, wording: Wording, depth: int) -> Iterator[Part]:
+    """The paragraphs of a cell as items, those of its lists below their leads."""
+    for parts in paragraphs(cell, wording.pitch):
+        led = not parts[0].is_item and len(parts) > 1
+        ends_open = not led and not parts[0].is_item and parts[0].lines[-1].text.endswith(":")
+        for number, part in enumerate(parts):
+            deeper = depth + (1 if led and number else 0)
+            prefix = part.prefix if part.is_item else ITEM_MARK
+            yield Part(" " * INDENT * deeper + prefix, part.lines)
+        # "They include:" leads what follows in its cell, however far below it stands
+        depth += ends_open
+
+
+def _row_or_lists(row: Row, head: Head, wording: Wording) -> Iterator[Block]:
+    """A row on one line; each of its cells that is a list as a block of its own, led by the row's label and the column's head."""
+    lists = [column for column, cell in enumerate(row) if column and _is_list(cell, wording)]
+    plain = tuple(() if column in lists else cell for column, cell in enumerate(row))
+    if sum(map(bool, plain)) > 1 or not lists:
+        yield _row_block(plain, head, wording)
+    for column in lists:
+        label = [Part("", list(row[0]))] if row[0] and 0 not in lists else []
+        parts = list(_as_items(row[column], wording, 0))
+        yield block_of([*_lead_of(label, head.of(column), parts[0].lines[0]), *parts], wording)
+
+
+def _row_block(row: Row, head: Head, wording: Wording) -> Block:
+    texts = [(column, joined_text(cell, wording)) for column, cell in enumerate(row) if cell]
+    cells = (f"{head.of(column).removesuffix(':')}: {text}" if head.of(column) else text for column, text in texts)
+    lines = [line for cell in row for line in cell]
+    return Block("row", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)
