@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 from urllib.parse import urlsplit
 
 from audit.cli.conventions import note
-from audit.formatting import some_of
+from audit.formatting import duration, some_of, text_table
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of
 from audit.pipeline.llm.calls import ANSWERED, CUT, Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.limits import Limits
-from audit.pipeline.llm.probe import probe_endpoint
+from audit.pipeline.llm.probe import probe_endpoint, too_long
 from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import StageCost, prompt_characters
 from audit.release.journal_files import Reply
@@ -28,166 +28,114 @@ from audit.settings import Settings
 # The usual rule of thumb for English; stored replies and test calls measure it for the model at hand.
 CHARACTERS_PER_TOKEN = 4.0
 RULE, STORED, TRIED = "rule of thumb", "stored replies", "test calls"
-# Fewer are not representative of the run.
-MIN_STORED = 8
+HEAD = ("stage", "done", "calls", "prompt tokens", "reply tokens", "time", "based on")
 Made = Sequence[tuple[Call, Reply]]
 
 
-@dataclass(frozen=True)
-class StageEstimate:
-    """The open calls of a stage, and what one of them takes: by calls that were `made`, or where there are none by a rule.
-
-    at_once  how many calls may be open
-    source   RULE, STORED or TRIED
-    """
-
-    cost: StageCost
-    at_once: int
-    source: str = RULE
-    made: Made = ()
-
-    @property
-    def characters_per_token(self) -> float:
-        """Of the prompts; by the rule where the server reports no tokens."""
-        counted = [(call, reply.usage["prompt_tokens"]) for call, reply in self.made if reply.usage.get("prompt_tokens")]
-        tokens = sum(number for _, number in counted)
-        return sum(prompt_characters(call) for call, _ in counted) / tokens if tokens else CHARACTERS_PER_TOKEN
-
-    @property
-    def latency_s(self) -> float | None:
-        """Mean seconds from a request to its reply; None where they are unknown."""
-        known = [reply.latency_s for _, reply in self.made if reply.latency_s is not None]
-        return fmean(known) if known else None
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds of all its calls; None where the time of one is unknown."""
-        if self.latency_s is None:
-            return None
-        # As many as in the trial: with more, an endpoint at its limit would take longer for each
-        tried = len(self.made) if self.source == TRIED else self.at_once
-        return self.latency_s * self.cost.calls / min(self.at_once, tried, max(1, self.cost.calls))
-
-    def record(self) -> dict[str, Any]:
-        """The figures as JSON values."""
-        written = [reply.usage["completion_tokens"] for _, reply in self.made if "completion_tokens" in reply.usage]
-        return {
-            "stage": self.cost.stage,
-            "done": self.cost.done,
-            "calls": self.cost.calls,
-            "prompt_tokens": round(self.cost.characters / self.characters_per_token),
-            "reply_tokens": round(self.cost.calls * (fmean(written) if written else self.cost.written)),
-            "seconds": self.seconds,
-            "source": self.source,
-        }
-
-    def line(self, width: int) -> str:
-        """Its line of the table, whose first column has this width."""
-        figures = self.record()
-        tokens = f"{figures['prompt_tokens']:>16,}{figures['reply_tokens']:>16,}"
-        seconds = duration(self.seconds) if self.cost.calls and self.seconds is not None else "-"
-        basis = f"{len(self.made):,} {self.source}" if self.made else self.source
-        return f"{self.cost.stage:<{width}}{self.cost.done:>10,}{self.cost.calls:>12,}{tokens}{seconds:>12}  {basis}"
-
-
-@dataclass(frozen=True)
-class CostEstimate:
-    """The open calls, and the tokens and time that they would take: as text, and as figures for a page.
-
-    sends    what the prompts contain, and whose it is
-    remarks  sentences below the figures; an empty one is left out
-    """
-
-    stages: Sequence[StageEstimate]
-    concurrency: int
-    sends: str = ""
-    remarks: Sequence[str] = ()
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """Calls, tokens and seconds of each stage and in all, and the rates of the first measured stage."""
-        seconds = [stage.seconds for stage in self.stages if stage.cost.calls]
-        first = next((stage for stage in self.stages if stage.made), None)
-        return {
-            "stages": [stage.record() for stage in self.stages],
-            "seconds": None if None in seconds or not seconds else sum(filter(None, seconds)),
-            "characters_per_token": first.characters_per_token if first else CHARACTERS_PER_TOKEN,
-            "latency_s": first.latency_s if first else None,
-            "source": first.source if first else RULE,
-            "concurrency": self.concurrency,
-            "sends": self.sends,
-        }
-
-    @property
-    def text(self) -> str:
-        """One line for each stage, the rates, and the remarks."""
-        figures = self.record
-        width = max([12, *(len(stage.cost.stage) + 1 for stage in self.stages)])
-        lines = [f"{'stage':<{width}}{'done':>10}{'calls':>12}{'prompt tokens':>16}{'reply tokens':>16}{'time':>12}  based on"]
-        lines += [stage.line(width) for stage in self.stages]
-        rates = f"{figures['characters_per_token']:.1f} characters per token"
-        if figures["latency_s"] is not None:
-            rates += f", {figures['latency_s']:.2f} s per call, at most {self.concurrency:,} calls at once"
-        lines.append(f"By {figures['source']}: {rates}.")
-        if figures["seconds"]:
-            lines.append(f"In all about {duration(figures['seconds'])}.")
-        elif any(stage.cost.calls for stage in self.stages):
-            lines.append("The time is unknown. With --probe a few test calls measure tokens and time.")
-        return "\n".join(filter(None, [*lines, *self.remarks]))
-
-
 def estimate(
-    settings: Settings, model: str, costs: Sequence[StageCost], *, probe: bool, sends: str, remarks: Sequence[str] = ()
-) -> CostEstimate:
-    """What the open calls of a task would take.
+    settings: Settings,
+    model: str,
+    costs: Sequence[StageCost],
+    *,
+    probe: bool,
+    sends: str,
+    context: int | None = None,
+    remarks: Iterable[str] = (),
+) -> dict[str, Any]:
+    """What the open calls of a task would take, in all and by stage, as JSON values; `estimate_text` puts them into words.
 
-    probe  make a few of the calls, and measure them; prints first what will be sent
-    sends  what the prompts contain, and whose it is
+    probe    make a few of the calls, and measure them; prints first what will be sent
+    sends    what the prompts contain, and whose it is
+    context  tokens of prompt and reply together that the endpoint takes, if known
+    remarks  sentences on the figures; an empty one is left out
 
     Raises AuditError when an endpoint is to be tried and cannot be used.
     """
-    limits = limits_of(settings)
-    made = {cost.stage: _measured(STORED, cost.stored) for cost in costs if len(cost.stored) >= MIN_STORED}
-    if probe:
-        made |= _tried(endpoints_of(settings, model), costs, limits, sends)
-    stages = [StageEstimate(cost, limits.concurrency, *made.get(cost.stage, ())) for cost in costs]
-    calls, hosts = sum(cost.calls for cost in costs), _hosts(settings.judge_urls)
+    limits, calls = limits_of(settings), sum(cost.calls for cost in costs)
+    tried = _tried(endpoints_of(settings, model), costs, limits, sends) if probe and calls else {}
+    rows = [stage_row(cost, limits.concurrency, tried.get(cost.stage)) for cost in costs]
+    seconds = [row["seconds"] for row in rows if row["calls"]]
+    rates = next((row for row in rows if row["measured"]), stage_row(StageCost(""), limits.concurrency))
+    hosts = _hosts(settings.judge_urls)
     sent = f"Sends to {hosts}: {calls:,} prompts with {sends}." if calls and hosts else ""
-    return CostEstimate(stages, limits.concurrency, sends, (sent, *remarks))
+    long = [too_long(cost.longest, row["longest_prompt"], context) for cost, row in zip(costs, rows, strict=True)]
+    return {
+        "stages": rows,
+        "seconds": None if None in seconds or not seconds else sum(seconds),
+        **{name: rates[name] for name in ("characters_per_token", "latency_s", "source")},
+        "concurrency": limits.concurrency,
+        "sends": sends,
+        "remarks": [*filter(None, [sent, *(f"Roughly, {sentence}" for sentence in long if sentence), *remarks])],
+    }
 
 
-def _tried(endpoints: Sequence[Endpoint], costs: Sequence[StageCost], limits: Limits, sends: str) -> dict[str, tuple[str, Made]]:
+def stage_row(cost: StageCost, concurrency: int, tried: Made | None = None) -> dict[str, Any]:
+    """What the open calls of a stage take, by the rates of test calls or of stored replies; where none was answered, by a rule.
+
+    Tokens of all prompts and replies, and of the longest prompt; seconds, None where those of a call are unknown; the rates, and
+    how many `measured` calls they are based on.
+    """
+    made = cost.stored if tried is None else tried
+    measured = [(call, reply) for call, reply in made if reply.outcome in (ANSWERED, CUT)]
+    counted = [(call, tokens) for call, reply in measured if (tokens := reply.usage.get("prompt_tokens"))]
+    written = [reply.usage["completion_tokens"] for _, reply in measured if "completion_tokens" in reply.usage]
+    latencies = [reply.latency_s for _, reply in measured if reply.latency_s is not None]
+    characters = sum(prompt_characters(call) for call, _ in counted)
+    rate = characters / sum(tokens for _, tokens in counted) if counted else CHARACTERS_PER_TOKEN
+    latency_s = fmean(latencies) if latencies else None
+    # As many as were measured: with more, an endpoint at its limit would take longer for each
+    at_once = max(1, min(concurrency, cost.calls, len(measured)))
+    return {
+        "stage": cost.stage,
+        "done": cost.done,
+        "calls": cost.calls,
+        "prompt_tokens": round(cost.characters / rate),
+        "reply_tokens": round(cost.calls * (fmean(written) if written else cost.written)),
+        "longest_prompt": round(prompt_characters(cost.longest) / rate) if cost.longest else 0,
+        "seconds": None if latency_s is None else latency_s * cost.calls / at_once,
+        "source": RULE if not measured else STORED if tried is None else TRIED,
+        "measured": len(measured),
+        "characters_per_token": rate,
+        "latency_s": latency_s,
+    }
+
+
+def estimate_text(record: dict[str, Any]) -> str:
+    """One line for each stage, the rates, the time, and the remarks."""
+    rates = f"{record['characters_per_token']:.1f} characters per token"
+    if record["latency_s"] is not None:
+        rates += f", {record['latency_s']:.2f} s per call, at most {record['concurrency']:,} calls at once"
+    lines = [text_table([HEAD, *map(_cells, record["stages"])]), f"By {record['source']}: {rates}."]
+    if record["seconds"]:
+        lines.append(f"In all about {duration(record['seconds'])}.")
+    elif any(row["calls"] for row in record["stages"]):
+        lines.append("The time is unknown. With --probe a few test calls measure tokens and time.")
+    return "\n".join([*lines, *record["remarks"]])
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    figures = (f"{row[name]:,}" for name in ("done", "calls", "prompt_tokens", "reply_tokens"))
+    time = duration(row["seconds"]) if row["seconds"] else "-"
+    return row["stage"], *figures, time, f"{row['measured']:,} {row['source']}" if row["measured"] else row["source"]
+
+
+def _tried(endpoints: Sequence[Endpoint], costs: Sequence[StageCost], limits: Limits, sends: str) -> dict[str, Made]:
     """Some calls of each stage with their replies, made as a run would make them. Raises AuditError where no endpoint answers."""
     number = sum(len(cost.sample) for cost in costs)
     # Printed before any text is sent, so the user can still press Ctrl-C
     note(f"Sending up to {number:,} test prompts to {_hosts(endpoint.base_url for endpoint in endpoints)}: {sends}.")
-    made: dict[str, tuple[str, Made]] = {}
+    made: dict[str, Made] = {}
     together = replace(limits, start=limits.concurrency)
-    for cost in costs:
-        if not cost.sample:
-            continue
+    for cost in (cost for cost in costs if cost.sample):
         # As before a run: a context that is too short, or an ignored schema, must be detected here
         for endpoint in endpoints:
-            asyncio.run(probe_endpoint(endpoint, cost.longest, limits))
+            asyncio.run(probe_endpoint(endpoint, limits, cost.longest))
         replies: list[Reply] = []
         # Readability is checked by the run; the cost of a reply is the same.
         asyncio.run(run_calls(cost.sample, endpoints, replies.append, readable=lambda *_: True, limits=together))
         calls = {call.key: call for call in cost.sample}
-        made[cost.stage] = _measured(TRIED, [(calls[reply.key], reply) for reply in replies])
+        made[cost.stage] = [(calls[reply.key], reply) for reply in replies]
     return made
-
-
-def _measured(source: str, made: Made) -> tuple[str, Made]:
-    """The calls that were answered, and the rule where none was."""
-    answered = [(call, reply) for call, reply in made if reply.outcome in (ANSWERED, CUT)]
-    return (source, answered) if answered else (RULE, ())
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that a person would choose."""
-    if seconds < 100:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{round(seconds / 60)} min"
 
 
 def handbooks_text(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from audit.formatting import some_of, text_table
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.corpus.questions.question_file import QuestionFile
 from audit.pipeline.retrieval.model import Query
@@ -15,6 +16,9 @@ from audit.pipeline.stages.context import RunContext, Stage
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
+# Share of pairs with an absent answer among handbooks of the question's own organ: the middle of the lowest and the highest
+# of all organs (arXiv:2605.29084, section 6.2). A run asks such handbooks only; over all handbooks the share is 78.9 %.
+PUBLISHED_ABSENT = (0.60 + 0.78) / 2
 
 
 @dataclass(frozen=True)
@@ -30,17 +34,24 @@ class StagePlan:
 class RunPlan:
     """The plan of a run.
 
-    answers  (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
-    systems  answering systems, each of which answers every question once
-    pairs    N(N-1)/2 for each question that is asked of N handbooks, and how many of them need no judge
+    answers        (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
+    pairs          N(N-1)/2 for each question that is asked of N handbooks
+    present_pairs  those of two present answers, which need a judge; None until all answers exist
+    systems        answering systems, each of which answers every question once
     """
 
     stages: tuple[StagePlan, ...]
     handbooks: int
     questions: int
     answers: int
-    pairs: ExpectedPairs
-    systems: int = 0
+    pairs: int
+    present_pairs: int | None
+    systems: int
+
+    @property
+    def pairs_to_judge(self) -> int:
+        """Pairs of two present answers: counted, or expected by the published share."""
+        return round(self.pairs * (1 - PUBLISHED_ABSENT)) if self.present_pairs is None else self.present_pairs
 
     def to_do(self, stage: str) -> tuple[str, ...]:
         """The names of the tasks that a stage has to do."""
@@ -55,9 +66,9 @@ def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
     asked = [sum(meets(Query.of(question), source) for source in present) for question in questions]
     pairs = sum(comb(count, 2) for count in asked)
     open_stages = any(row.to_do for row in rows if row.stage in BEFORE_JUDGING)
-    expected = ExpectedPairs(pairs, None if open_stages else _present_pairs(context, questions, sum(asked)))
+    present_pairs = None if open_stages else _present_pairs(context, questions, sum(asked))
     systems = len(context.config.systems)
-    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), expected, systems)
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, present_pairs, systems)
 
 
 def _present_pairs(context: RunContext, questions: Sequence[Mapping[str, Any]], answers: int) -> int | None:
@@ -86,48 +97,19 @@ def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
 
 def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
     """The plan in lines: stage by stage, then the counts."""
-    lines = [f"{'stage':<10}{'tasks':>8}{'done':>8}{'to do':>8}", *map(_stage_line, plan.stages)]
-    lines += [
+    absent = f"{plan.pairs - plan.pairs_to_judge:,} of them ABSENT without a judge"
+    if plan.pairs and plan.present_pairs is None:
+        absent = f"about {absent} (by the published share of {PUBLISHED_ABSENT:.0%}, until all answers exist)"
+    lines = [
+        text_table([("stage", "tasks", "done", "to do", ""), *map(_stage_row, plan.stages)]),
         f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
-        plan.pairs.text,
+        f"{plan.pairs:,} pairs, {absent}.",
     ]
     if plan.systems:
         lines.append(f"{plan.systems:,} answering systems, {plan.systems * plan.questions:,} answers of theirs.")
     return "\n".join([*lines, *(f"Left out: {reason}" for reason in left_out.values())])
 
 
-def _stage_line(row: StagePlan) -> str:
-    names = f"  {', '.join(row.to_do[:3])}{', ...' if len(row.to_do) > 3 else ''}" if row.to_do else ""
-    return f"{row.stage:<10}{row.tasks:>8,}{row.tasks - len(row.to_do):>8,}{len(row.to_do):>8,}{names}"
-
-
-# Share of pairs with an absent answer among handbooks of the question's own organ: the middle of the lowest and the highest
-# of all organs (arXiv:2605.29084, section 6.2). A run asks such handbooks only; over all handbooks the share is 78.9 %.
-PUBLISHED_ABSENT = (0.60 + 0.78) / 2
-
-
-@dataclass(frozen=True)
-class ExpectedPairs:
-    """All pairs, and those of two present answers once all answers exist: the others need no judge."""
-
-    total: int
-    present: int | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether the pairs for the judge are counted and not expected."""
-        return self.present is not None
-
-    @property
-    def to_judge(self) -> int:
-        """Pairs of two present answers: counted, or expected."""
-        return round(self.total * (1 - PUBLISHED_ABSENT)) if self.present is None else self.present
-
-    @property
-    def text(self) -> str:
-        """The counts, and what an expected one is based on."""
-        absent = self.total - self.to_judge
-        if self.exact or not self.total:
-            return f"{self.total:,} pairs, {absent:,} of them ABSENT without a judge."
-        basis = f"by the published share of {PUBLISHED_ABSENT:.0%}, until all answers exist"
-        return f"{self.total:,} pairs, about {absent:,} of them ABSENT without a judge ({basis})."
+def _stage_row(row: StagePlan) -> tuple[str, ...]:
+    to_do = len(row.to_do)
+    return row.stage, f"{row.tasks:,}", f"{row.tasks - to_do:,}", f"{to_do:,}", some_of(row.to_do)

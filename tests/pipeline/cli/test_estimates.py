@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from audit.errors import AuditError
-from audit.pipeline.cli.estimates import RULE, STORED, TRIED, CostEstimate, StageEstimate, duration, estimate
+from audit.formatting import duration
+from audit.pipeline.cli.estimates import RULE, STORED, TRIED, estimate, estimate_text, stage_row
 from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Call
 from audit.pipeline.llm.tasks import StageCost, stage_cost
 from audit.release.journal_files import Reply
@@ -29,49 +31,59 @@ def settings(url: str, concurrency: int = 8) -> Settings:
     return replace(Settings(), judge_urls=(url,), judge_model="judge", judge_key="", judge_concurrency=concurrency)
 
 
+def told(cost: StageCost, context: int | None = None) -> dict[str, Any]:
+    return estimate(settings("http://127.0.0.1:1/v1"), "m", [cost], probe=False, sends="texts", context=context)
+
+
 def test_without_a_reply_tokens_are_estimated_by_a_rule_of_thumb_and_the_time_is_unknown() -> None:
-    cost = CostEstimate([StageEstimate(COST, 8)], 8)
-    assert cost.record["stages"][0] == {
-        "stage": "judge", "done": 0, "calls": 100, "prompt_tokens": 40_000 / 4, "reply_tokens": 100 * 50, "seconds": None,
-        "source": RULE,
-    }  # fmt: skip
-    assert (cost.record["seconds"], cost.record["source"]) == (None, RULE)
-    assert "By rule of thumb: 4.0 characters per token.\nThe time is unknown." in cost.text
+    record = told(COST)
+    assert record["stages"] == [{
+        "stage": "judge", "done": 0, "calls": 100, "prompt_tokens": 40_000 / 4, "reply_tokens": 100 * 50, "longest_prompt": 0,
+        "seconds": None, "source": RULE, "measured": 0, "characters_per_token": 4.0, "latency_s": None,
+    }]  # fmt: skip
+    assert (record["seconds"], record["source"], record["concurrency"], record["sends"]) == (None, RULE, 8, "texts")
+    assert "By rule of thumb: 4.0 characters per token.\nThe time is unknown." in estimate_text(record)
 
 
 def test_replies_give_rates_for_tokens_and_time() -> None:
-    made = [replied(400, 1, 100, 1.0), replied(600, 2, 150, 3.0)]
-    stage = StageEstimate(COST, 8, STORED, made)
-    assert stage.characters_per_token == (400 + 600) / (100 + 150)
-    assert stage.record() | {"seconds": None} == {
-        "stage": "judge", "done": 0, "calls": 100, "prompt_tokens": 10_000, "reply_tokens": 3_000, "seconds": None,
-        "source": STORED,
-    }  # fmt: skip
-    assert stage.seconds == pytest.approx((1.0 + 3.0) / 2 * 100 / 8)
-    text = CostEstimate([stage], 8).text
+    record = told(replace(COST, stored=(replied(400, 1, 100, 1.0), replied(600, 2, 150, 3.0))))
+    (row,) = record["stages"]
+    assert row["characters_per_token"] == (400 + 600) / (100 + 150)
+    assert (row["prompt_tokens"], row["reply_tokens"], row["source"]) == (10_000, 3_000, STORED)
+    # Two were measured, so no more than two at once are promised, although eight may be open
+    assert row["seconds"] == pytest.approx((1.0 + 3.0) / 2 * 100 / 2)
+    text = estimate_text(record)
     assert "2 stored replies" in text
-    assert "By stored replies: 4.0 characters per token, 2.00 s per call, at most 8 calls at once.\nIn all about 25 s." in text
+    assert "By stored replies: 4.0 characters per token, 2.00 s per call, at most 8 calls at once.\nIn all about 2 min." in text
 
 
-def test_a_trial_of_fewer_calls_than_may_be_open_promises_no_more_than_it_measured() -> None:
-    made = [replied(400, number, 100, 2.0) for number in range(4)]
-    assert StageEstimate(COST, 8, TRIED, made).seconds == pytest.approx(2.0 * 100 / 4)
+def test_no_more_calls_at_once_are_counted_on_than_may_be_open() -> None:
+    stored = tuple(replied(400, number, 100, 2.0) for number in range(20))
+    assert stage_row(replace(COST, stored=stored), 8)["seconds"] == pytest.approx(2.0 * 100 / 8)
+
+
+def test_test_calls_come_before_stored_replies() -> None:
+    row = stage_row(replace(COST, stored=(replied(400, 1, 100, 9.0),)), 8, [replied(400, 2, 200, 1.0)])
+    assert (row["source"], row["latency_s"], row["prompt_tokens"]) == (TRIED, 1.0, 40_000 / 2)
 
 
 def test_a_server_that_reports_no_tokens_still_tells_the_time() -> None:
-    stage = StageEstimate(COST, 8, TRIED, [(call(400), Reply("", CUT, latency_s=2.0))])
-    assert (stage.characters_per_token, stage.record()["reply_tokens"], stage.latency_s) == (4.0, 5_000, 2.0)
-
-
-@pytest.mark.parametrize(("stored", "source"), [(7, RULE), (8, STORED)])
-def test_too_few_stored_replies_tell_nothing(stored: int, source: str) -> None:
-    cost = replace(COST, stored=tuple(replied(400, number, 80, 1.0) for number in range(stored)))
-    assert estimate(Settings(), "m", [cost], probe=False, sends="texts").stages[0].source == source
+    row = stage_row(COST, 8, [(call(400), Reply("", CUT, latency_s=2.0))])
+    assert (row["characters_per_token"], row["reply_tokens"], row["latency_s"]) == (4.0, 5_000, 2.0)
 
 
 def test_stored_replies_that_were_refused_tell_nothing() -> None:
     cost = replace(COST, stored=tuple((call(400, number), Reply("", REFUSED)) for number in range(9)))
-    assert estimate(Settings(), "m", [cost], probe=False, sends="texts").stages[0].source == RULE
+    assert told(cost)["stages"][0]["source"] == RULE
+
+
+def test_a_prompt_that_is_probably_too_long_for_the_context_is_told_in_one_sentence() -> None:
+    """4,000 characters are about 1,000 tokens, and the reply may have 100: together 1,100."""
+    cost = stage_cost("judge", [short_call("x" * 4_000)])
+    (sent, sentence) = told(cost, 1_099)["remarks"]
+    assert sentence.startswith("Roughly, the longest prompt has 1,000 tokens and its answer may have 100, together more than ")
+    assert sentence in estimate_text(told(cost, 1_099))
+    assert told(cost, 1_100)["remarks"] == told(cost)["remarks"] == [sent]
 
 
 @pytest.mark.flaky(reruns=2)  # of a time on a busy machine
@@ -81,9 +93,9 @@ def test_a_trial_measures_an_endpoint_at_its_limit(capsys: pytest.CaptureFixture
         cost = stage_cost("judge", [short_call(f"Question {number}?") for number in range(40)])
         tried = estimate(settings(server.url), "judge", [cost], probe=True, sends="questions")
     assert "Sending up to 12 test prompts to 127.0.0.1:" in capsys.readouterr().err
-    assert tried.record["source"] == TRIED
-    assert tried.record["seconds"] == pytest.approx(2.0, rel=0.5)
-    assert "40 prompts with questions." in tried.text
+    assert tried["source"] == TRIED
+    assert tried["seconds"] == pytest.approx(2.0, rel=0.5)
+    assert "40 prompts with questions." in estimate_text(tried)
 
 
 def test_an_endpoint_that_refuses_every_call_ends_the_trial() -> None:

@@ -98,14 +98,14 @@ def test_what_the_journal_has_is_not_planned_again_and_tells_tokens(project, ser
     asked = server.asked
     (answers,) = plan(project, capsys)["estimate"]["generate"]["stages"]
     assert (answers["done"], answers["calls"], answers["source"]) == (everything, 0, "stored replies")
-    assert server.asked == asked + 1  # the word that checks the key
+    assert server.asked == asked + 1  # the check of the endpoint
 
 
 def test_without_the_option_no_text_leaves_and_with_it_the_plan_says_first_what_is_sent_where(project, server, capsys):
     assert project.run("--until", "retrieve") == 0
     server.bodies.clear()
     text = plan(project, capsys)["text"]
-    assert [body["messages"][0]["content"] for body in server.bodies] == ["Say yes."]
+    assert [body["messages"][0]["content"] for body in server.bodies] == ["Write a poem about the sea."]
     host = server.url.removeprefix("http://").removesuffix("/v1")
     names = "8 handbooks (lodging_alderia_combined, lodging_birchmont_combined, lodging_cedarvale_combined and 5 more)"
     assert f"Sends to {host}: 91 prompts with questions and passages of {names}." in text
@@ -119,6 +119,8 @@ def test_a_context_that_is_too_short_is_in_the_plan(project, server, capsys):
     text = plan(project, capsys)["text"]
     assert "generate calls judge at " in text
     assert "with a context of 900 tokens." in text
+    assert "Roughly, the longest prompt has " in text
+    assert "together more than the model's 900." in text
     assert "generate would stop: " in plan(project, capsys, "--probe")["text"]
 
 
