@@ -48,6 +48,13 @@ def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
     return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), context=CONTEXT)
 
 
+def duration(seconds: float) -> str:
+    """A time in the unit that a person would choose: `60 s`, `10 min`, `25.0 hours`."""
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{round(seconds / 60)} min"
+
+
 def some_of(names: Sequence[str], most: int = 3) -> str:
     """The first few names of a list: `a, b, c and 4 more`."""
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
@@ -100,6 +107,18 @@ def plain_cell(text: str) -> str:
 def escape_markdown(text: str) -> str:
     """Text that cannot break out of a Markdown table cell and does not become a link."""
     return re.sub(r"([\\|`*_\[\]<>$])", r"\\\1", unlinked(" ".join(printable(text).split())))
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """A table in plain text, whose first row is its head; columns of numbers and `-` are aligned right."""
+    columns = map(_aligned, zip(*rows, strict=True))
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def _aligned(column: Sequence[str]) -> list[str]:
+    width = max(map(len, column))
+    numbers = all(cell[:1].isdigit() or cell == "-" for cell in column[1:])
+    return [cell.rjust(width) if numbers else cell.ljust(width) for cell in column]
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], rules: Sequence[str] = ()) -> str:

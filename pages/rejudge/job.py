@@ -10,6 +10,7 @@ import streamlit as st
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.errors import AuditError
+from audit.formatting import duration
 from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
 from audit.jobs.progress import LOADING, WRITING
 from audit.jobs.rejudging import (
@@ -316,7 +317,7 @@ def _estimate(job: Job) -> None:
     else:
         caption = (
             f"From {estimate['source']}: {estimate['latency_s']:.2f} s a call. About {duration(estimate['seconds'])} in all, "
-            f"with at most {estimate['at_once'] or estimate['concurrency']} calls at once."
+            f"with at most {estimate['concurrency']} calls at once."
         )
     table(stages, "stages", ESTIMATE_HEADINGS)
     csv_button(stages, "stages", f"{job.name}_estimate.csv")
@@ -392,10 +393,3 @@ def _outcomes(figures: dict[str, Any]) -> None:
     )
     for reason in figures["lost"]:
         st.warning(escaped(reason))
-
-
-def duration(seconds: float) -> str:
-    """A time in words."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} hours"

@@ -14,16 +14,19 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, s
 from audit.errors import AuditError
 from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
-from audit.pipeline.cli.estimates import CostEstimate, handbooks_text
+from audit.pipeline.cli.estimates import handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
 from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
-from audit.pipeline.generation.costs import full_document_cost
-from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT, answer_task, load_answer_prompt, model_answers
+from audit.pipeline.generation.model_generator import (
+    DEFAULT_CONTEXT,
+    answer_task,
+    load_answer_prompt,
+    model_answers,
+)
 from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
@@ -197,16 +200,11 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt
         write_answers(arguments.out, model_answers(task, replies, summary), summary, about, sources.missing)
         return _finish(arguments, sources, summary)
 
-    def text(cost: CostEstimate) -> str:
-        in_full = full_document_cost(task.items(), RetrievalSettings())
-        return cost.remarked(in_full.text(cost.rates.characters_per_token)).text
-
     return run_task(
         arguments,
         settings,
         task,
         sends=f"questions and passages of {handbooks_text([document.handbook_id for document in sources.documents])}",
-        text=text,
         write=write,
     )
 

@@ -163,20 +163,11 @@ def _same_command(arguments: argparse.Namespace) -> str:
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
     pairs, to_ask = _pairs_to_ask(task.corpus)
-    if isinstance(task, PositionsTask):
-        remarks = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
-        figures = {"pairs": pairs, "pairwise_calls": to_ask}
-    else:
-        remarks, figures = "", {"pairs": pairs, "without_call": pairs - to_ask}
-    handbooks = handbooks_text([str(handbook["handbook_id"]) for handbook in task.corpus.handbooks])
-    record = print_estimate(
-        arguments,
-        settings,
-        task,
-        sends=f"questions and answers of {handbooks}",
-        remarks=remarks,
-        figures=figures,
-    )
+    figures = {"pairs": pairs, "without_call": pairs - to_ask, "pairwise_calls": to_ask}
+    sends = f"questions and answers of {handbooks_text([str(one['handbook_id']) for one in task.corpus.handbooks])}"
+    remark = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
+    remarks = remark if isinstance(task, PositionsTask) else ""
+    record = print_estimate(arguments, settings, task, sends=sends, remarks=remarks, figures=figures)
     arguments.progress.update(estimate=record)
     return OK
 

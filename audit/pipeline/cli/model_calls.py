@@ -22,7 +22,7 @@ from audit.pipeline.llm.calls import FAILED as CALL_FAILED
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.limits import Limits, StoppedError
-from audit.pipeline.llm.probe import find_model, probe_endpoint
+from audit.pipeline.llm.probe import probe_endpoint
 from audit.pipeline.llm.runner import CallStats, run_calls
 from audit.pipeline.llm.shards import ShardCount, collect_replies, max_array_size, read_batch, sbatch_commands, write_batch
 from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, ask_stages
@@ -63,7 +63,7 @@ def add_probe(parser: Any) -> None:
     parser.add_argument(
         "--probe",
         action="store_true",
-        help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens, time and calls at once",
+        help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens and time",
     )
 
 
@@ -93,7 +93,7 @@ def model_of(settings: Settings, recorded: str | None, *, calls: bool = True) ->
         return settings.judge_model or recorded or ""
     if not calls:
         raise AuditError("No model is set. Nothing was written. Set AUDIT_JUDGE_MODEL to the model that the cluster will load.")
-    return asyncio.run(find_model(endpoints_of(settings, "")[0], limits_of(settings))).model
+    return asyncio.run(probe_endpoint(endpoints_of(settings, "")[0], limits_of(settings))).endpoint.model
 
 
 def model_for(arguments: argparse.Namespace, settings: Settings) -> str:
@@ -123,7 +123,7 @@ def ask_all(settings: Settings, task: LlmTask, journal: Journal, watch: Watch = 
     def ask(cost: StageCost, calls: Iterator[Call]) -> None:
         # The longest prompt goes first: a context that is too short must be detected now and not after hours
         for endpoint in endpoints:
-            servers.add(asyncio.run(probe_endpoint(endpoint, cost.longest, limits)).server or "unknown")
+            servers.add(asyncio.run(probe_endpoint(endpoint, limits, cost.longest)).server or "unknown")
         # Replies come in bursts: a slow average keeps the remaining time from jumping
         with tqdm(total=cost.calls, desc=cost.stage, unit="call", smoothing=0.05, dynamic_ncols=True) as bar:
 

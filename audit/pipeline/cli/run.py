@@ -12,14 +12,15 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FAILED, FINDINGS, OK, add_json, note, print_result
 from audit.errors import AuditError
+from audit.pipeline.cli.estimates import estimate_text
 from audit.pipeline.cli.model_calls import add_probe
-from audit.pipeline.cli.run_estimate import estimate_run, journaled_answers
 from audit.pipeline.cli.run_models import (
     ask_system,
     check_endpoints,
     check_judge,
     compare_within,
     endpoint_checks,
+    estimate_run,
     generator_name,
     judge_corpus,
     write_answers,
@@ -108,20 +109,19 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:
-    plan = plan_run(context, stages, journaled_answers)
+    plan = plan_run(context, stages)
     checks = endpoint_checks(context, plan.stages)
     costs = estimate_run(context, plan, checks, probe=arguments.probe)
     preset = list(preset_lines(context.config, arguments.preset)) if arguments.preset else []
     texts = ["\n".join(preset), plan_text(plan, context.left_out), *(check.line for check in checks)]
-    texts += [cost.text for cost in costs.values()]
+    text = "\n".join(filter(None, [*texts, *map(estimate_text, costs.values())]))
     record = {
         "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
-        "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs.total,
-        "pairs_to_judge": plan.pairs.to_judge,
-        "estimate": {stage: cost.record for stage, cost in costs.items()}, "preset": preset,
-        "left_out": dict(context.left_out), "text": "\n".join(filter(None, texts)),
+        "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs,
+        "pairs_to_judge": plan.pairs_to_judge,
+        "estimate": costs, "preset": preset, "left_out": dict(context.left_out), "text": text,
     }  # fmt: skip
-    print_result(arguments, "\n".join(filter(None, texts)), record)
+    print_result(arguments, text, record)
     return OK
 
 

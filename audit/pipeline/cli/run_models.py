@@ -1,4 +1,4 @@
-"""The models of `audit run`: its calls, by the code of `audit generate` and `audit judge`, and a check of its endpoints."""
+"""The models of `audit run`: its calls, by the code of `audit generate` and `audit judge`; its endpoints; what it would take."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from audit.errors import AuditError
 from audit.jobs.progress import Progress
 from audit.pipeline.answers.evidence import GroundedQuestion
+from audit.pipeline.cli.estimates import estimate, handbooks_text
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
 from audit.pipeline.generation.model_generator import AnswerTask, answer_task, load_answer_prompt, model_answers
 from audit.pipeline.generation.several_sources_model import sourced_task
@@ -24,20 +25,22 @@ from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import PROMPT, StatementPair, within_task, within_verdicts
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.llm.journal import Journal
-from audit.pipeline.llm.probe import check_endpoint
+from audit.pipeline.llm.journal import Journal, stored_replies
+from audit.pipeline.llm.probe import probe_endpoint
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.llm.tasks import LlmTask
+from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
+from audit.pipeline.stages.generate import grounded_questions
+from audit.pipeline.stages.judging_input import judging_input
 from audit.pipeline.stages.judging_runs import judge_by_rules
 from audit.pipeline.stages.judging_tasks import judge_by_task, judging_task
-from audit.pipeline.stages.plan import StagePlan, plan_stage
+from audit.pipeline.stages.plan import RunPlan, StagePlan, plan_stage
 from audit.pipeline.stages.system_options import SystemOptions
-from audit.pipeline.stages.systems import SystemRun, sourced_run
-from audit.pipeline.stages.within import HandbookCandidates
+from audit.pipeline.stages.systems import SystemRun, sourced_run, system_questions
+from audit.pipeline.stages.within import HandbookCandidates, candidates_of
 from audit.settings import Settings
 from audit.vocabulary import EXTRACTIVE as EXTRACTIVE_NAME
 from audit.vocabulary import RULES_JUDGE as NAME
@@ -46,6 +49,15 @@ GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
 """Stage that may call a model -> the last stage before it."""
 WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"', SYSTEMS: "leave out [[systems]]"}
+SENDS = {
+    GENERATE: "questions and passages",
+    JUDGE: "questions and answers",
+    WITHIN: "pairs of statements",
+    SYSTEMS: "questions and passages",
+}
+# The rule before there are texts: characters of a prompt, and tokens of a reply
+USUAL = {GENERATE: (14_000, 150), JUDGE: (5_000, 150), SYSTEMS: (14_000, 250)}
+ROUGH = "Calls and tokens are rough, by usual lengths: the texts of these prompts do not exist yet."
 Options = GenerateOptions | JudgeOptions | SystemOptions
 Task = TypeVar("Task", bound=LlmTask)
 
@@ -259,7 +271,7 @@ def _check(context: RunContext, stage: str, options: Options, tried: dict[Any, E
 def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
     try:
         reached = [
-            asyncio.run(check_endpoint(endpoint, limits_of(settings)))
+            asyncio.run(probe_endpoint(endpoint, limits_of(settings)))
             for endpoint in endpoints_of(settings, settings.judge_model)
         ]
     except AuditError as error:
@@ -267,3 +279,86 @@ def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
     contexts = [checked.context for checked in reached if checked.context]
     models, urls = zip(*((checked.endpoint.model, checked.endpoint.base_url) for checked in reached), strict=True)
     return EndpointCheck(stage, "", models, urls, min(contexts, default=None))
+
+
+# -- what the calls of a run would take: counted once the texts exist, by usual lengths before that ---------------------
+
+
+def estimate_run(
+    context: RunContext, plan: RunPlan, checks: Sequence[EndpointCheck], *, probe: bool
+) -> dict[str, dict[str, Any]]:
+    """Stage -> what the calls of its model would take, as `estimate` says; only stages whose models have something to do.
+
+    probe  send a few of the prompts to those endpoints that answered the check
+    """
+    answered = {(check.stage, check.system): check for check in checks if not check.fault}
+    estimates = {}
+    for stage, options in stages_by_model(context):
+        system = options.id if isinstance(options, SystemOptions) else ""
+        to_do = plan.to_do(stage)
+        if to_do and (not system or system in to_do):
+            check = answered.get((JUDGE if stage == WITHIN else stage, system))
+            name = f"{stage}, {system}" if system else stage
+            estimates[name] = _estimate(context, plan, stage, options, check, probe=probe)
+    return estimates
+
+
+def _estimate(
+    context: RunContext, plan: RunPlan, stage: str, options: Options, check: EndpointCheck | None, *, probe: bool
+) -> dict[str, Any]:
+    settings = settings_for(context, options)
+    model = settings.judge_model or (check.models[0] if check else "")
+    price = partial(estimate, settings, model, sends=_sends(context, plan, stage, options))
+    task = _task(context, plan, stage, options, model)
+    if task is None:
+        return price([_usual_cost(plan, stage)], probe=False, remarks=[ROUGH])
+    with stored_replies(context.workspace.journal(stage, digest_of(task.plan()))) as replies:
+        costs = task.costs(replies)
+    missing = len(context.present) - len(candidates_of(context)) if stage == WITHIN else 0
+    remarks = [
+        task.cost_note,
+        f"Not counted: {missing:,} handbooks that are not extracted yet." if missing else "",
+        "" if model else "The model is unknown, so its stored replies are not counted as done.",
+    ]
+    # The trial makes the longest call, so there is nothing to guess
+    room = check.context if check and not probe else None
+    try:
+        return price(costs, probe=probe and check is not None, context=room, remarks=remarks)
+    except AuditError as error:
+        # The plan of the other stages is still useful
+        return price(costs, probe=False, remarks=[*remarks, f"{stage} would stop: {error}"])
+
+
+def _usual_cost(plan: RunPlan, stage: str) -> StageCost:
+    answers = round(plan.answers * len(plan.to_do(GENERATE)) / max(1, plan.handbooks))
+    calls = {GENERATE: answers, JUDGE: plan.pairs_to_judge, SYSTEMS: plan.questions}[stage]
+    characters, written = USUAL[stage]
+    return StageCost(stage, calls, calls * characters, written=written)
+
+
+def _task(context: RunContext, plan: RunPlan, stage: str, options: Options, model: str) -> LlmTask | None:
+    """The task of a stage; None where the texts of its prompts do not exist yet."""
+    if isinstance(options, SystemOptions):
+        if plan.to_do("route" if options.asks_sources else "retrieve" if options.retrieves else ""):
+            return None
+        questions = system_questions(context, options)
+        return run_system_task(context, options, model, lambda: questions)
+    if stage == GENERATE:
+        if plan.to_do("retrieve"):
+            return None
+        sources = [source for source in context.present if source.handbook_id in plan.to_do(GENERATE)]
+        return run_answer_task(context, model, [asked for source in sources for asked in grounded_questions(context, source)])
+    if stage == WITHIN:
+        return run_within_task(context, model, candidates_of(context))
+    if plan.present_pairs is None:
+        return None
+    return judging_task(context.config.judge, model, judging_input(context, generator_name(context)))
+
+
+def _sends(context: RunContext, plan: RunPlan, stage: str, options: Options) -> str:
+    """What the prompts contain, and whose it is."""
+    if isinstance(options, SystemOptions):
+        with_passages = options.retrieves or options.asks_sources
+        return f"{f'{SENDS[stage]} of the handbooks' if with_passages else 'questions without any handbook'}, for {options.id}"
+    names = plan.to_do(stage) if stage == GENERATE else [source.handbook_id for source in context.present]
+    return f"{SENDS[stage]} of {handbooks_text(names)}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
+from audit.formatting import text_table
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.stress.building.builder import (
@@ -137,7 +138,7 @@ def _build_with_model(arguments: argparse.Namespace, settings: Settings, source:
         settings,
         task,
         sends="questions and their signal documents",
-        text=lambda cost: f"{_size(source)}\n{cost.text}",
+        remarks=_size(source),
         figures={"questions": len(source.questions), "documents": source.documents},
         write=lambda replies, _: _finish(arguments, source, model_facts(task, replies, source.report), made_by),
     )
@@ -163,7 +164,7 @@ def _finish(arguments: argparse.Namespace, source: BuildSource, facts: Mapping[s
         total = write_build(arguments.out, instances, summary, about)
         ask = f"Ask a model with: audit stress run {shlex.quote(str(arguments.out))}"
         last = f"{total:,} instances: {arguments.out / INSTANCES_FILE}. {ask}"
-    lines = [_size(source), _fact_line(facts), *_table(summary), *source.report.summary_lines(), last]
+    lines = [_size(source), _fact_line(facts), _table(summary), *source.report.summary_lines(), last]
     result = {**about, "instances": total, "contexts": summary.records(), "left_out": source.report.record()}
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if source.report.counts else OK
@@ -180,12 +181,11 @@ def _fact_line(facts: Mapping[str, Fact]) -> str:
     return f"{len(facts):,} documents have a sub-question and an edited copy" + (f" ({kinds})." if kinds else ".")
 
 
-def _table(summary: BuildSummary) -> list[str]:
+def _table(summary: BuildSummary) -> str:
     heads = ("test", "documents", "signal %", "instances", "mean documents", "mean signal %", "smaller")
     rows = [
-        (row["test"], row["size"], row["signal_share"], f"{row['instances']:,}", f"{row['mean_documents']:.2f}",
+        (row["test"], str(row["size"]), str(row["signal_share"]), f"{row['instances']:,}", f"{row['mean_documents']:.2f}",
          f"{row['mean_share']:.1f}", f"{row['smaller_contexts']:,}")
         for row in summary.records()
     ]  # fmt: skip
-    widths = [max(len(str(row[column])) for row in (heads, *rows)) for column in range(len(heads))]
-    return ["  ".join(str(cell).rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
+    return text_table([heads, *rows])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, print_result
-from audit.pipeline.cli.estimates import CostEstimate, estimate
+from audit.pipeline.cli.estimates import estimate, estimate_text
 from audit.pipeline.cli.model_calls import carry_out
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import LlmTask, Replies, no_replies
@@ -34,22 +34,16 @@ def print_estimate(
     *,
     sends: str,
     remarks: str = "",
-    figures: Mapping[str, Any] | None = None,
-    text: Callable[[CostEstimate], str] = lambda cost: cost.text,
+    figures: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Print what the open calls of a task would cost, and return it as figures.
-
-    sends    what the prompts contain, and whose it is; `remarks` are sentences below the estimate
-    figures  are added to those of the estimate
-    text     all of it in words
-    """
+    """Print what the open calls of a task would cost, and return it: the record of `estimate`, with further `figures`."""
     path = journal_path(arguments.out)
     # Opening the journal would create it
     with Journal(path, task.plan()) if path.exists() else nullcontext() as journal:
         costs = task.costs(journal.latest if journal else no_replies)
-        cost = estimate(settings, task, costs, probe=arguments.probe, sends=sends).remarked(remarks)
-    record = {**cost.record, **(figures or {})}
-    print_result(arguments, text(cost), record)
+    notes = task.cost_note, remarks
+    record = estimate(settings, task.model, costs, probe=arguments.probe, sends=sends, remarks=notes) | (figures or {})
+    print_result(arguments, estimate_text(record), record)
     return record
 
 

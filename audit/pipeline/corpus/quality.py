@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from audit.atomic_io import write_atomic
+from audit.formatting import text_table
 from audit.text.documents import FRAME, LOSSES, Document, Loss
 from audit.text.language import is_gibberish, language_of
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
@@ -193,8 +194,7 @@ def quality_table(qualities: Sequence[Quality]) -> str:
         ("handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables")
     ]
     rows += [_row(quality) for quality in qualities]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(_aligned(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return text_table(rows)
 
 
 def _row(quality: Quality) -> tuple[str, ...]:
@@ -204,11 +204,6 @@ def _row(quality: Quality) -> tuple[str, ...]:
         f"{quality.unreadable:.1%}", f"{quality.glued:.1%}", quality.language or "-", f"{quality.headings:,}",
         f"{quality.tables:,}",
     )  # fmt: skip
-
-
-def _aligned(cell: str, width: int) -> str:
-    number = cell[:1].isdigit() or cell == "-"
-    return cell.rjust(width) if number else cell.ljust(width)
 
 
 def write_qualities(folder: Path, qualities: Iterable[Quality]) -> Path:

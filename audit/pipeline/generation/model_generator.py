@@ -66,7 +66,14 @@ def evidence_room(prompt: Prompt, context: int) -> int:
     return max(0, available - instructions - RESERVED_CHARACTERS)
 
 
-AnswerTask = ItemTask[tuple[GroundedQuestion, Evidence]]
+class AnswerTask(ItemTask[tuple[GroundedQuestion, Evidence]]):
+    """Questions with their evidence as calls."""
+
+    @property
+    def cost_note(self) -> str:
+        """A sentence on the prompts that contain their handbook in full; empty where none does."""
+        full = [evidence.full for _, evidence in self.items()]
+        return f"{sum(full):,} of {len(full):,} prompts contain their handbook in full." if any(full) else ""
 
 
 def answer_task(
@@ -92,7 +99,7 @@ def answer_task(
         texts = {"passages": evidence.in_prompt, "question": without_numbers(question.query.text)}
         return [prompt.call(model, group, texts)]
 
-    return ItemTask(
+    return AnswerTask(
         {FORM.purpose: prompt},
         model,
         FORM.name,

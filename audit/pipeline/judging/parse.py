@@ -20,6 +20,7 @@ from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_models import GOES_ON, ReplyModel, ReplyReading, cleaned, faulty, read_reply, spelled
 from audit.pipeline.llm.reply_text import (
     clean_text,
+    opens_object,
     says_more,
     stated_term,
     visible,
@@ -235,7 +236,7 @@ def _from_text(
 ) -> tuple[T | None, Parse]:
     """The one term of a text without a usable object, and how it was read: from a field of a broken object, or from prose."""
     text = reading.text
-    if "{" in text:
+    if opens_object(text):
         terms = {spellings.get(plain(word)) for word in field.findall(text)}
         after = text.rpartition("}")[2] if "}" in text else ""
         certain = len(terms) == 1 and not (reading.objects or says_more(after))

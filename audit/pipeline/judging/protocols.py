@@ -6,7 +6,7 @@ needs no network: it gets the replies so far, and lists the calls that are still
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, Q
 from audit.pipeline.judging.parse import is_readable, read_presence, read_verdict
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.llm.tasks import LlmTask, Replies, StageCost, batches
+from audit.pipeline.llm.tasks import LlmTask, Replies, batches
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
 from audit.vocabulary import WITH_TOPIC, CheckKind
@@ -23,6 +23,7 @@ ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract
 STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
 REPLY_TOKENS = {ABSENCE: 8.0, STRUCTURED: 130.0, LABEL: 10.0, EXTRACT: 25.0}
 """The rough number of tokens of one reply, for estimates without a server."""
+ABSENCE_NOTE = "Fewer if answers turn out to be absent: pairs with one of them need no verdict."
 EXTRACT_NOTE = "extract needs one more call for each pair that turns out to differ in something."
 KEEP, CHECK = "keep", "check"
 NO_ANSWER, ABSENCE_UNKNOWN = "no answer text", "absence unknown"
@@ -262,17 +263,6 @@ class JudgingTask(LlmTask):
 
     @property
     def cost_note(self) -> str:
-        """A sentence on the calls of `extract` that depend on labels."""
-        return EXTRACT_NOTE if EXTRACT in self.stages else ""
-
-    def share_left(self, cost: StageCost, replies: Sequence[Reply]) -> float:
-        """An answer that the check finds absent takes its pairs with it.
-
-        Of pairs of two unchecked answers, the square of the share that is addressed is left.
-        """
-        findings = [finding.addressed for finding in map(read_presence, replies) if finding.addressed is not None]
-        if cost.stage != ABSENCE or not findings:
-            return 1.0
-        unchecked = cost.calls / (cost.calls + cost.done)
-        addressed = 1 - unchecked + unchecked * sum(findings) / len(findings)
-        return addressed**2
+        """What depends on replies: calls of `extract` on labels, and pairs on the check of absence."""
+        notes = {ABSENCE: ABSENCE_NOTE, EXTRACT: EXTRACT_NOTE}
+        return " ".join(note for stage, note in notes.items() if stage in self.stages)

@@ -27,6 +27,7 @@ TAG = re.compile(r"<(?!\s*=?\s*\d)")
 # [INST], [/TOOL_RESULTS], ...: some models take these for the start of a turn in the conversation.
 TURN = re.compile(r"\[(?=/?[A-Z_]{2,}\])")
 MAX_MAX_TOKENS = 100_000
+NO_THINKING: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -84,7 +85,7 @@ class Prompt:
                 "type": "json_schema",
                 "json_schema": {"name": self.name, "strict": True, "schema": self.form.schema},
             },
-            "chat_template_kwargs": {"enable_thinking": False},
+            **NO_THINKING,
         }
         return Call(body, group, self.form.purpose, repeat)
 

@@ -41,6 +41,7 @@ ELEMENTS = [
     "<(?:answer|b|strong)>([^<]*)</\\w+>",
 ]
 WRAPPED = re.compile("|".join(PAIRS + ELEMENTS))
+BOX = re.compile(r"\\(?:boxed|text)\{")
 LINE_MARKS = re.compile(r"^(?:[#>•-]+\s+)+")
 SENTENCE_END = (".", "!")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -163,6 +164,11 @@ def without_fences(text: str) -> str:
 def says_more(text: str) -> bool:
     """Whether what follows an object is more than the marks and tags with which texts end."""
     return bool(set(TAG.sub("", without_fences(text))) - CLOSING)
+
+
+def opens_object(text: str) -> bool:
+    """Whether a text has a brace that may begin an object, and not only a box of LaTeX."""
+    return "{" in BOX.sub("", text)
 
 
 def unwrapped(text: str) -> str:

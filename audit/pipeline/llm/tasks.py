@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
@@ -28,9 +28,8 @@ def no_replies(_: Iterable[str]) -> dict[str, Reply]:
 # An unreadable reply is asked for once more and then left: the same request brings the same reply.
 MAX_READ_ATTEMPTS = 2
 BATCH_SIZE = 500
-# A sample is a few stretches of calls in the order of asking: within a stretch the server's prefix cache helps as in the run.
-STRETCHES, STRETCH_CALLS = 4, 32
-MIN_SAMPLE, SAMPLE_SHARE = 12, 0.1
+# A trial makes a tenth of the calls of a stage within these bounds.
+MIN_SAMPLE, MAX_SAMPLE = 12, 64
 # Number of calls with a stored reply from which the cost of a call is estimated.
 MAX_STORED = 200
 
@@ -76,10 +75,6 @@ class LlmTask(ABC):
         """A sentence on calls that `costs` leaves out; empty where there are none."""
         return ""
 
-    def share_left(self, cost: StageCost, replies: Sequence[Reply]) -> float:
-        """The share of the later stages' calls that remain, given the replies to a few calls of this stage."""
-        return 1.0
-
     def open_calls(self, stage: str, replies: Replies) -> Iterator[Call]:
         """The calls of a stage that are still to be asked."""
         for part in self.parts(stage, replies):
@@ -88,7 +83,7 @@ class LlmTask(ABC):
     def costs(self, replies: Replies) -> list[StageCost]:
         """The cost of the open calls of each purpose."""
         return [
-            cost_after_replies(purpose, self._each_once(purpose, replies), replies, self.readable, tokens)
+            stage_cost(purpose, self._each_once(purpose, replies), replies, self.readable, tokens)
             for purpose, tokens in self.tokens.items()
         ]
 
@@ -142,10 +137,10 @@ def batches(items: Iterable[T], size: int = BATCH_SIZE) -> Iterator[list[T]]:
 
 @dataclass(frozen=True)
 class StageCost:
-    """The open calls of one stage: how many, the characters of their prompts, a sample of them, and the longest.
+    """The open calls of one stage: how many, the characters of their prompts, a random sample of them, and the longest.
 
     written  rough number of tokens of one reply, for estimates without a server
-    done     calls that are settled already; `stored`: the first of them, and of the open ones, that have a reply
+    done     calls that are settled already; `stored`: the first of all calls that have a reply
     """
 
     stage: str
@@ -158,51 +153,30 @@ class StageCost:
     stored: tuple[tuple[Call, Reply], ...] = ()
 
 
-def stage_cost(stage: str, calls: Iterable[Call], written: float = 0.0) -> StageCost:
-    """The cost of the calls of one stage; the sample is a tenth of them, at least MIN_SAMPLE where there are so many."""
-    number = characters = max_length = 0
-    longest: Call | None = None
-
-    def counted() -> Iterator[Call]:
-        nonlocal number, characters, max_length, longest
-        for call in calls:
-            length = prompt_characters(call)
-            number, characters = number + 1, characters + length
-            if length > max_length:
-                max_length, longest = length, call
-            yield call
-
-    # Reproducible: a stretch is chosen by its first key, which is as good as random. The others are not kept.
-    stretches = enumerate(batches(counted(), STRETCH_CALLS))
-    chosen = sorted(heapq.nsmallest(STRETCHES, stretches, key=lambda numbered: numbered[1][0].key))
-    sample = _share_of_each([stretch for _, stretch in chosen], max(MIN_SAMPLE, int(number * SAMPLE_SHARE)))
-    return StageCost(stage, number, characters, sample, longest, written)
-
-
-def _share_of_each(stretches: Sequence[list[Call]], wanted: int) -> tuple[Call, ...]:
-    """So many calls, about equally many from the beginning of each stretch."""
-    sample: list[Call] = []
-    # The shortest first: the others compensate for its shortfall.
-    for number, stretch in enumerate(sorted(stretches, key=len)):
-        sample += stretch[: -(-(wanted - len(sample)) // (len(stretches) - number))]
-    return tuple(sample)
-
-
-def cost_after_replies(stage: str, calls: Iterable[Call], replies: Replies, readable: Readable, written: float) -> StageCost:
+def stage_cost(
+    stage: str,
+    calls: Iterable[Call],
+    replies: Replies = no_replies,
+    readable: Readable = lambda *_: True,
+    written: float = 0.0,
+) -> StageCost:
     """The cost of those of `calls`, each of them once, that the stored replies have not settled."""
-    stored: list[tuple[Call, Reply]] = []
-    number = 0
-
-    def open_calls() -> Iterator[Call]:
-        nonlocal number
-        for batch in batches(calls):
-            latest = replies([call.key for call in batch])
-            number += len(batch)
-            stored.extend((call, latest[call.key]) for call in batch[: MAX_STORED - len(stored)] if call.key in latest)
-            yield from (call for call in batch if not is_settled(call, latest.get(call.key), readable))
-
-    cost = stage_cost(stage, open_calls(), written)
-    return replace(cost, done=number - cost.calls, stored=tuple(stored))
+    cost = StageCost(stage, written=written)
+    for batch in batches(calls):
+        latest = replies([call.key for call in batch])
+        rest = [call for call in batch if not is_settled(call, latest.get(call.key), readable)]
+        stored = ((call, latest[call.key]) for call in batch if call.key in latest)
+        cost = replace(
+            cost,
+            calls=cost.calls + len(rest),
+            characters=cost.characters + sum(map(prompt_characters, rest)),
+            # By key, which is as good as random and the same each time
+            sample=tuple(heapq.nsmallest(MAX_SAMPLE, [*cost.sample, *rest], key=lambda call: call.key)),
+            longest=max([*([cost.longest] if cost.longest else []), *rest], key=prompt_characters, default=None),
+            done=cost.done + len(batch) - len(rest),
+            stored=(*cost.stored, *islice(stored, MAX_STORED - len(cost.stored))),
+        )
+    return replace(cost, sample=cost.sample[: max(MIN_SAMPLE, cost.calls // 10)])
 
 
 def prompt_characters(call: Call) -> int:

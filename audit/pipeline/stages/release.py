@@ -91,7 +91,13 @@ def summary_figures(summary: JudgingSummary) -> dict[str, Any]:
     }
 
 
-THEMES_CODE = ("pipeline/themes", "release/taxonomy.py", "pipeline/embedding")
+THEMES_CODE = (
+    "pipeline/themes",
+    "pipeline/llm/reply_models.py",
+    "pipeline/llm/reply_text.py",
+    "release/taxonomy.py",
+    "pipeline/embedding",
+)
 
 
 @dataclass

@@ -33,7 +33,14 @@ from audit.release.write import write_release
 from audit.text.documents import Document, read_document
 from audit.vocabulary import EXTRACTIVE
 
-CODE = ("pipeline/generation", "pipeline/answers", "pipeline/llm/prompts.py", "pipeline/stages/systems.py")
+CODE = (
+    "pipeline/generation",
+    "pipeline/answers",
+    "pipeline/llm/reply_models.py",
+    "pipeline/llm/reply_text.py",
+    "pipeline/llm/prompts.py",
+    "pipeline/stages/systems.py",
+)
 # What marks the statements of answers from several sources
 MARKS_CODE = (
     "pipeline/rules",

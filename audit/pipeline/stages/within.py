@@ -13,7 +13,15 @@ from audit.pipeline.stages.config import MODEL
 from audit.pipeline.stages.context import Figures, RunContext, TaskByTask
 from audit.text.documents import read_document
 
-CODE = ("pipeline/judging", "pipeline/rules", "pipeline/verdict.py", "text", "pipeline/stages/within.py")
+CODE = (
+    "pipeline/judging",
+    "pipeline/llm/reply_models.py",
+    "pipeline/llm/reply_text.py",
+    "pipeline/rules",
+    "pipeline/verdict.py",
+    "text",
+    "pipeline/stages/within.py",
+)
 FILES = ("within_handbook.jsonl", "within_handbook_counts.jsonl")
 HandbookCandidates = Sequence[tuple[str, Candidates]]
 Compare = Callable[[RunContext, HandbookCandidates], tuple[str, Sequence[Verdicts]]]

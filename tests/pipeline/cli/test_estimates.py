@@ -2,104 +2,105 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from audit.pipeline.cli.estimates import (
-    RULE,
-    STORED,
-    TRIED,
-    CallRates,
-    CostEstimate,
-    duration,
-    measured_rates,
-    run_seconds,
-    stage_estimates,
-    stored_rates,
-)
-from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
-from audit.pipeline.llm.limits import Limits
-from audit.pipeline.llm.tasks import StageCost
+from audit.errors import AuditError
+from audit.formatting import duration
+from audit.pipeline.cli.estimates import RULE, STORED, TRIED, estimate, estimate_text, stage_row
+from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED, Call
+from audit.pipeline.llm.tasks import StageCost, stage_cost
 from audit.release.journal_files import Reply
+from audit.settings import Settings
+from tests.pipeline.llm.helpers import call as short_call
 from tests.pipeline.llm.test_tasks import call
+from tests.support.llm.fault_server import fault_server
 
 COST = StageCost("judge", 100, 40_000, written=50)
-EIGHT = Limits(concurrency=8, start=8)
+
+
+def replied(length: int, number: int, prompt_tokens: int, latency_s: float) -> tuple[Call, Reply]:
+    one = call(length, number)
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 30}
+    return one, Reply(one.key, ANSWERED, usage=usage, latency_s=latency_s)
+
+
+def settings(url: str, concurrency: int = 8) -> Settings:
+    return replace(Settings(), judge_urls=(url,), judge_model="judge", judge_key="", judge_concurrency=concurrency)
+
+
+def told(cost: StageCost, context: int | None = None) -> dict[str, Any]:
+    return estimate(settings("http://127.0.0.1:1/v1"), "m", [cost], probe=False, sends="texts", context=context)
 
 
 def test_without_a_reply_tokens_are_estimated_by_a_rule_of_thumb_and_the_time_is_unknown() -> None:
-    stages = stage_estimates([COST], {}, EIGHT)
-    assert stages[0].record() == {
-        "stage": "judge", "done": 0, "calls": 100, "prompt_tokens": 40_000 / 4, "reply_tokens": 100 * 50, "seconds": None,
-        "source": RULE,
-    }  # fmt: skip
-    assert CostEstimate(stages, 8).record["seconds"] is None
-    assert "by a rule of thumb, 4.0 characters per token; the time is unknown." in CostEstimate(stages, 8).text
+    record = told(COST)
+    assert record["stages"] == [{
+        "stage": "judge", "done": 0, "calls": 100, "prompt_tokens": 40_000 / 4, "reply_tokens": 100 * 50, "longest_prompt": 0,
+        "seconds": None, "source": RULE, "measured": 0, "characters_per_token": 4.0, "latency_s": None,
+    }]  # fmt: skip
+    assert (record["seconds"], record["source"], record["concurrency"], record["sends"]) == (None, RULE, 8, "texts")
+    assert "By rule of thumb: 4.0 characters per token.\nThe time is unknown." in estimate_text(record)
 
 
 def test_replies_give_rates_for_tokens_and_time() -> None:
-    calls = [call(400, 1), call(600, 2), call(900, 3), call(900, 4)]
-    replies = {
-        calls[0].key: Reply("", ANSWERED, usage={"prompt_tokens": 100, "completion_tokens": 20}, latency_s=1.0),
-        calls[1].key: Reply("", CUT, usage={"prompt_tokens": 150, "completion_tokens": 40}, latency_s=3.0),
-        calls[2].key: Reply("", REFUSED),
-    }
-    rates = measured_rates([(one, replies[one.key]) for one in calls if one.key in replies], TRIED)
-    assert rates == CallRates((400 + 600) / (100 + 150), (20 + 40) / 2, (1.0 + 3.0) / 2, source=TRIED, calls=2)
-    (stage,) = stage_estimates([COST], {"judge": rates}, EIGHT)
-    assert (stage.prompt_tokens, stage.reply_tokens) == (10_000, 3_000)
-    assert stage.seconds == pytest.approx(2.0 * 100 / 8)
+    record = told(replace(COST, stored=(replied(400, 1, 100, 1.0), replied(600, 2, 150, 3.0))))
+    (row,) = record["stages"]
+    assert row["characters_per_token"] == (400 + 600) / (100 + 150)
+    assert (row["prompt_tokens"], row["reply_tokens"], row["source"]) == (10_000, 3_000, STORED)
+    # Two were measured, so no more than two at once are promised, although eight may be open
+    assert row["seconds"] == pytest.approx((1.0 + 3.0) / 2 * 100 / 2)
+    text = estimate_text(record)
+    assert "2 stored replies" in text
+    assert "By stored replies: 4.0 characters per token, 2.00 s per call, at most 8 calls at once.\nIn all about 2 min." in text
+
+
+def test_no_more_calls_at_once_are_counted_on_than_may_be_open() -> None:
+    stored = tuple(replied(400, number, 100, 2.0) for number in range(20))
+    assert stage_row(replace(COST, stored=stored), 8)["seconds"] == pytest.approx(2.0 * 100 / 8)
+
+
+def test_test_calls_come_before_stored_replies() -> None:
+    row = stage_row(replace(COST, stored=(replied(400, 1, 100, 9.0),)), 8, [replied(400, 2, 200, 1.0)])
+    assert (row["source"], row["latency_s"], row["prompt_tokens"]) == (TRIED, 1.0, 40_000 / 2)
 
 
 def test_a_server_that_reports_no_tokens_still_tells_the_time() -> None:
-    rates = measured_rates([(call(400), Reply("", ANSWERED, latency_s=2.0))], TRIED)
-    assert (rates.characters_per_token, rates.written, rates.latency_s, rates.source) == (4.0, None, 2.0, TRIED)
+    row = stage_row(COST, 8, [(call(400), Reply("", CUT, latency_s=2.0))])
+    assert (row["characters_per_token"], row["reply_tokens"], row["latency_s"]) == (4.0, 5_000, 2.0)
 
 
-def test_a_stage_without_replies_takes_the_characters_per_token_of_another() -> None:
-    rates = {"absence": CallRates(5.0, 2.0, 0.5, source=STORED, calls=20)}
-    absence, judge = stage_estimates([StageCost("absence", 10, 4_000), COST], rates, EIGHT)
-    assert (absence.prompt_tokens, absence.reply_tokens) == (800, 20)
-    assert (judge.prompt_tokens, judge.reply_tokens, judge.seconds) == (8_000, 5_000, None)
+def test_stored_replies_that_were_refused_tell_nothing() -> None:
+    cost = replace(COST, stored=tuple((call(400, number), Reply("", REFUSED)) for number in range(9)))
+    assert told(cost)["stages"][0]["source"] == RULE
 
 
-def test_too_few_stored_replies_tell_nothing() -> None:
-    stored = tuple((call(400, n), Reply(call(400, n).key, ANSWERED, usage={"prompt_tokens": 80})) for n in range(8))
-    assert stored_rates(StageCost("judge", stored=stored[:7])) is None
-    rates = stored_rates(StageCost("judge", stored=stored))
-    assert rates is not None
-    assert (rates.characters_per_token, rates.source, rates.calls) == (5.0, STORED, 8)
+def test_a_prompt_that_is_probably_too_long_for_the_context_is_told_in_one_sentence() -> None:
+    """4,000 characters are about 1,000 tokens, and the reply may have 100: together 1,100."""
+    cost = stage_cost("judge", [short_call("x" * 4_000)])
+    (sent, sentence) = told(cost, 1_099)["remarks"]
+    assert sentence.startswith("Roughly, the longest prompt has 1,000 tokens and its answer may have 100, together more than ")
+    assert sentence in estimate_text(told(cost, 1_099))
+    assert told(cost, 1_100)["remarks"] == told(cost)["remarks"] == [sent]
 
 
-@pytest.mark.parametrize(
-    ("calls", "rates", "limits", "seconds"),
-    [
-        (3, CallRates(latency_s=2.0), EIGHT, 2.0),  # one round, not full
-        (80, CallRates(latency_s=2.0), EIGHT, 10 * 2.0),
-        (80, CallRates(latency_s=2.0, per_s=2.0), EIGHT, 80 / 2.0),  # it works on four at once, whatever is sent
-        # 2, 3 and 4 at once, then 5 at once: rounds of one second, and 6 calls that take 6 / 5 of it
-        (2 + 3 + 4 + 6, CallRates(latency_s=1.0), Limits(concurrency=5, start=2), 3 + 6 / 5),
-        (0, CallRates(latency_s=1.0), EIGHT, 0.0),
-    ],
-)
-def test_the_time_of_a_run(calls: int, rates: CallRates, limits: Limits, seconds: float) -> None:
-    assert run_seconds(calls, rates, limits) == pytest.approx(seconds)
+@pytest.mark.flaky(reruns=2)  # of a time on a busy machine
+def test_a_trial_measures_an_endpoint_at_its_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    """It works on two calls at once of 0.1 s each, so 40 calls take 2 s, however many are open."""
+    with fault_server(delay_s=0.1, slots=2) as server:
+        cost = stage_cost("judge", [short_call(f"Question {number}?") for number in range(40)])
+        tried = estimate(settings(server.url), "judge", [cost], probe=True, sends="questions")
+    assert "Sending up to 12 test prompts to 127.0.0.1:" in capsys.readouterr().err
+    assert tried["source"] == TRIED
+    assert tried["seconds"] == pytest.approx(2.0, rel=0.5)
+    assert "40 prompts with questions." in estimate_text(tried)
 
 
-def test_several_endpoints_begin_with_several_times_the_calls() -> None:
-    limits = Limits(concurrency=64, start=16)
-    assert run_seconds(64, CallRates(latency_s=1.0), limits, endpoints=4) == pytest.approx(1.0)
-    alone = run_seconds(64, CallRates(latency_s=1.0), limits)
-    assert alone is not None
-    assert alone > 3  # 16, 17, 18 and the rest
-
-
-def test_the_calls_that_an_endpoint_works_on_at_once() -> None:
-    assert CallRates(latency_s=0.5, per_s=8.0).calls_at_once == 4
-    assert CallRates(latency_s=0.5).calls_at_once is None
-    stages = stage_estimates([COST], {"judge": CallRates(4.0, 10.0, 0.5, 8.0, TRIED, 12)}, EIGHT)
-    text = CostEstimate(stages, 8).text
-    assert "judge: measured on 12 test calls: 4.0 characters per token, 0.50 s per call; the endpoint processes about 4" in text
-    assert "In all about 12 s." in text
+def test_an_endpoint_that_refuses_every_call_ends_the_trial() -> None:
+    with fault_server(key="sk-right") as server, pytest.raises(AuditError, match="does not accept the key"):
+        estimate(settings(server.url), "judge", [stage_cost("judge", [short_call("Why?")])], probe=True, sends="a question")
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ join position_holders using (number)",
 def test_positions_go_without_checks_of_pairs(out, server, capsys):
     assert judge(out, "--protocol", "positions", "--swap") == 2
     assert "reads single answers and not pairs" in capsys.readouterr().err
-    assert server.asked == 0
+    assert [answer.schema for answer in server.answers] == ["probe"]  # that finds the model's name
 
 
 def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
@@ -119,7 +119,7 @@ def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
     assert judge(out, "--dry-run", "--probe", "--swap", "--repeat", "2") == 0
     told = capsys.readouterr()
     assert told.out.splitlines()[1].split()[:3] == ["structured", "0", str(6 * (1 + 1 + 2))]
-    assert "structured: measured on 11 test calls: " in told.out  # three alone, two rounds of four
+    assert "12 test calls" in told.out.splitlines()[1]
     assert ": questions and answers of 4 handbooks (a, b, c and 1 more)." in told.err
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -127,7 +127,9 @@ def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
 def test_without_an_endpoint_the_estimate_says_what_it_is_made_of(out, monkeypatch, capsys):
     monkeypatch.delenv("AUDIT_JUDGE_URL")
     assert judge(out, "--dry-run") == 0
-    assert "structured: by a rule of thumb, 4.0 characters per token; the time is unknown." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "By rule of thumb: 4.0 characters per token." in printed
+    assert "The time is unknown." in printed
     assert judge(out, "--dry-run", "--probe") == 2
     assert "No model endpoint is set. No model was called." in capsys.readouterr().err
 
@@ -140,7 +142,8 @@ def test_what_is_stored_is_not_estimated_again_and_tells_what_a_call_takes(out, 
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["structured", "4", "2"]
     assert judge(out) == 0
     assert judge(out, "--dry-run", "--limit", "6") == 0
-    assert "structured           6           0" in capsys.readouterr().out
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["structured", "6", "0"] in [cells[:3] for cells in rows]
     assert len(server.bodies) == 2 + 2  # the two that were open, and the two that check the endpoint before them
 
 

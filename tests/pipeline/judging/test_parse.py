@@ -41,6 +41,7 @@ LABELLED = [
     ("Label: divergent.",                                                               "DIVERGENT",     "prose"),
     ("**CONSISTENT**",                                                                  "CONSISTENT",    "prose"),
     ("complementary",                                                                   "COMPLEMENTARY", "prose"),
+    ("\\boxed{ABSENT}",                                                                  "ABSENT",        "prose"),
     ("```\nABSENT\n```",                                                                "ABSENT",        "prose"),
     ("They name 6 and 8 weeks.\n\n**Final answer:** `DIVERGENT`",                       "DIVERGENT",     "prose"),
     ('"classification": "CONTRADICTORY"',                                               "CONTRADICTORY", "prose"),

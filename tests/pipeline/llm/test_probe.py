@@ -9,13 +9,13 @@ import pytest
 from audit.errors import AuditError
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.client import Endpoint
-from audit.pipeline.llm.probe import CheckedEndpoint, check_endpoint, find_model, probe_endpoint
+from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
 from tests.pipeline.llm.helpers import KEY, QUICK, call
 from tests.support.llm.fault_server import FaultServer, fault_server
 
 
 def probed(server: FaultServer, longest: Call | None = None, *, model: str = "judge", key: str = "") -> CheckedEndpoint:
-    return asyncio.run(probe_endpoint(Endpoint(server.url, model, key), longest, QUICK))
+    return asyncio.run(probe_endpoint(Endpoint(server.url, model, key), QUICK, longest))
 
 
 def refusal(server: FaultServer, longest: Call | None = None, *, model: str = "judge", key: str = "") -> str:
@@ -42,7 +42,7 @@ def test_a_server_without_a_version_is_identified_by_its_replies():
 
 def test_the_probe_asks_with_the_runs_own_way_of_switching_thinking_off():
     with fault_server() as server:
-        probed(server, call("word", chat_template_kwargs={"enable_thinking": False}))
+        probed(server)
         assert server.bodies[0]["chat_template_kwargs"] == {"enable_thinking": False}
 
 
@@ -54,7 +54,7 @@ def test_an_endpoint_without_a_server():
 
 def test_an_address_of_something_else():
     with fault_server() as server, pytest.raises(AuditError, match="not an OpenAI-compatible API"):
-        asyncio.run(probe_endpoint(Endpoint(f"{server.url}/deeper", "judge"), None, QUICK))
+        asyncio.run(probe_endpoint(Endpoint(f"{server.url}/deeper", "judge"), QUICK))
 
 
 def test_a_key_that_is_not_accepted():
@@ -71,22 +71,15 @@ def test_a_missing_model_is_reported_with_those_that_are_available():
 
 def test_the_only_model_needs_no_name_and_several_do():
     with fault_server(models=("only",)) as server:
-        assert asyncio.run(find_model(Endpoint(server.url), QUICK)).model == "only"
-    with fault_server(models=("one", "two")) as server, pytest.raises(AuditError, match="2 models: one, two"):
-        asyncio.run(find_model(Endpoint(server.url), QUICK))
+        assert probed(server, model="").endpoint.model == "only"
+    with fault_server(models=("one", "two")) as server:
+        assert "has 2 models. Available: one, two." in refusal(server, model="")
 
 
-def test_a_server_that_lists_its_models_without_a_key_is_asked_for_one_token_with_the_key():
-    with fault_server(models=("only",)) as server:
-        checked = asyncio.run(check_endpoint(Endpoint(server.url), QUICK))
-        assert (checked.endpoint.model, checked.context) == ("only", 8_192)
-        (asked,) = server.bodies
-        assert (asked["model"], asked["max_tokens"]) == ("only", 1)
-        server.always = "fault:401"
-        with pytest.raises(AuditError, match=r"does not accept the key \(status 401\). Nothing was asked. Set AUDIT_JUDGE_KEY."):
-            asyncio.run(check_endpoint(Endpoint(server.url, "only", KEY), QUICK))
-    with pytest.raises(AuditError, match="cannot be reached"):
-        asyncio.run(check_endpoint(Endpoint(server.url), QUICK))
+def test_a_server_that_lists_its_models_without_a_key_is_asked_with_the_key():
+    with fault_server(always="fault:401") as server:
+        assert "does not accept the key (status 401). Nothing was asked. Set AUDIT_JUDGE_KEY." in refusal(server, key=KEY)
+        assert server.asked == 1
 
 
 def test_a_server_that_ignores_the_schema():

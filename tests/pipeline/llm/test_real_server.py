@@ -16,7 +16,7 @@ from audit.errors import AuditError
 from audit.pipeline.llm.calls import ANSWERED, CUT, REFUSED
 from audit.pipeline.llm.client import Client, Endpoint
 from audit.pipeline.llm.limits import Limits
-from audit.pipeline.llm.probe import find_model, probe_endpoint
+from audit.pipeline.llm.probe import probe_endpoint
 from audit.pipeline.llm.runner import CallStats, run_calls
 from audit.release.journal_files import Reply
 from tests.pipeline.llm.helpers import LENIENT, SCHEMA, call, readable
@@ -34,7 +34,7 @@ def endpoint(request) -> Endpoint:
     if not os.environ.get("AUDIT_TEST_VLLM_URL"):
         pytest.skip("AUDIT_TEST_VLLM_URL names no vLLM server")
     environment = [os.environ.get(f"AUDIT_TEST_VLLM_{name}", "") for name in ("URL", "MODEL", "KEY")]
-    return asyncio.run(find_model(Endpoint(*environment)))
+    return asyncio.run(probe_endpoint(Endpoint(*environment), LIMITS)).endpoint
 
 
 def asked(endpoint: Endpoint, text: str, **body) -> Reply:
@@ -58,19 +58,19 @@ def judged(endpoint: Endpoint, count: int) -> tuple[CallStats, list[Reply]]:
 
 
 def test_the_probe_accepts_it(endpoint):
-    report = asyncio.run(probe_endpoint(endpoint, call("word " * 200, model=endpoint.model, **QUIET), LIMITS))
+    report = asyncio.run(probe_endpoint(endpoint, LIMITS, call("word " * 200, model=endpoint.model, **QUIET)))
     assert report.endpoint.model == endpoint.model
     assert report.context is not None
 
 
 def test_the_probe_reports_a_prompt_that_does_not_fit(endpoint):
     with pytest.raises(AuditError, match="Nothing was asked"):
-        asyncio.run(probe_endpoint(endpoint, call("word " * 60_000, model=endpoint.model, **QUIET), LIMITS))
+        asyncio.run(probe_endpoint(endpoint, LIMITS, call("word " * 60_000, model=endpoint.model, **QUIET)))
 
 
 def test_the_probe_reports_a_missing_model(endpoint):
     with pytest.raises(AuditError, match=f"no model 'none-such'.*Available: .*{endpoint.model}"):
-        asyncio.run(probe_endpoint(Endpoint(endpoint.base_url, "none-such", endpoint.key), None, LIMITS))
+        asyncio.run(probe_endpoint(Endpoint(endpoint.base_url, "none-such", endpoint.key), LIMITS))
 
 
 def test_every_text_obeys_the_schema(endpoint):

@@ -83,7 +83,7 @@ def assert_obeys(call: Call, reply: Reply) -> None:
 
 
 def test_the_probe_accepts_it(endpoint):
-    report = asyncio.run(probe_endpoint(endpoint, None, LIMITS))
+    report = asyncio.run(probe_endpoint(endpoint, LIMITS))
     assert (report.endpoint.model, report.context) == (SMALL_MODEL, 4_096)
 
 

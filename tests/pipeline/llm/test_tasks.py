@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from audit.pipeline.llm.calls import ANSWERED, FAILED, Call
-from audit.pipeline.llm.tasks import MIN_SAMPLE, STRETCH_CALLS, STRETCHES, cost_after_replies, no_replies, stage_cost
+from audit.pipeline.llm.tasks import MAX_SAMPLE, MIN_SAMPLE, no_replies, stage_cost
 from audit.release.journal_files import Reply
 
 
@@ -20,20 +19,19 @@ def calls(count: int) -> Iterator[Call]:
 
 
 def test_calls_and_their_characters_are_counted_and_the_longest_is_kept() -> None:
-    cost = stage_cost("judge", (call(length, n) for n, length in enumerate((400, 900, 300, *[400] * 20))), written=50)
+    cost = stage_cost("judge", (call(length, n) for n, length in enumerate((400, 900, 300, *[400] * 20))))
     assert (cost.calls, cost.characters) == (23, 400 + 900 + 300 + 20 * 400)
     assert cost.longest == call(900, 1)
-    assert cost.sample == tuple(call(length, n) for n, length in enumerate((400, 900, 300, *[400] * 9)))
 
 
-def test_the_sample_is_a_tenth_in_stretches_of_neighbours_the_same_each_time() -> None:
+def test_the_sample_is_a_tenth_within_bounds_and_the_same_each_time() -> None:
     few, some, many = (stage_cost("judge", calls(count)).sample for count in (5, 400, 10_000))
-    assert (len(few), len(some), len(many)) == (5, 40, STRETCHES * STRETCH_CALLS)
+    assert (len(few), len(some), len(many)) == (5, 40, MAX_SAMPLE)
     assert len(stage_cost("judge", calls(20)).sample) == MIN_SAMPLE
     assert many == stage_cost("judge", calls(10_000)).sample
     numbers = [int(one.body["messages"][0]["content"][:8]) for one in many]
-    jumps = [number for before, number in pairwise(numbers) if number != before + 1]
-    assert len(jumps) == STRETCHES - 1
+    assert min(numbers) < 2_000  # from all parts of the run
+    assert max(numbers) > 8_000
 
 
 def test_what_is_stored_is_done_and_a_failed_call_is_asked_again() -> None:
@@ -47,8 +45,8 @@ def test_what_is_stored_is_done_and_a_failed_call_is_asked_again() -> None:
     def latest(keys):
         return {key: replies[key] for key in keys if key in replies}
 
-    cost = cost_after_replies("judge", calls(4), latest, lambda _, reply: reply.text == "fine", written=9)
+    cost = stage_cost("judge", calls(4), latest, lambda _, reply: reply.text == "fine", written=9)
     assert (cost.done, cost.calls, cost.characters) == (1, 3, 3 * 400)
-    assert cost.sample == (second, third, fourth)  # an unreadable reply is asked for once more
+    assert {one.key for one in cost.sample} == {second.key, third.key, fourth.key}  # an unreadable reply is asked for once more
     assert cost.stored == tuple((one, replies[one.key]) for one in (first, second, third))
-    assert cost_after_replies("judge", calls(4), no_replies, lambda *_: True, written=9).done == 0
+    assert stage_cost("judge", calls(4), no_replies, lambda *_: True, written=9).done == 0

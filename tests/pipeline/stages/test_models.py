@@ -68,7 +68,7 @@ def test_a_run_may_find_positions_with_a_call_an_answer_and_one_a_question(proje
     project.change("templates = ", "# ")
     monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
     assert project.run("--dry-run") == 0
-    assert {"statements", "merge"} <= {words for line in capsys.readouterr().out.splitlines() for words in line.split()[:1]}
+    assert "judge" in {words for line in capsys.readouterr().out.splitlines() for words in line.split()[:1]}
     assert project.run() == 0
     present = sum(not answer["absent"] for answer in answers(project))
     assert 0 < stored(project)["judge"] <= present + 2
@@ -80,5 +80,5 @@ def test_the_plan_tries_a_few_calls_once_the_passages_are_there(project, capsys)
     capsys.readouterr()
     assert project.run("--dry-run", "--probe") == 0
     output = capsys.readouterr().out
-    assert "answer: measured on 6 test calls: " in output
+    assert "6 test calls" in output
     assert not (project.work / "journals").exists()

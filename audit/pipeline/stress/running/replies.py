@@ -16,7 +16,7 @@ from typing import Any
 from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import GOES_ON, ReplyReading
 from audit.pipeline.llm.reply_models import read_reply as find_reply
-from audit.pipeline.llm.reply_text import clean_text, unwrapped, without_fences, without_full_stop
+from audit.pipeline.llm.reply_text import clean_text, opens_object, unwrapped, without_fences, without_full_stop
 from audit.pipeline.stress.running.forms import (
     INSUFFICIENT,
     KEY_SPELLINGS,
@@ -37,7 +37,6 @@ NAMED = re.compile(
 )
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\]]?[.:)]?")
 LETTER_AND_WORDS = re.compile(r"[(\[]?([A-Za-z])(?:[)\]]?\s*[.:)–—-]\s*|[)\]]?\s+)(.+)", re.DOTALL)
-BOX = re.compile(r"\\(?:boxed|text)\{")
 NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
 
@@ -84,7 +83,7 @@ def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) 
 
 def _from_prose(reading: ReplyReading[Any], form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
     """A reply without an object that is an option and nothing else; calls and sub-answers are then missing, and counted."""
-    if reading.cut or not form.letters or "{" in BOX.sub("", reading.text):
+    if reading.cut or not form.letters or opens_object(reading.text):
         return StressReply(reason=CUT if reading.cut else NO_CHOICE)
     choice, insufficient, _ = _decided({_choice(without_fences(reading.text), form, options)}, cut=False)
     if not (choice or insufficient):
