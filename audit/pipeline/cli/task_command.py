@@ -28,13 +28,7 @@ def about_calls(journal: str) -> str:
 
 
 def print_estimate(
-    arguments: argparse.Namespace,
-    settings: Settings,
-    task: LlmTask,
-    *,
-    sends: str,
-    remarks: str = "",
-    figures: dict[str, Any] | None = None,
+    arguments: argparse.Namespace, settings: Settings, task: LlmTask, *, sends: str, remarks: str = "", **figures: Any
 ) -> dict[str, Any]:
     """Print what the open calls of a task would cost, and return it: the record of `estimate`, with further `figures`."""
     path = journal_path(arguments.out)
@@ -42,7 +36,7 @@ def print_estimate(
     with Journal(path, task.plan()) if path.exists() else nullcontext() as journal:
         costs = task.costs(journal.latest if journal else no_replies)
     notes = task.cost_note, remarks
-    record = estimate(settings, task.model, costs, probe=arguments.probe, sends=sends, remarks=notes) | (figures or {})
+    record = estimate(settings, task.model, costs, probe=arguments.probe, sends=sends, remarks=notes) | figures
     print_result(arguments, estimate_text(record), record)
     return record
 
