@@ -87,28 +87,7 @@ TYPES: Mapping[str, FieldType] = {
 
 NAMED_TYPES, NAME_ENDINGS = ("text", "word", "texts"), ("_id", "_ids")
 NAMES = frozenset(
-    [
-        "handbook_a",
-        "handbook_b",
-        "handbooks",
-        "system_a",
-        "system_b",
-        "edition_of",
-        "organ",
-        "center",
-        "topics",
-        "subtopics",
-        "judge",
-        "rater",
-        "strategy",
-        "question_type",
-        "measure",
-        "primary_source",
-        "required_sources",
-        "gold",
-        "gold_sections",
-        "ranked",
-    ]
+    ["handbook_a", "handbook_b", "handbooks", "system_a", "system_b", "edition_of", "organ", "center", "topics", "subtopics", "judge", "rater", "strategy", "question_type", "measure", "primary_source", "required_sources", "gold", "gold_sections", "ranked"]
 )
 
 

@@ -73,8 +73,7 @@ async def probe_endpoint(
             # vLLM would not refuse it, but shorten the answer and report only `length`.
             if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
                 raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
-        server = await _vllm_version(client) or reply.server
-        return CheckedEndpoint(named, context, server)
+        return CheckedEndpoint(named, context, await _vllm_version(client) or reply.server)
 
 
 def too_long(longest: Call | None, prompt_tokens: int, context: int | None) -> str:
