@@ -22,7 +22,7 @@ class Progress:
     phase              starting, asking, writing, loading
     stage, calls       the stage of calls: its name, and how many calls it has; also COUNTS, which say how far it is
     pairs              while the release is written: pairs written so far
-    estimate           of `--dry-run`: see audit.pipeline.cli.estimates.Estimate.record, and pairs, without_call
+    estimate           of `--dry-run`: see audit.pipeline.cli.estimates.estimate, and pairs, without_call
     judged, prescreened, not_asked, unscored    the outcome of the pairs; unscored by reason
     message            why it stopped, if it failed
     """

@@ -28,7 +28,7 @@ from audit.settings import Settings
 # The usual rule of thumb for English; stored replies and test calls measure it for the model at hand.
 CHARACTERS_PER_TOKEN = 4.0
 RULE, STORED, TRIED = "rule of thumb", "stored replies", "test calls"
-HEAD = ("stage", "done", "calls", "prompt tokens", "reply tokens", "time", "based on")
+HEAD = ("stage", "done", "calls", "prompt tokens", "reply tokens", "characters per token", "s per call", "time", "based on")
 Made = Sequence[tuple[Call, Reply]]
 
 
@@ -52,11 +52,16 @@ def estimate(
     Raises AuditError when an endpoint is to be tried and cannot be used.
     """
     limits, calls = limits_of(settings), sum(cost.calls for cost in costs)
-    tried = _tried(endpoints_of(settings, model), costs, limits, sends) if probe and calls else {}
+    hosts = ", ".join(dict.fromkeys(urlsplit(url).netloc for url in settings.judge_urls))
+    tried: dict[str, Made] = {}
+    if probe and calls:
+        endpoints = endpoints_of(settings, model)
+        # Printed before any text is sent, so the user can still press Ctrl-C
+        note(f"Sending up to {sum(len(cost.sample) for cost in costs):,} test prompts to {hosts}: {sends}.")
+        tried = {cost.stage: _tried(endpoints, cost, limits) for cost in costs if cost.calls}
     rows = [stage_row(cost, limits.concurrency, tried.get(cost.stage)) for cost in costs]
     seconds = [row["seconds"] for row in rows if row["calls"]]
     rates = next((row for row in rows if row["measured"]), stage_row(StageCost(""), limits.concurrency))
-    hosts = _hosts(settings.judge_urls)
     sent = f"Sends to {hosts}: {calls:,} prompts with {sends}." if calls and hosts else ""
     long = [too_long(cost.longest, row["longest_prompt"], context) for cost, row in zip(costs, rows, strict=True)]
     return {
@@ -101,13 +106,10 @@ def stage_row(cost: StageCost, concurrency: int, tried: Made | None = None) -> d
 
 
 def estimate_text(record: dict[str, Any]) -> str:
-    """One line for each stage, the rates, the time, and the remarks."""
-    rates = f"{record['characters_per_token']:.1f} characters per token"
-    if record["latency_s"] is not None:
-        rates += f", {record['latency_s']:.2f} s per call, at most {record['concurrency']:,} calls at once"
-    lines = [text_table([HEAD, *map(_cells, record["stages"])]), f"By {record['source']}: {rates}."]
+    """One line for each stage, the time, and the remarks."""
+    lines = [text_table([HEAD, *map(_cells, record["stages"])])]
     if record["seconds"]:
-        lines.append(f"In all about {duration(record['seconds'])}.")
+        lines.append(f"In all about {duration(record['seconds'])}, with at most {record['concurrency']:,} calls at once.")
     elif any(row["calls"] for row in record["stages"]):
         lines.append("The time is unknown. With --probe a few test calls measure tokens and time.")
     return "\n".join([*lines, *record["remarks"]])
@@ -115,33 +117,25 @@ def estimate_text(record: dict[str, Any]) -> str:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     figures = (f"{row[name]:,}" for name in ("done", "calls", "prompt_tokens", "reply_tokens"))
+    latency = "-" if row["latency_s"] is None else f"{row['latency_s']:.2f}"
     time = duration(row["seconds"]) if row["seconds"] else "-"
-    return row["stage"], *figures, time, f"{row['measured']:,} {row['source']}" if row["measured"] else row["source"]
+    basis = f"{row['measured']:,} {row['source']}" if row["measured"] else row["source"]
+    return row["stage"], *figures, f"{row['characters_per_token']:.1f}", latency, time, basis
 
 
-def _tried(endpoints: Sequence[Endpoint], costs: Sequence[StageCost], limits: Limits, sends: str) -> dict[str, Made]:
-    """Some calls of each stage with their replies, made as a run would make them. Raises AuditError where no endpoint answers."""
-    number = sum(len(cost.sample) for cost in costs)
-    # Printed before any text is sent, so the user can still press Ctrl-C
-    note(f"Sending up to {number:,} test prompts to {_hosts(endpoint.base_url for endpoint in endpoints)}: {sends}.")
-    made: dict[str, Made] = {}
+def _tried(endpoints: Sequence[Endpoint], cost: StageCost, limits: Limits) -> Made:
+    """Some calls of a stage with their replies, made as a run would make them. Raises AuditError where no endpoint answers."""
+    # As before a run: a context that is too short, or an ignored schema, must be detected here
+    for endpoint in endpoints:
+        asyncio.run(probe_endpoint(endpoint, limits, cost.longest))
+    replies: list[Reply] = []
     together = replace(limits, start=limits.concurrency)
-    for cost in (cost for cost in costs if cost.sample):
-        # As before a run: a context that is too short, or an ignored schema, must be detected here
-        for endpoint in endpoints:
-            asyncio.run(probe_endpoint(endpoint, limits, cost.longest))
-        replies: list[Reply] = []
-        # Readability is checked by the run; the cost of a reply is the same.
-        asyncio.run(run_calls(cost.sample, endpoints, replies.append, readable=lambda *_: True, limits=together))
-        calls = {call.key: call for call in cost.sample}
-        made[cost.stage] = [(calls[reply.key], reply) for reply in replies]
-    return made
+    # Readability is checked by the run; the cost of a reply is the same.
+    asyncio.run(run_calls(cost.sample, endpoints, replies.append, readable=lambda *_: True, limits=together))
+    calls = {call.key: call for call in cost.sample}
+    return [(calls[reply.key], reply) for reply in replies]
 
 
 def handbooks_text(names: Sequence[str]) -> str:
     """How many handbooks, and the first few: `3 handbooks (a, b, c)`."""
     return f"{len(names):,} handbook{'' if len(names) == 1 else 's'} ({some_of(names)})"
-
-
-def _hosts(urls: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(urlsplit(url).netloc for url in urls))

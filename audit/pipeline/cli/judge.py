@@ -20,7 +20,7 @@ from audit.pipeline.cli.task_command import about_calls, print_estimate
 from audit.pipeline.judging.corpus import Corpus, first_pairs
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask
-from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES, findings_of_run
+from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES, pairs_to_ask
 from audit.pipeline.judging.release import check_output_folder
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.llm.journal import Journal
@@ -162,24 +162,14 @@ def _same_command(arguments: argparse.Namespace) -> str:
 
 
 def _print_estimate(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:
-    pairs, to_ask = _pairs_to_ask(task.corpus)
+    pairs, to_ask = pairs_to_ask(task.corpus.items())
     figures = {"pairs": pairs, "without_call": pairs - to_ask, "pairwise_calls": to_ask}
     sends = f"questions and answers of {handbooks_text([str(one['handbook_id']) for one in task.corpus.handbooks])}"
     remark = f"The protocol structured would make {to_ask:,} calls, one for each pair of answers."
     remarks = remark if isinstance(task, PositionsTask) else ""
-    record = print_estimate(arguments, settings, task, sends=sends, remarks=remarks, figures=figures)
+    record = print_estimate(arguments, settings, task, sends=sends, remarks=remarks, **figures)
     arguments.progress.update(estimate=record)
     return OK
-
-
-def _pairs_to_ask(corpus: Corpus) -> tuple[int, int]:
-    """(all pairs, pairs of two answers that are present by the run's own flags): the others need no call."""
-    pairs, to_ask = 0, 0
-    for item in corpus.items():
-        findings = findings_of_run(item)
-        pairs += len(item.pairs)
-        to_ask += sum(all(findings[handbook].absent is False for handbook in pair) for pair in item.pairs)
-    return pairs, to_ask
 
 
 # -- the release -------------------------------------------------------------------------------------------------------

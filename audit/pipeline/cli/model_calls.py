@@ -60,11 +60,7 @@ def add_call_options(parser: Any, product: str) -> Any:
 
 def add_probe(parser: Any) -> None:
     """Add `--probe`, with the same meaning for every command that estimates calls."""
-    parser.add_argument(
-        "--probe",
-        action="store_true",
-        help="for --dry-run: send a few of the prompts to the endpoint, and measure tokens and time",
-    )
+    parser.add_argument("--probe", action="store_true", help="for --dry-run: send a few prompts, and measure tokens and time")
 
 
 def uses_batch(arguments: argparse.Namespace) -> bool:
@@ -93,7 +89,7 @@ def model_of(settings: Settings, recorded: str | None, *, calls: bool = True) ->
         return settings.judge_model or recorded or ""
     if not calls:
         raise AuditError("No model is set. Nothing was written. Set AUDIT_JUDGE_MODEL to the model that the cluster will load.")
-    return asyncio.run(probe_endpoint(endpoints_of(settings, "")[0], limits_of(settings))).endpoint.model
+    return asyncio.run(probe_endpoint(endpoints_of(settings, "")[0], limits_of(settings), only_name=True)).endpoint.model
 
 
 def model_for(arguments: argparse.Namespace, settings: Settings) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +115,8 @@ def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list
     preset = list(preset_lines(context.config, arguments.preset)) if arguments.preset else []
     texts = ["\n".join(preset), plan_text(plan, context.left_out), *(check.line for check in checks)]
     text = "\n".join(filter(None, [*texts, *map(estimate_text, costs.values())]))
-    record = {
-        "stages": [{"stage": stage.stage, "tasks": stage.tasks, "to_do": list(stage.to_do)} for stage in plan.stages],
-        "handbooks": plan.handbooks, "questions": plan.questions, "answers": plan.answers, "pairs": plan.pairs,
-        "pairs_to_judge": plan.pairs_to_judge,
-        "estimate": costs, "preset": preset, "left_out": dict(context.left_out), "text": text,
-    }  # fmt: skip
-    print_result(arguments, text, record)
+    result = {"estimate": costs, "preset": preset, "left_out": context.left_out, "text": text}
+    print_result(arguments, text, asdict(plan) | result)
     return OK
 
 

@@ -26,7 +26,7 @@ from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import PROMPT, StatementPair, within_task, within_verdicts
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.journal import Journal, stored_replies
-from audit.pipeline.llm.probe import probe_endpoint
+from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.rules.within.rules import judge_pair
@@ -47,14 +47,14 @@ from audit.vocabulary import RULES_JUDGE as NAME
 
 GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
-"""Stage that may call a model -> the last stage before it."""
-WITHOUT_MODEL = {GENERATE: f'generator = "{EXTRACTIVE}"', JUDGE: f'judge = "{BASELINE}"', SYSTEMS: "leave out [[systems]]"}
-SENDS = {
-    GENERATE: "questions and passages",
-    JUDGE: "questions and answers",
-    WITHIN: "pairs of statements",
-    SYSTEMS: "questions and passages",
+"""Stage that may call a model -> the last stage before it; `within` has the model of the judge before it."""
+WITHOUT_MODEL = {
+    GENERATE: f'generator = "{EXTRACTIVE}"',
+    JUDGE: f'judge = "{BASELINE}"',
+    WITHIN: f'judge = "{BASELINE}"',
+    SYSTEMS: "leave out [[systems]]",
 }
+SENDS = {GENERATE: "questions and passages", JUDGE: "questions and answers", WITHIN: "pairs of statements"}
 # The rule before there are texts: characters of a prompt, and tokens of a reply
 USUAL = {GENERATE: (14_000, 150), JUDGE: (5_000, 150), SYSTEMS: (14_000, 250)}
 ROUGH = "Calls and tokens are rough, by usual lengths: the texts of these prompts do not exist yet."
@@ -168,26 +168,30 @@ def check_judge(options: JudgeOptions) -> None:
 
 @dataclass(frozen=True)
 class EndpointCheck:
-    """A stage that calls a model, and whether it can: `fault` is the sentence on what is wrong, or empty.
-
-    `models` are the names of the models that answered, `context` the tokens that all of them have room for, where they tell;
-    `system` is the id of the answering system that calls it, in the stage of systems.
-    """
+    """A stage that calls the model of its options, and whether it can: `fault` is the sentence on what is wrong, or empty."""
 
     stage: str
+    options: Options
     fault: str
-    models: tuple[str, ...] = ()
-    urls: tuple[str, ...] = ()
-    context: int | None = None
-    system: str = ""
+    endpoints: Sequence[CheckedEndpoint]
+
+    @property
+    def name(self) -> str:
+        """The stage; in the stage of systems, with the id of the answering system that calls the model."""
+        return f"{self.stage}, {self.options.id}" if isinstance(self.options, SystemOptions) else self.stage
+
+    @property
+    def context(self) -> int | None:
+        """The tokens that all its endpoints have room for, where they tell."""
+        return min((checked.context for checked in self.endpoints if checked.context), default=None)
 
     @property
     def line(self) -> str:
         """The line of the plan."""
-        name = f"{self.stage}, {self.system}," if self.system else self.stage
-        if not self.models:
+        name = f"{self.name}," if isinstance(self.options, SystemOptions) else self.name
+        if self.fault:
             return f"{name} cannot call a model: {self.fault}"
-        named = ", ".join(f"{model} at {url}" for model, url in zip(self.models, self.urls, strict=True))
+        named = ", ".join(f"{checked.endpoint.model} at {checked.endpoint.base_url}" for checked in self.endpoints)
         context = f", with a context of {self.context:,} tokens" if self.context else ""
         return f"{name} calls {named}{context}."
 
@@ -208,10 +212,10 @@ def check_endpoints(context: RunContext, stages: Sequence[Stage]) -> None:
 
 
 def endpoint_checks(
-    context: RunContext, rows: Sequence[StagePlan], stages: Iterable[str] = tuple(STAGE_BEFORE)
+    context: RunContext, rows: Sequence[StagePlan], stages: Iterable[str] = (*STAGE_BEFORE, WITHIN)
 ) -> list[EndpointCheck]:
     """The checks of those `stages` that call a model and have work, or have work before them; each endpoint is tried once."""
-    tried: dict[Any, EndpointCheck] = {}
+    tried: dict[Any, tuple[str, Sequence[CheckedEndpoint]]] = {}
     return [
         _check(context, stage, options, tried)
         for stage, options in stages_by_model(context)
@@ -254,76 +258,66 @@ def _has_work(rows: Sequence[StagePlan], stage: str, *, itself: bool = True) -> 
     return stage in names and any(row.to_do for row in rows[: names.index(stage) + itself])
 
 
-def _check(context: RunContext, stage: str, options: Options, tried: dict[Any, EndpointCheck]) -> EndpointCheck:
-    settings, system = settings_for(context, options), options.id if isinstance(options, SystemOptions) else ""
+def _check(
+    context: RunContext, stage: str, options: Options, tried: dict[Any, tuple[str, Sequence[CheckedEndpoint]]]
+) -> EndpointCheck:
+    settings = settings_for(context, options)
     if not settings.judge_urls:
         remedy = (
             f'Write url = ["http://127.0.0.1:8000/v1"] there, set AUDIT_JUDGE_URL, or do without a model: {WITHOUT_MODEL[stage]}.'
         )
-        return EndpointCheck(stage, f"no endpoint is set for its model. {remedy}", system=system)
+        return EndpointCheck(stage, options, f"no endpoint is set for its model. {remedy}", ())
     # Several of them may use one endpoint, which then is tried once
     key = (settings.judge_urls, settings.judge_model)
     if key not in tried:
-        tried[key] = _try_endpoints(stage, settings)
-    return replace(tried[key], stage=stage, system=system)
+        tried[key] = _try_endpoints(settings)
+    return EndpointCheck(stage, options, *tried[key])
 
 
-def _try_endpoints(stage: str, settings: Settings) -> EndpointCheck:
+def _try_endpoints(settings: Settings) -> tuple[str, Sequence[CheckedEndpoint]]:
+    """What is wrong, or the endpoints."""
+    endpoints, limits = endpoints_of(settings, settings.judge_model), limits_of(settings)
     try:
-        reached = [
-            asyncio.run(probe_endpoint(endpoint, limits_of(settings)))
-            for endpoint in endpoints_of(settings, settings.judge_model)
-        ]
+        return "", [asyncio.run(probe_endpoint(endpoint, limits)) for endpoint in endpoints]
     except AuditError as error:
-        return EndpointCheck(stage, str(error))
-    contexts = [checked.context for checked in reached if checked.context]
-    models, urls = zip(*((checked.endpoint.model, checked.endpoint.base_url) for checked in reached), strict=True)
-    return EndpointCheck(stage, "", models, urls, min(contexts, default=None))
+        return str(error), ()
 
 
 # -- what the calls of a run would take: counted once the texts exist, by usual lengths before that ---------------------
 
 
-def estimate_run(
-    context: RunContext, plan: RunPlan, checks: Sequence[EndpointCheck], *, probe: bool
-) -> dict[str, dict[str, Any]]:
+def estimate_run(context: RunContext, plan: RunPlan, checks: Sequence[EndpointCheck], *, probe: bool) -> dict[str, Any]:
     """Stage -> what the calls of its model would take, as `estimate` says; only stages whose models have something to do.
 
     probe  send a few of the prompts to those endpoints that answered the check
     """
-    answered = {(check.stage, check.system): check for check in checks if not check.fault}
     estimates = {}
-    for stage, options in stages_by_model(context):
-        system = options.id if isinstance(options, SystemOptions) else ""
-        to_do = plan.to_do(stage)
-        if to_do and (not system or system in to_do):
-            check = answered.get((JUDGE if stage == WITHIN else stage, system))
-            name = f"{stage}, {system}" if system else stage
-            estimates[name] = _estimate(context, plan, stage, options, check, probe=probe)
+    for check in checks:
+        task = check.options.id if isinstance(check.options, SystemOptions) else ""
+        if (to_do := plan.to_do(check.stage)) and (not task or task in to_do):
+            estimates[check.name] = _estimate(context, plan, check, probe=probe)
     return estimates
 
 
-def _estimate(
-    context: RunContext, plan: RunPlan, stage: str, options: Options, check: EndpointCheck | None, *, probe: bool
-) -> dict[str, Any]:
-    settings = settings_for(context, options)
-    model = settings.judge_model or (check.models[0] if check else "")
+def _estimate(context: RunContext, plan: RunPlan, check: EndpointCheck, *, probe: bool) -> dict[str, Any]:
+    stage, options, settings = check.stage, check.options, settings_for(context, check.options)
+    model = settings.judge_model or next((checked.endpoint.model for checked in check.endpoints), "")
     price = partial(estimate, settings, model, sends=_sends(context, plan, stage, options))
     task = _task(context, plan, stage, options, model)
     if task is None:
         return price([_usual_cost(plan, stage)], probe=False, remarks=[ROUGH])
     with stored_replies(context.workspace.journal(stage, digest_of(task.plan()))) as replies:
         costs = task.costs(replies)
-    missing = len(context.present) - len(candidates_of(context)) if stage == WITHIN else 0
+    to_extract = plan.to_do("extract") if stage == WITHIN else ()
     remarks = [
         task.cost_note,
-        f"Not counted: {missing:,} handbooks that are not extracted yet." if missing else "",
+        f"Not counted: {len(to_extract):,} handbooks that are not extracted yet." if to_extract else "",
         "" if model else "The model is unknown, so its stored replies are not counted as done.",
     ]
     # The trial makes the longest call, so there is nothing to guess
-    room = check.context if check and not probe else None
+    context_tokens = None if probe else check.context
     try:
-        return price(costs, probe=probe and check is not None, context=room, remarks=remarks)
+        return price(costs, probe=probe and not check.fault, context=context_tokens, remarks=remarks)
     except AuditError as error:
         # The plan of the other stages is still useful
         return price(costs, probe=False, remarks=[*remarks, f"{stage} would stop: {error}"])
@@ -350,7 +344,7 @@ def _task(context: RunContext, plan: RunPlan, stage: str, options: Options, mode
         return run_answer_task(context, model, [asked for source in sources for asked in grounded_questions(context, source)])
     if stage == WITHIN:
         return run_within_task(context, model, candidates_of(context))
-    if plan.present_pairs is None:
+    if not plan.pairs_counted:
         return None
     return judging_task(context.config.judge, model, judging_input(context, generator_name(context)))
 
@@ -359,6 +353,7 @@ def _sends(context: RunContext, plan: RunPlan, stage: str, options: Options) -> 
     """What the prompts contain, and whose it is."""
     if isinstance(options, SystemOptions):
         with_passages = options.retrieves or options.asks_sources
-        return f"{f'{SENDS[stage]} of the handbooks' if with_passages else 'questions without any handbook'}, for {options.id}"
+        content = "questions and passages of the handbooks" if with_passages else "questions without any handbook"
+        return f"{content}, for {options.id}"
     names = plan.to_do(stage) if stage == GENERATE else [source.handbook_id for source in context.present]
     return f"{SENDS[stage]} of {handbooks_text(names)}"

@@ -139,7 +139,8 @@ def _build_with_model(arguments: argparse.Namespace, settings: Settings, source:
         task,
         sends="questions and their signal documents",
         remarks=_size(source),
-        figures={"questions": len(source.questions), "documents": source.documents},
+        questions=len(source.questions),
+        documents=source.documents,
         write=lambda replies, _: _finish(arguments, source, model_facts(task, replies, source.report), made_by),
     )
 

@@ -65,6 +65,7 @@ def grade(arguments: argparse.Namespace, settings: Settings) -> int:
         task,
         sends="sub-questions, right answers and answers",
         remarks=f"{exact:,} of {len(answers):,} different answers are exact and need no call.",
-        figures={"answers": len(answers), "exact": exact},
+        answers=len(answers),
+        exact=exact,
         write=write,
     )

@@ -114,7 +114,8 @@ def _ask_model(
         task,
         sends="questions, answers, and answers with planted changes",
         remarks=_refused_text(changes),
-        figures={"items": len(changes.items), "kinds": _by_kind(changes)},
+        items=len(changes.items),
+        kinds=_by_kind(changes),
         write=write,
     )
 

@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         settings,
         task,
         sends=f"questions, options and {len(documents):,} documents",
-        figures={"instances": len(chosen)},
+        instances=len(chosen),
         write=write,
     )
 

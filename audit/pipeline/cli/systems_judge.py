@@ -129,7 +129,8 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         task,
         sends=f"questions, reference answers and answers of {len(arguments.systems or chosen.systems):,} systems",
         remarks=chosen.left_out,
-        figures={"answers": len(answers), "of_references": chosen.of_references},
+        answers=len(answers),
+        of_references=chosen.of_references,
         write=write,
     )
 
@@ -172,7 +173,8 @@ def judge_evidence(arguments: argparse.Namespace, settings: Settings) -> int:
         task,
         sends=f"questions, passages, reference answers and answers of {len(systems):,} systems",
         remarks=chosen.left_out,
-        figures={"answers": len(answers), "measures": list(measures)},
+        answers=len(answers),
+        measures=list(measures),
         write=write,
     )
 

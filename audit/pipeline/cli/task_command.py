@@ -28,13 +28,7 @@ def about_calls(journal: str) -> str:
 
 
 def print_estimate(
-    arguments: argparse.Namespace,
-    settings: Settings,
-    task: LlmTask,
-    *,
-    sends: str,
-    remarks: str = "",
-    figures: dict[str, Any] | None = None,
+    arguments: argparse.Namespace, settings: Settings, task: LlmTask, *, sends: str, remarks: str = "", **figures: Any
 ) -> dict[str, Any]:
     """Print what the open calls of a task would cost, and return it: the record of `estimate`, with further `figures`."""
     path = journal_path(arguments.out)
@@ -42,7 +36,7 @@ def print_estimate(
     with Journal(path, task.plan()) if path.exists() else nullcontext() as journal:
         costs = task.costs(journal.latest if journal else no_replies)
     notes = task.cost_note, remarks
-    record = estimate(settings, task.model, costs, probe=arguments.probe, sends=sends, remarks=notes) | (figures or {})
+    record = figures | estimate(settings, task.model, costs, probe=arguments.probe, sends=sends, remarks=notes)
     print_result(arguments, estimate_text(record), record)
     return record
 
@@ -58,7 +52,7 @@ def run_task(
     """Make the calls of a task and write its result; or with `--dry-run` print an estimate. Returns the exit code.
 
     write      writes the result, given the replies and what the servers report to be, and prints what was written
-    estimated  for `print_estimate`
+    estimated  for `print_estimate`: what is sent, remarks, and further figures
     """
     if arguments.dry_run:
         print_estimate(arguments, settings, task, **estimated)

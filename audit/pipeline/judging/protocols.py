@@ -196,6 +196,16 @@ def findings_of_run(item: QuestionToJudge) -> dict[str, AbsenceFinding]:
     return {handbook: _finding_of_run(item.answers.get(handbook)) for handbook in item.in_pairs}
 
 
+def pairs_to_ask(items: Iterable[QuestionToJudge]) -> tuple[int, int]:
+    """(all pairs, pairs of two answers that are present by the run's own flags): the others need no call."""
+    pairs, to_ask = 0, 0
+    for item in items:
+        findings = findings_of_run(item)
+        pairs += len(item.pairs)
+        to_ask += sum(all(findings[handbook].absent is False for handbook in pair) for pair in item.pairs)
+    return pairs, to_ask
+
+
 def _finding_of_run(answer: AnswerToJudge | None) -> AbsenceFinding:
     if answer is None or answer.absent is None or not (answer.absent or (answer.text or "").strip()):
         return AbsenceFinding(None, reason=NO_ANSWER)

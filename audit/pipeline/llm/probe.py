@@ -46,13 +46,16 @@ class CheckedEndpoint:
 
     endpoint: Endpoint
     context: int | None
-    server: str | None
+    server: str | None = None
 
 
-async def probe_endpoint(endpoint: Endpoint, limits: Limits, longest: Call | None = None) -> CheckedEndpoint:
-    """The endpoint with its model, once it obeyed a schema without thinking aloud: the requested one, or the only one there is.
+async def probe_endpoint(
+    endpoint: Endpoint, limits: Limits, longest: Call | None = None, *, only_name: bool = False
+) -> CheckedEndpoint:
+    """The endpoint with its model, the requested one or the only one there is, once it obeyed a schema without thinking aloud.
 
-    longest  a call that is made too, to see whether it fits into the context
+    longest    a call that is made too, to see whether it fits into the context
+    only_name  find the model, and make no call
 
     Raises AuditError, with the problem and the remedy, for the first problem.
     """
@@ -60,7 +63,9 @@ async def probe_endpoint(endpoint: Endpoint, limits: Limits, longest: Call | Non
         models = await _list_models(client)
         model = _choose_model(endpoint, models)
         context = _context_length(models[model])
-        # Asked even if nothing else is: some servers list their models without a key
+        named = replace(endpoint, model=model)
+        if only_name:
+            return CheckedEndpoint(named, context)
         reply = await _ask_patiently(client, Call({"model": model, **PROBE_BODY}, "probe", "probe"))
         _check_schema(endpoint.base_url, reply)
         if longest:
@@ -68,8 +73,7 @@ async def probe_endpoint(endpoint: Endpoint, limits: Limits, longest: Call | Non
             # vLLM would not refuse it, but shorten the answer and report only `length`.
             if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
                 raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
-        server = await _vllm_version(client) or reply.server
-        return CheckedEndpoint(replace(endpoint, model=model), context, server)
+        return CheckedEndpoint(named, context, await _vllm_version(client) or reply.server)
 
 
 def too_long(longest: Call | None, prompt_tokens: int, context: int | None) -> str:
@@ -135,22 +139,18 @@ def _check_schema(where: str, reply: Reply) -> None:
     # Thinking would multiply the cost of a run, and often uses up the token limit before the answer.
     if reply.usage.get("reasoning_tokens") or (reply.error and not text):
         tokens = reply.usage.get("reasoning_tokens", "an unknown number of")
-        raise AuditError(
-            f"{where} thinks before it answers although it was asked not to: it spent {tokens} tokens on that. "
-            f"{NOTHING} Start the server with --default-chat-template-kwargs '{{\"enable_thinking\":false}}', or "
-            "choose a model that does not think."
-        )
+        problem = f"thinks before it answers although it was asked not to: it spent {tokens} tokens on that"
+        remedy = """Start the server with --default-chat-template-kwargs '{"enable_thinking":false}', or choose another model."""
     # xgrammar allows white space between JSON tokens, and some models never stop writing it.
-    if reply.outcome == CUT and len(text) < len(reply.text or "") / 2:
-        raise AuditError(
-            f"{where} answers with endless white space. {NOTHING} Start vLLM with "
-            """--structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}'."""
-        )
-    if "".join(text.split()) != PROBE_REPLY:
-        raise AuditError(
-            f"{where} does not obey a JSON schema (response_format): asked for the word {PROBE_WORD}, it wrote '{text[:80]}'. "
-            f"{NOTHING} Choose a server that does, such as vLLM 0.12 or newer, or llama.cpp's."
-        )
+    elif reply.outcome == CUT and len(text) < len(reply.text or "") / 2:
+        problem = "answers with endless white space"
+        remedy = """Start vLLM with --structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}'."""
+    elif "".join(text.split()) != PROBE_REPLY:
+        problem = f"does not obey a JSON schema (response_format): asked for the word {PROBE_WORD}, it wrote '{text[:80]}'"
+        remedy = "Choose a server that does, such as vLLM 0.12 or newer, or llama.cpp's."
+    else:
+        return
+    raise AuditError(f"{where} {problem}. {NOTHING} {remedy}")
 
 
 async def _ask_patiently(client: Client, call: Call) -> Reply:

@@ -34,7 +34,7 @@ def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
     return Corpus(
         run_record(context, generator),
         handbooks,
-        partial(_items, context, sources),
+        partial(questions_to_judge, context),
         sections=partial(section_records, documents),
         trials=trials,
     )
@@ -75,12 +75,13 @@ def _trials(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[
         yield from read_lines(context.workspace.trials(source.handbook_id))
 
 
-def _items(context: RunContext, sources: Sequence[SourceDocument]) -> Iterator[QuestionToJudge]:
+def questions_to_judge(context: RunContext) -> Iterator[QuestionToJudge]:
+    """Every question with its answers, which must all be there."""
     # One question at a time, because all answers of a run may not fit into memory. Each file of answers is in the order of the
     # questions, so all files can be read in step.
     with ExitStack() as stack:
         readers = {}
-        for source in sources:
+        for source in context.present:
             file = stack.enter_context(context.workspace.answers(source.handbook_id).open(encoding="utf-8"))
             readers[source.handbook_id] = AnswersInOrder(file)
         for question in context.questions():

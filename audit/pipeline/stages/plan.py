@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 from audit.formatting import some_of, text_table
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.corpus.questions.question_file import QuestionFile
+from audit.pipeline.judging.protocols import pairs_to_ask
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.stages.build_cache import read_lines
 from audit.pipeline.stages.context import RunContext, Stage
+from audit.pipeline.stages.judging_input import questions_to_judge
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
@@ -35,8 +35,8 @@ class RunPlan:
     """The plan of a run.
 
     answers        (question, handbook) combinations: a question is asked of the handbooks of its organ, a general one of all
-    pairs          N(N-1)/2 for each question that is asked of N handbooks
-    present_pairs  those of two present answers, which need a judge; None until all answers exist
+    pairs          N(N-1)/2 for each question that is asked of N handbooks; those of two present answers need a judge: counted
+                   once all answers exist, else expected by the published share
     systems        answering systems, each of which answers every question once
     """
 
@@ -45,13 +45,9 @@ class RunPlan:
     questions: int
     answers: int
     pairs: int
-    present_pairs: int | None
+    pairs_to_judge: int
+    pairs_counted: bool
     systems: int
-
-    @property
-    def pairs_to_judge(self) -> int:
-        """Pairs of two present answers: counted, or expected by the published share."""
-        return round(self.pairs * (1 - PUBLISHED_ABSENT)) if self.present_pairs is None else self.present_pairs
 
     def to_do(self, stage: str) -> tuple[str, ...]:
         """The names of the tasks that a stage has to do."""
@@ -65,22 +61,11 @@ def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
     present = context.present if context.config.compares else []
     asked = [sum(meets(Query.of(question), source) for source in present) for question in questions]
     pairs = sum(comb(count, 2) for count in asked)
-    open_stages = any(row.to_do for row in rows if row.stage in BEFORE_JUDGING)
-    present_pairs = None if open_stages else _present_pairs(context, questions, sum(asked))
+    done = {row.stage for row in rows if not row.to_do}
+    counted = done.issuperset(BEFORE_JUDGING)
+    to_judge = pairs_to_ask(questions_to_judge(context))[1] if counted else round(pairs * (1 - PUBLISHED_ABSENT))
     systems = len(context.config.systems)
-    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, present_pairs, systems)
-
-
-def _present_pairs(context: RunContext, questions: Sequence[Mapping[str, Any]], answers: int) -> int | None:
-    """Pairs of two present answers; None where there are not as many answers as there should be."""
-    present = {str(question["question_id"]): 0 for question in questions}
-    found = 0
-    for path in (context.workspace.answers(source.handbook_id) for source in context.present):
-        for record in read_lines(path) if path.is_file() else ():
-            if record["question_id"] in present:
-                found += 1
-                present[record["question_id"]] += record["absent"] is not True
-    return sum(comb(number, 2) for number in present.values()) if found == answers else None
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, to_judge, counted, systems)
 
 
 def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
@@ -98,7 +83,7 @@ def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
 def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
     """The plan in lines: stage by stage, then the counts."""
     absent = f"{plan.pairs - plan.pairs_to_judge:,} of them ABSENT without a judge"
-    if plan.pairs and plan.present_pairs is None:
+    if plan.pairs and not plan.pairs_counted:
         absent = f"about {absent} (by the published share of {PUBLISHED_ABSENT:.0%}, until all answers exist)"
     lines = [
         text_table([("stage", "tasks", "done", "to do", ""), *map(_stage_row, plan.stages)]),

@@ -111,7 +111,7 @@ join position_holders using (number)",
 def test_positions_go_without_checks_of_pairs(out, server, capsys):
     assert judge(out, "--protocol", "positions", "--swap") == 2
     assert "reads single answers and not pairs" in capsys.readouterr().err
-    assert [answer.schema for answer in server.answers] == ["probe"]  # that finds the model's name
+    assert server.asked == 0
 
 
 def test_a_dry_run_counts_and_writes_nothing(out, tmp_path, capsys):
@@ -128,7 +128,7 @@ def test_without_an_endpoint_the_estimate_says_what_it_is_made_of(out, monkeypat
     monkeypatch.delenv("AUDIT_JUDGE_URL")
     assert judge(out, "--dry-run") == 0
     printed = capsys.readouterr().out
-    assert "By rule of thumb: 4.0 characters per token." in printed
+    assert "rule of thumb" in printed
     assert "The time is unknown." in printed
     assert judge(out, "--dry-run", "--probe") == 2
     assert "No model endpoint is set. No model was called." in capsys.readouterr().err

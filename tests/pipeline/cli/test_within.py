@@ -39,7 +39,7 @@ def test_a_plan_writes_nothing(documents, tmp_path, capsys):
     assert within(documents, "--out", out, "--dry-run") == 0
     assert "Pairs of statements: 2, handbooks: 1." in capsys.readouterr().out
     assert within(documents, "--out", out, "--judge", "model", "--dry-run") == 0
-    assert "structured           0           2" in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["structured", "0", "2"]
     assert not out.exists()
 
 

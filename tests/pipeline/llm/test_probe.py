@@ -71,6 +71,8 @@ def test_a_missing_model_is_reported_with_those_that_are_available():
 
 def test_the_only_model_needs_no_name_and_several_do():
     with fault_server(models=("only",)) as server:
+        found = asyncio.run(probe_endpoint(Endpoint(server.url), QUICK, only_name=True))
+        assert (found.endpoint.model, server.asked) == ("only", 0)
         assert probed(server, model="").endpoint.model == "only"
     with fault_server(models=("one", "two")) as server:
         assert "has 2 models. Available: one, two." in refusal(server, model="")

@@ -127,7 +127,8 @@ def test_the_plan_counts_and_does_nothing(project, capsys):
     assert not project.work.exists()
     project.change('judge = "baseline"', 'judge = "model"')
     assert project.run("--dry-run") == 0
-    assert "structured           0         122" in capsys.readouterr().out  # 395 - 273 calls
+    rows = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+    assert ["judge", "0", "122"] in rows  # 395 - 273 calls
 
 
 def test_it_goes_no_further_than_it_is_told(project):
