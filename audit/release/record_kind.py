@@ -174,8 +174,8 @@ RATER_KIND = Terms(v.RATER_KINDS, v.RATER_KIND_SPELLINGS)
 SIDE = Terms(v.SIDES, v.SIDE_SPELLINGS)
 STRESS_TEST = Terms(v.STRESS_TESTS, v.STRESS_TEST_SPELLINGS)
 DOCUMENT_CALL = Terms(v.DOCUMENT_CALLS, v.DOCUMENT_CALL_SPELLINGS)
-QUESTION_ID = Text("question_id", "the question's id", "qid", "question_key", required=True)
-SYSTEM_ID = Text("system_id", "the system's id", "system", required=True)
+QUESTION_ID = Text("question_id", "the question's id", "qid", "question_key", required=True, names=True)
+SYSTEM_ID = Text("system_id", "the system's id", "system", required=True, names=True)
 PARSE = Text(
     "parse",
     "how the judge's reply was read; rules: no model was asked",

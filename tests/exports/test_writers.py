@@ -146,7 +146,7 @@ def test_html_holds_text_as_text():
     page = html_table(table())
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
-    assert '<td class="decimal">0.163 [0.151, 0.176]</td>' in page
+    assert '<td class="decimal" dir="auto">0.163 [0.151, 0.176]</td>' in page
 
 
 def test_json_has_full_precision_null_for_unknown_and_says_of_what_run():
