@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import DocumentError
+from audit.pipeline.corpus.extraction import html_styles
 from audit.pipeline.corpus.extraction.formats import read_source
 from audit.pipeline.corpus.extraction.html_reader import WebPage, read_html
 from audit.text.documents import FRAME, HIDDEN, STRUCK, UNREAD
@@ -401,7 +402,8 @@ def test_every_letter_of_a_page_is_in_its_text_or_in_a_loss(markup):
     assert [loss for loss in page.lost if loss.kind == UNREAD and "<svg" not in markup] == []
 
 
-def test_a_page_that_is_hard_to_follow_is_refused_in_a_sentence():
+def test_a_page_that_is_hard_to_follow_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(html_styles, "MAX_CHECKS", 100_000)
     sheet = "<style>" + ".a .a .a .a .b p { color: red }" * 2_000 + "</style>"
     with pytest.raises(DocumentError, match="too many rules"):
         read_html(sheet + '<div class="a b">' * 400 + "<p>x</p>" * 2_000)
