@@ -338,7 +338,7 @@ def parse_json(text: str) -> Any:
 
 
 def strict_json(text: str) -> Any:
-    """A value of JSON. Raises ValueError, also for an object with a key twice: neither value can be told to be right."""
+    """A value of JSON. Raises ValueError, also for an object with a key twice: nobody knows which value is right."""
     value = parse_json(text)
     if (key := repeated_key(value)) is not None:
         raise ValueError(f"the key '{key}' appears twice in one object")
@@ -375,7 +375,7 @@ def _parsed(text: str, place: str, source: TableSource) -> Any:
 
 
 def cell_of(value: object) -> str:
-    """A value of JSON as a cell; a list or an object as JSON, so it is no label by accident. The number 1.0 is 1."""
+    """A value of JSON as a cell; a list or an object as JSON, so that it is not a label by accident. The number 1.0 is 1."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, list) and len(value) == 1:

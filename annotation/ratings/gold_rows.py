@@ -1,4 +1,4 @@
-"""Gold labels that a file has as columns or rows of their own, told apart from ratings."""
+"""Gold labels that a file has as columns or rows of their own, apart from ratings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _of_gold(name: str) -> bool:
 
 
 def gold_apart(rows: pd.DataFrame, where: str) -> tuple[pd.DataFrame, pd.DataFrame, Counter[str]]:
-    """The rows of ratings; the gold labels by item, columns gold and gold_significance; and why labelled rows are no ratings.
+    """The rows of ratings; the gold labels by item, columns gold and gold_significance; and why labelled rows are not ratings.
 
     rows  with columns item_id, annotator, label and ROW
 

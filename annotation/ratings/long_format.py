@@ -74,7 +74,7 @@ def wide_labels(read: LabelRows, where: str) -> LabelsFile:
     judge, gold, design_weight, stratum, ...   optional, about the item: the same in all its rows
     kind, seat, repeat_of         of a study's own export: calibration items are left out, repeats are kept apart
 
-    Rows of gold labels (of an annotator called gold or CURATION_USER, or marked as ground truth) are no ratings.
+    Rows of gold labels (of an annotator called gold or CURATION_USER, or marked as ground truth) are not ratings.
 
     Raises AuditError, naming row and column, for a column that is missing or has two candidates, an unknown label, a second row
     of an item and annotator, a column about the item that differs between its rows, and where fewer than two people rated.

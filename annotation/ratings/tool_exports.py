@@ -40,8 +40,8 @@ class LabelRows:
     """A labels file as a frame, every cell a text under its plain column name; ROW says where a row is in the file.
 
     from_tool  whether rows were made from the annotations of a tool's records, so there is one for each item and annotator
-    left_out   why annotations are no rows -> how many
-    skipped    parts of annotations that are no answers -> how many
+    left_out   why annotations are not rows -> how many
+    skipped    parts of annotations that are not answers -> how many
     notes      of the reader
     """
 
@@ -91,7 +91,7 @@ def _item_words(record: Record) -> str:
     data = record.get("data")
     places = (data, record) if isinstance(data, Mapping) else (record,)
     name = next((place[key] for place in places for key in ITEM_KEYS if place.get(key) is not None), None)
-    # Of an item id that appears twice, neither can be told to be right
+    # Of an item id that appears twice, nobody knows which one is right
     unknown = name is None or (isinstance(record, RepeatedKey) and record.key in ITEM_KEYS)
     return "" if unknown else f" (item '{cell_of(name)[:40]}')"
 

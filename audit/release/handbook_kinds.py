@@ -103,7 +103,7 @@ def _check_answer(raw: Record, values: Record, repairs: Repairs) -> None:
     words, absent, reason = values["answer"], values["absent"], values["unread_reason"]
     if reason and not (words or "").strip():
         words = values["answer"] = None
-    said = says_absence(words)
+    in_words = says_absence(words)
     unclear = absent is None and says_absence_and_more(words)
     unread = AND_MORE if unclear else readable_reason(reason, words, absent, repairs)
     # Neither present nor absent may be assumed: either would be a finding about the handbook
@@ -112,12 +112,12 @@ def _check_answer(raw: Record, values: Record, repairs: Repairs) -> None:
             "missing_field",
             "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers.",
         )
-    if absent is False and said:
+    if absent is False and in_words:
         what = f"says '{NOT_ADDRESSED}'" if (words or "").strip() else "is empty"
         repairs.append(f"it has absent: false but {what}; it was loaded as present, following the flag.")
-    is_absent = None if unread else said if absent is None else absent
+    is_absent = None if unread else in_words if absent is None else absent
     by_words = "prefix" if (words or "").strip() else "empty"
-    method = values["absence_method"] or (by_words if said else "stated")
+    method = values["absence_method"] or (by_words if in_words else "stated")
     values |= {"absent": is_absent, "absence_method": method if is_absent else None, "unread_reason": unread}
     values |= _search_of(values["retrieval"] or {})
 

@@ -366,7 +366,7 @@ def _check_matrices(comparisons: Collection[ComparisonCounts], report: LoadRepor
 
 
 def _check_labels(counts: LabelsAndAnswers, state: LoadState) -> Iterator[Check]:
-    """The labels of pairs against their answers; what is unscored or unknown is told apart."""
+    """The labels of pairs against their answers; what is unscored or unknown is counted apart."""
     for name, found, total, words in (
         # A judge may find that one of two texts does not address the question, so these are counted and no fault
         (ABSENT_ON_PRESENT, counts.absent_on_present, counts.both_present, "two present answers are ABSENT"),

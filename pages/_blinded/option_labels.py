@@ -10,7 +10,9 @@ from typing import TypeVar
 Option = TypeVar("Option")
 
 
-def told_apart(options: Iterable[Option], named: Callable[[Option], str], *, numbered: bool = False) -> Callable[[Option], str]:
+def distinct_labels(
+    options: Iterable[Option], named: Callable[[Option], str], *, numbered: bool = False
+) -> Callable[[Option], str]:
     """A `format_func` that adds to a name that several options have their ids; or a number, where ids must not be seen.
 
     An option that is not among these is called what `named` says.

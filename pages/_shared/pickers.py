@@ -17,7 +17,7 @@ from audit.store.runs import Run, newest_full_run
 from audit.terms import display_name, fill
 from audit.vocabulary import composed, same_name
 from pages._blinded.frame import escaped, escaped_label
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._shared import loaders
 
 LAST_RUN = "last run seen"
@@ -89,7 +89,7 @@ def pick_one(
     """One of `options`; without a default the picker may stay empty (None)."""
     st.session_state[param] = param_value(param, set(options), default)
     chosen: str | None = st.selectbox(
-        escaped_label(label), options, key=param, format_func=told_apart(options, format_func), placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=distinct_labels(options, format_func), placeholder=placeholder,
         index=None if default is None else 0, on_change=remember_choice, args=(param, default, options),
         label_visibility="visible" if show_label else "collapsed",
     )  # fmt: skip
@@ -102,7 +102,7 @@ def pick_many(
     """Any number of `options`; none chosen means no filter."""
     st.session_state[param] = param_values(param, set(options))
     chosen: list[str] = st.multiselect(
-        escaped_label(label), options, key=param, format_func=told_apart(options, format_func), placeholder=placeholder,
+        escaped_label(label), options, key=param, format_func=distinct_labels(options, format_func), placeholder=placeholder,
         on_change=remember_choice, args=(param, [], options),
     )  # fmt: skip
     return chosen
@@ -113,7 +113,7 @@ def choose(
 ) -> str:
     """One of a few `options`, all of them visible; the first is the default."""
     st.session_state[param] = param_value(param, set(options), options[0])
-    named = told_apart(options, format_func)
+    named = distinct_labels(options, format_func)
     chosen = st.segmented_control(
         escaped_label(label), options, key=param, required=True, wrap=True, format_func=lambda name: escaped(named(name)),
         label_visibility="visible" if show_label else "collapsed", on_change=remember_choice,

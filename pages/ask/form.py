@@ -13,7 +13,7 @@ from audit.store.runs import Run
 from audit.terms import display_name, fill
 from audit.vocabulary import GENERAL
 from pages._blinded.frame import escaped
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._shared.loaders import load, recent_answers, remember_answer
 from pages._shared.pickers import param_value, param_values, remember_choice
 from pages._shared.widgets import counts, say
@@ -40,10 +40,14 @@ def ask_form(run: Run) -> tuple[str, AskScope]:
         left, right, last = st.columns([3, 6, 2], vertical_alignment="bottom")
         with left:
             st.selectbox(
-                escaped(fill(run, "{Organ}")), organs, key=ORGAN, format_func=told_apart(organs, display_name), placeholder="All"
+                escaped(fill(run, "{Organ}")),
+                organs,
+                key=ORGAN,
+                format_func=distinct_labels(organs, display_name),
+                placeholder="All",
             )
         with right:
-            st.multiselect("Sources", sources, key=SOURCES, format_func=told_apart(sources, display_name), placeholder="All")
+            st.multiselect("Sources", sources, key=SOURCES, format_func=distinct_labels(sources, display_name), placeholder="All")
         options: Mapping[str, Sequence[str] | None] = {TEXT: None, ORGAN: organs, SOURCES: sources}
         with last:
             pressed = st.form_submit_button("Ask", type="primary", width="stretch", on_click=_to_address, args=(options,))

@@ -8,7 +8,7 @@ from audit.metrics.case_mix import handbook_case_mix
 from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
 from audit.terms import fill
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._shared.case_mix import case_mix_section
 from pages._shared.explore import RowFilter
 from pages._shared.loaders import load
@@ -41,7 +41,7 @@ with page("Coverage", LEAD) as run:
         say(run, "Open {a_handbook} (or click its row)"),
         sorted(names, key=names.__getitem__),
         index=None,
-        format_func=told_apart(names, names.__getitem__),
+        format_func=distinct_labels(names, names.__getitem__),
         key="to_open",
         placeholder=fill(run, "Choose {a_handbook}"),
     )

@@ -14,7 +14,7 @@ from audit.metrics.themes import themes
 from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._shared.explore import RowFilter, clickable_table
 from pages._shared.loaders import load, theme_map_points
 from pages._shared.page import leave_if_signed_out, page
@@ -176,7 +176,7 @@ def open_theme(run: Run, view: ThemeView, matches: pd.DataFrame) -> None:
         "Open one theme: who says what",
         ids,
         index=None,
-        format_func=told_apart(ids, named_by(names)),
+        format_func=distinct_labels(ids, named_by(names)),
         key="to_open",
         placeholder="Choose a theme",
     )

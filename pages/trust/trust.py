@@ -14,7 +14,7 @@ from audit.metrics.planted import BY_EFFECT, planted_changes
 from audit.store.runs import Run
 from pages._blinded.access import current_account
 from pages._blinded.frame import escaped
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
@@ -57,7 +57,7 @@ def pick_source(sources: list[RatingSource]) -> RatingSource:
     chosen = st.selectbox(
         "Ratings",
         range(len(titles)),
-        format_func=told_apart(range(len(titles)), titles.__getitem__, numbered=True),
+        format_func=distinct_labels(range(len(titles)), titles.__getitem__, numbered=True),
         key="ratings",
     )
     return sources[chosen]

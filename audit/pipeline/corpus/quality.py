@@ -74,7 +74,7 @@ class Quality:
 
     @property
     def frame(self) -> str:
-        """A sentence on what stands around the text of most documents, which is no loss unless it says more than it seems to."""
+        """A sentence on what stands around the text of most documents, which is not counted as a loss."""
         return self._left_out(FRAME)
 
     def as_record(self) -> dict[str, object]:

@@ -123,7 +123,7 @@ def model_answers(task: AnswerTask, replies: Replies, summary: GenerationSummary
 
 def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: AnswerTask) -> Record:
     text, reason = read_answer_reply(reply)
-    # Only the agreed words are an absence; it is never inferred from other wording, nor assumed where more is said
+    # Only the agreed words are an absence; it is never inferred from other wording, nor assumed where more words follow
     absence = canonical_absence(text) if text else None
     if says_absence_and_more(text):
         text, reason = None, AND_MORE

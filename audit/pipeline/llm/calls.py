@@ -169,7 +169,7 @@ def _first_choice(body: Any) -> dict[str, Any] | None:
 
 
 def _content_text(content: Any) -> Any:
-    """The text of a message; some servers send it in parts, of which those of thinking are no part of the answer."""
+    """The text of a message; some servers send it in parts, of which those of thinking do not belong to the answer."""
     if not isinstance(content, list):
         return content
     parts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else part for part in content]

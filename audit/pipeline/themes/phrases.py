@@ -50,7 +50,7 @@ def theme_name(phrases: Sequence[str], pairs: Sequence[int]) -> str:
 
 
 def shared_phrase(phrases: Sequence[str]) -> str:
-    """The words that more than half of `phrases` have in the same order, quoted from one of them; "" where that is no phrase.
+    """The words that more than half of `phrases` have in the same order, quoted from one of them; "" where that is not a phrase.
 
     "number of lupus types" and "number of Gaucher types" share "number of types": a word that only describes the next one may be
     left out. Where anything else is between the shared words, they would say something else, and there is no name. Words are

@@ -10,7 +10,7 @@ import streamlit as st
 from annotation.label_store.assignments import OPEN_STATES
 from annotation.label_store.studies import Study, StudyState, list_studies, study_progress
 from pages._blinded.access import label_store
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 
 NO_STUDY = "There is no study for you to label now. The investigator who runs your study will tell you when there is."
 PARAM, ITEM = "study", "item"
@@ -28,7 +28,7 @@ def open_study(annotator: str) -> Study | None:
     linked = st.query_params.get(PARAM)
     named = next((study_id for study_id in studies if opaque_id(study_id) == linked), None)
     first = list(studies).index(named or _study_to_go_on(list(studies.values()), annotator))
-    titled = told_apart(studies, lambda name: studies[name].title, numbered=True)
+    titled = distinct_labels(studies, lambda name: studies[name].title, numbered=True)
     chosen = st.selectbox("Study", list(studies), first, titled, key=f"study_to_label {linked}")
     return studies[chosen]
 

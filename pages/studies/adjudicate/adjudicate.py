@@ -10,7 +10,7 @@ from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import explain, study_page, synthetic_notice
 from pages._blinded.labelling.widget import labelling_widget, pending_events
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._blinded.tour import tour
 from pages.studies.adjudicate.adjudication import Adjudication
 
@@ -50,7 +50,7 @@ with study_page("Adjudicate", LEAD, Role.ADJUDICATOR, Role.PI) as account:
     else:
         chosen = next(iter(open_studies))
         if len(open_studies) > 1:
-            titled = told_apart(open_studies, lambda name: open_studies[name].title, numbered=True)
+            titled = distinct_labels(open_studies, lambda name: open_studies[name].title, numbered=True)
             chosen = st.selectbox("Study", list(open_studies), format_func=titled, key="adjudicated")
         synthetic_notice(open_studies[chosen])
         deciding(open_studies[chosen])

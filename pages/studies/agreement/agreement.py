@@ -39,7 +39,7 @@ from audit.exports.table_model import with_population_column
 from audit.formatting import fixed
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._shared.preference_tables import preference_tables
 from pages._shared.study_figures import (
     baseline_section,
@@ -106,7 +106,7 @@ def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Com
     """The chosen comparison, and its scope."""
     pairs = report.figures[report.figures["name"] != "prevalence"][["about", "first", "second"]].drop_duplicates()
     options: list[Comparison] = [(str(about), str(first), str(second)) for about, first, second in pairs.to_numpy().tolist()]
-    named = told_apart(options, lambda comparison: in_words(comparison, names), numbered=True)
+    named = distinct_labels(options, lambda comparison: in_words(comparison, names), numbered=True)
     chosen = st.selectbox("Compare", options, format_func=named, key="comparison")
     scopes = list(report.figures["scope"].unique())
     scope = st.segmented_control("For", scopes, key="scope", required=True, default=SAMPLE, format_func=SCOPES.__getitem__)

@@ -41,7 +41,7 @@ from audit.exports.table_model import with_population_column
 from audit.vocabulary import LABELS
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped, study_page
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import loaded_runs
 from pages._shared.study_choice import NEW_STUDY_OPEN
@@ -157,7 +157,7 @@ with study_page("Prevalence", LEAD, Role.PI):
         **rater_names(study.study_id),
     }
     people = [name for name in names if name != "judge"]
-    human = st.selectbox("Reference labels", people, format_func=told_apart(people, names.__getitem__), key="human")
+    human = st.selectbox("Reference labels", people, format_func=distinct_labels(people, names.__getitem__), key="human")
     pooled = pooled_studies(study)
     ratings = current_pooled(pooled)
     shares = prevalence(ratings, human)

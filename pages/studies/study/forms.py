@@ -30,7 +30,7 @@ from audit.store.runs import Run
 from audit.vocabulary import LABELS
 from pages._blinded.access import now
 from pages._blinded.frame import escaped
-from pages._blinded.option_labels import told_apart
+from pages._blinded.option_labels import distinct_labels
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import load, loaded_runs
 from pages._shared.study_choice import remember_study
@@ -214,7 +214,7 @@ def head_to_head_fields(run: Run) -> HeadToHeadPlan:
         list(systems),
         list(systems)[:2],
         key=f"systems_{run.key}",
-        format_func=told_apart(systems, systems.__getitem__),
+        format_func=distinct_labels(systems, systems.__getitem__),
     )
     questions, calibration, repeats, seed = st.columns(4)
     return HeadToHeadPlan(

@@ -19,7 +19,7 @@ FRACTION = re.compile(r"(?P<whole>\d*)\s?(?P<top>[⁰¹²³⁴-⁹]{1,2})\s?[⁄
 # A raised zero, an o or a ring above is how many handbooks write the sign of a degree
 DEGREE = re.compile(r"(?<=\d)\s?[⁰ºo˚](?=\s?[CF]\b)")
 
-# Invisible marks within words (soft hyphens, marks of direction and form, tags), and control characters that are no white space
+# Invisible marks within words (soft hyphens, marks of direction and form, tags), and control characters that are not white space
 NO_TEXT = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"

@@ -122,19 +122,19 @@ def _once(removed: Iterable[list[Line]], body: Iterable[Line], title: str) -> tu
     """Of the lines that pages repeat, the first of each whose words are not in the text, and all others by page."""
     stretches = [stretch for stretch in removed if stretch]
     times = Counter(_letters(line.text) for line in chain.from_iterable(stretches))
-    said = _letters(f"{title} {' '.join(line.text for line in body)}")
-    without_numbers = "".join(filter(str.isalpha, said))
+    text_letters = _letters(f"{title} {' '.join(line.text for line in body)}")
+    without_numbers = "".join(filter(str.isalpha, text_letters))
     kept, left_out = list[Aside](), defaultdict[int, list[LeftOut]](list)
 
     def is_new(line: Line) -> bool:
-        nonlocal said, without_numbers
+        nonlocal text_letters, without_numbers
         key = _letters(line.text)
         letters = "".join(filter(str.isalpha, key))
         # Where the numbers of a line change from page to page, they are those of the pages
-        is_said = key in said if times[key] > 1 else letters in without_numbers
-        if is_said or len(letters) < MIN_LETTERS or is_page_number(line.text):
+        is_in_text = key in text_letters if times[key] > 1 else letters in without_numbers
+        if is_in_text or len(letters) < MIN_LETTERS or is_page_number(line.text):
             return False
-        said, without_numbers = said + key, without_numbers + letters
+        text_letters, without_numbers = text_letters + key, without_numbers + letters
         return True
 
     for stretch in stretches:

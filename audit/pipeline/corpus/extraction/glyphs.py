@@ -80,7 +80,7 @@ class TextStyle(NamedTuple):
 
 
 class Character(NamedTuple):
-    """One character of a page that is no white space.
+    """One character of a page that is not white space.
 
     number  in PDFium's text of the page
     owner   the address of its text object, 0 where unknown

@@ -96,7 +96,7 @@ class LeftOutOfPage:
 
 
 def take_styles(root: Any) -> PageStyles:
-    """The styles of a page, from which everything is then gone that is no text: style sheets, scripts, titles and links."""
+    """The styles of a page, from which everything is then gone that is not text: style sheets, scripts, titles and links."""
     styles = PageStyles(root)
     for element in list(root.iter(*NO_TEXT_TAGS)):
         if element.tag != "title" or next(element.iterancestors("svg"), None) is None:

@@ -98,7 +98,7 @@ class _PageReader:
         self.source = page
         self.display = _display(page)
         self.reader = GlyphReader(text, self.display)
-        self.said = annotations_of(page, form)
+        self.annotations = annotations_of(page, form)
         self.left_out: defaultdict[str, list[str]] = defaultdict(list)
 
     def page(self, number: int) -> PdfPage:
@@ -114,12 +114,16 @@ class _PageReader:
         turns = [turn for turn, _ in Counter(each.style.turn for each in kept if each).most_common() if turn is not None] or [0]
         # A page that is turned as a whole has its fields in its own direction
         upright = 0 if 0 in turns else turns[0]
-        first, *others = [self._view(number, kept, turn, self.said.fields if turn == upright else ()) for turn in turns]
-        self.left_out[UNREAD] += self.said.notes
-        self.left_out[HIDDEN] += self.said.hidden
+        first, *others = [self._view(number, kept, turn, self.annotations.fields if turn == upright else ()) for turn in turns]
+        self.left_out[UNREAD] += self.annotations.notes
+        self.left_out[HIDDEN] += self.annotations.hidden
         left_out = tuple(LeftOut(kind, text) for kind, texts in self.left_out.items() for text in texts if text.strip())
         return replace(
-            first, others=tuple(others), free_text=self.said.free_text, left_out=left_out, is_pictured=pictured >= MIN_PICTURED
+            first,
+            others=tuple(others),
+            free_text=self.annotations.free_text,
+            left_out=left_out,
+            is_pictured=pictured >= MIN_PICTURED,
         )
 
     def _view(self, number: int, characters: Sequence[Character | None], turn: int, fields: Iterable[FormField]) -> PdfPage:
@@ -128,7 +132,7 @@ class _PageReader:
         own = [each for each in characters if each is None or each.style.turn == turn]
         glyphs = list(self.reader.glyphs(own, display))
         drawings = pdfium_drawings(self.source, display)
-        noted = [*_flat(display.area(*box) for box in self.said.drawn)]
+        noted = [*_flat(display.area(*box) for box in self.annotations.drawn)]
 
         def shows(line: Area) -> bool:
             # What annotations draw is not on the page without its text
@@ -136,7 +140,9 @@ class _PageReader:
                 self.display.area(*display.back(line))
             )
 
-        struck = list(_are_struck(glyphs, [*drawings.lines, *noted], [display.area(*box) for box in self.said.struck], shows))
+        struck = list(
+            _are_struck(glyphs, [*drawings.lines, *noted], [display.area(*box) for box in self.annotations.struck], shows)
+        )
         self._leave_out(STRUCK, [each for each, out in zip(own, struck, strict=True) if each and out])
         runs = list(words([glyph for glyph, out in zip(glyphs, struck, strict=True) if not out]))
         runs, marks = _without_watermarks(runs)

@@ -22,7 +22,7 @@ Row = tuple[Cell, ...]
 MIN_BODY = 4
 # A head, and the label of a group of rows, has at most this many characters
 MAX_HEAD, MAX_LABEL = 100, 80
-# Words of a cell in the median: in two columns of whole advice the first is no label of the second
+# Words of a cell in the median: in two columns of whole advice the first does not label the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
 LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
 

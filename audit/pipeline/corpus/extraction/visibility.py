@@ -23,7 +23,7 @@ from audit.pipeline.corpus.extraction.layout import Area
 SCALE, MAX_PIXELS = 1.0, 3000
 # Of 255: a smaller change of colour is seen by nobody, and a larger one below a character without ink is something drawn there
 VISIBLE, DRAWN = 12, 60
-# Of 255: where two areas of one color touch, drawing leaves a faint seam, which is no line
+# Of 255: where two areas of one color touch, drawing leaves a faint seam, which is not a line
 LINE = 40
 # Pixels from a line to what is beside it, and the share of its length that shows at least
 BESIDE, DASHED = 4, 0.3
@@ -85,7 +85,7 @@ def sights(page: Any, characters: Sequence[Character | None], owners: dict[int, 
     if hidden.any():
         pictured[hidden] = [_shows_something(paper, box) for box in boxes[hidden]]
         pictured = _by_word(characters, drawn, pictured) & hidden
-        # Hidden text of which some happens to be over a rule is no text layer
+        # Hidden text of which some happens to be over a rule is not a text layer
         pictured &= 2 * pictured.sum() >= hidden.sum()
         if _is_scan(page, drawn, seen, display):
             pictured = hidden & _is_on_page(boxes, paper)

@@ -153,7 +153,7 @@ def _table_rows(path: Path, max_bytes: int) -> tuple[list[tuple[str, Any]], Mapp
 
 
 def _check_one_name(record: Mapping[str, Any]) -> None:
-    """Reject a record that has a field under two names with different values: neither can be told to be right."""
+    """Reject a record that has a field under two names with different values: nobody knows which one is right."""
     for one in QUESTION.fields:
         names = {plain(name) for name in (one.name, *one.aliases)}
         keys = [key for key, value in record.items() if plain(str(key)) in names and not _is_empty(value)]
