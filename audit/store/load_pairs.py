@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -364,11 +364,12 @@ def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
     if (np.diff(arrays["file"]) < 0).any():
         order = np.argsort(arrays["file"], kind="stable")
         arrays = {name: column[order] for name, column in arrays.items()}
-    numbers, starts = np.unique(arrays["file"], return_index=True)
-    ends = [*starts[1:], len(arrays["file"])]
+    files = arrays["file"]
+    ends = [*(np.flatnonzero(np.diff(files)) + 1).tolist(), len(files)]
     return {
-        int(number): {name: column[start:end] for name, column in arrays.items()}
-        for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one boundary too many
+        int(files[start]): {name: column[start:end] for name, column in arrays.items()}
+        for start, end in pairwise([0, *ends])
+        if start < end
     }
 
 
