@@ -93,7 +93,7 @@ class PairRepair:
             "question": question,
             "handbook_a": min(a, b),
             "handbook_b": max(a, b),
-            "prescreened": bool(untouched and not self.state.neither_absent(question, a, b)),
+            "prescreened": bool(untouched and not self.state.statuses(question, a, b).neither_absent),
         }
 
     def _number(self, kind: str, name: str, numbers: dict[str, int]) -> int:

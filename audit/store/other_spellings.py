@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.release.pair_kinds import COMPARISON, PAIR
 from audit.release.record_kind import RecordKind
@@ -26,7 +27,8 @@ QUOTE, COLON, SPACE, NULL, ESCAPE = b'": n\\'
 ESCAPES, LINE_ENDS = tuple(b"ubf"), tuple(b"\t\n\r")
 # At the start of a piece, the quote may be in the one before it
 SPACED_COLON = re.compile(rb'(?:\A|(?<!\\)")\s+:')
-CHUNK_BYTES, OVERLAP = 2**18, 4
+PIECE_BYTES, OVERLAP = 2**16, 4
+Flags = npt.NDArray[np.bool_]
 VALUES_OF_FILES = """
 select file, 2 * count(*) + count({metadata}) + {values} from pairs where file between $first and $last group by file
 """
@@ -38,6 +40,8 @@ class OtherSpellings:
     """Examines files of which DuckDB was told that they are in the `form` of the first one."""
 
     form: PairFormat
+    _piece: bytearray = field(default_factory=lambda: bytearray(OVERLAP + PIECE_BYTES))
+    _flags: Flags = field(default_factory=lambda: np.empty((4, OVERLAP + PIECE_BYTES), bool))
 
     def values_of_files(self, con: Connection, first: int, last: int) -> dict[int, int]:
         """How many values were read of the pairs of each file."""
@@ -54,13 +58,23 @@ class OtherSpellings:
         """
         counted, may_be_control = 0, False
         try:
-            for chunk in _chunks(path):
-                of_chunk = -1 if counted < 0 else count_values(chunk)
-                counted = -1 if of_chunk < 0 else counted + of_chunk
-                may_be_control = may_be_control or may_have_control(chunk)
+            for piece in self._pieces(path):
+                of_piece = -1 if counted < 0 else count_values(piece, self._flags)
+                counted = -1 if of_piece < 0 else counted + of_piece
+                may_be_control = may_be_control or may_have_control(piece)
             return counted != values and self._named_otherwise(path), may_be_control
         except UNREADABLE:  # reported when the file is read by record
             return True, True
+
+    def _pieces(self, path: Path) -> Iterator[bytearray]:
+        """A file in pieces that stay in a core's cache, each with the last bytes of the one before it; valid until the next."""
+        # The same memory for every piece: memory of this size is given back to the system each time, at ten times the cost
+        piece = self._piece
+        piece[:OVERLAP] = b" " * OVERLAP
+        with open_bytes(path) as file, memoryview(piece)[OVERLAP:] as rest:
+            while length := file.readinto(rest):  # type: ignore[attr-defined]
+                yield piece if length == PIECE_BYTES else piece[: OVERLAP + length]
+                piece[:OVERLAP] = piece[length : OVERLAP + length]
 
     def _named_otherwise(self, path: Path) -> bool:
         with open_bytes(path) as file:
@@ -81,39 +95,36 @@ class OtherSpellings:
         return _other_names(COMPARISON, self.form.names)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    """A file in pieces that stay in a core's cache, each with the last bytes of the one before it."""
-    with open_bytes(path) as file:
-        tail = b""
-        while read := file.read(CHUNK_BYTES):
-            yield (chunk := tail + read)
-            tail = chunk[-OVERLAP:]
-
-
-def count_values(text: bytes) -> int:
+def count_values(text: bytes | bytearray, flags: Flags | None = None) -> int:
     """How many keys of a JSON text have a value other than null; -1 where a key may be apart from its colon.
 
-    Its first byte and its last three are context: they are counted with the text before it or after it.
+    Its first byte and its last three are context only, so that pieces of a text with OVERLAP are counted once.
+
+    flags  memory to work in, 4 x at least the length of the text
     """
-    raw = np.frombuffer(text, np.uint8)
-    colons, blanks, nulls = raw == COLON, raw <= SPACE, raw == NULL
-    if np.any(blanks[:-1] & colons[1:]) and SPACED_COLON.search(text):
+    raw, size = np.frombuffer(text, np.uint8), len(text)
+    if size <= OVERLAP:
+        return 0
+    colons, blanks, nulls, found = np.empty((4, size), bool) if flags is None else flags[:, :size]
+    np.equal(raw, COLON, out=colons)
+    np.less_equal(raw, SPACE, out=blanks)
+    if np.logical_and(blanks[:-1], colons[1:], out=found[:-1]).any() and SPACED_COLON.search(text):
         return -1
-    keys = raw[1:-3] == QUOTE
+    np.equal(raw, NULL, out=nulls)
+    keys, without = np.equal(raw[1:-3], QUOTE, out=found[1:-3]), np.logical_and(blanks[3:-1], nulls[4:], out=blanks[3:-1])
     keys &= colons[2:-2]
-    if b"\\" in text:  # inside a text, a quote is escaped
+    if ESCAPE in text:  # inside a text, a quote is escaped
         keys &= raw[:-4] != ESCAPE
-    without = blanks[3:-1] & nulls[4:]
     without |= nulls[3:-1]
     without &= keys
     return int(np.count_nonzero(keys)) - int(np.count_nonzero(without))
 
 
-def may_have_control(text: bytes) -> bool:
+def may_have_control(text: bytes | bytearray) -> bool:
     """Whether a JSON text may have a character of `audit.formatting.UNPRINTABLE` in it, escaped or not."""
     # Asking DuckDB for each text takes a sixth of the time of parsing them
     raw = np.frombuffer(text, np.uint8)
-    if b"\\" in text:
+    if ESCAPE in text:
         escaped = raw[np.minimum(np.flatnonzero(raw == ESCAPE) + 1, len(raw) - 1)]
         if np.isin(escaped, ESCAPES).any():
             return True
