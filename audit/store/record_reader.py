@@ -165,13 +165,8 @@ class LoadState:
 
     def numbers(self, numbered: str) -> dict[str, int]:
         """Row numbers by id of what the store numbers."""
-        return {
-            "question": self.questions,
-            "handbook": self.handbooks,
-            "system": self.systems,
-            "source": self.sources,
-            "instance": self.instances,
-        }[numbered]
+        numbers: dict[str, int] = getattr(self, f"{numbered}s")
+        return numbers
 
     def statuses(self, question: Any, a: Any, b: Any) -> Statuses:
         """The statuses of both answers of each pair.
