@@ -33,7 +33,6 @@ NO_LABEL = -1
 HEAD_BYTES = 2**16
 LIST_PATTERN = rb"\[[^\[\]{}\\]*\]"
 MATRIX_PATTERN = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
-ROW = re.compile(rb"\[([^\[\]]*)\]")
 Codes = npt.NDArray[np.int8]
 
 
@@ -94,7 +93,7 @@ class PairRepair:
             "question": question,
             "handbook_a": min(a, b),
             "handbook_b": max(a, b),
-            "prescreened": bool(untouched and not self.state.neither_absent(question, a, b)),
+            "prescreened": bool(untouched and not self.state.statuses(question, a, b).neither_absent),
         }
 
     def _number(self, kind: str, name: str, numbers: dict[str, int]) -> int:
@@ -219,16 +218,17 @@ def _json_value_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
 
 def _parse_matrix(text: str, size: int) -> tuple[Codes | None, str | None]:
     """The N x N codes, or a sentence on why they cannot be read."""
-    # A code has one digit, so a valid row without spaces is digit, comma, digit, ...: numpy can read it without a parser.
+    # A code has one digit, so without spaces every row is bracket, digit, comma, digit, ..., bracket, and all are equally long.
     # Null is read as 9, which is not a label code and has one digit too.
-    rows = [row.translate(None, b" \n\r\t") for row in ROW.findall(text.encode().replace(b"null", b"9"))]
-    if len(rows) != size or any(len(row) != 2 * size - 1 for row in rows):
+    packed = text.encode().translate(None, b" \n\r\t").replace(b"null", b"9")
+    if not size or len(packed) != 1 + size * (2 * size + 2):
         return None, _matrix_problem(text, size)
-    cells = np.frombuffer(b",".join(rows) + b",", np.uint8).reshape(-1, 2)
-    codes = cells[:, 0].astype(np.int8) - ord("0")
-    if (cells[:, 1] != ord(",")).any() or not np.isin(codes, (*range(len(LABELS)), 9)).all():
+    rows = np.frombuffer(packed[1:-1] + b",", np.uint8).reshape(size, -1)
+    codes = rows[:, 1 : 2 * size : 2] - ord("0")
+    separators = rows[:, ::2] == np.frombuffer(b"[" + b"," * (size - 1) + b"]", np.uint8)
+    if not separators.all() or (rows[:, -1] != ord(",")).any() or ((codes >= len(LABELS)) & (codes != 9)).any():
         return None, _matrix_problem(text, size)
-    return np.where(codes == 9, NO_LABEL, codes).astype(np.int8).reshape(size, size), None
+    return np.where(codes == 9, NO_LABEL, codes).astype(np.int8), None
 
 
 def _matrix_problem(text: str, size: int) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
+
+if TYPE_CHECKING:  # loading a release needs no data frames, and importing them takes a third of a second
+    import pandas as pd
 
 Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from audit.release.layout import format_suffix, readable_name
 from audit.release.pair_kinds import read_checks
@@ -26,7 +25,7 @@ from audit.release.values import Repairs
 from audit.store.comparison_files import CHECK_COLUMNS, ComparisonHead, PairRepair, append_checks, contradictions, raw_pairs_at
 from audit.store.connection import Connection
 from audit.store.other_spellings import OtherSpellings, count_values
-from audit.store.record_reader import LoadState, RecordReader
+from audit.store.record_reader import LoadState, RecordReader, Statuses
 from audit.store.stage_pairs import HAS_CONTROL, READING_TYPES, WORKING_COLUMNS, PairFormat, PairStager
 
 READING_COLUMNS = READING_TYPES | {"parse": "parse"}
@@ -79,7 +78,6 @@ CONFLICT = "conflicting_pair", "this pair occurs more than once with different l
 FILES_AT_ONCE = 256
 PairArrays = dict[str, Any]
 """The columns of FILES as arrays."""
-Flags = npt.NDArray[np.bool_]
 ABSENT_ON_PRESENT, OTHER_ON_ABSENT = "absent_on_present", "other_on_absent"
 MAX_EXAMPLES = 3
 
@@ -118,17 +116,19 @@ class LabelsAndAnswers:
     unscored: int = 0
     examples: dict[str, list[tuple[int, int, int]]] = field(default_factory=lambda: {ABSENT_ON_PRESENT: [], OTHER_ON_ABSENT: []})
 
-    def count(self, pairs: PairArrays, absent: Flags, present: Flags) -> None:
-        """Count pairs, some of which have an `absent` answer, and others two that are `present`."""
-        label = pairs["label"]
+    def count(self, pairs: PairArrays, statuses: Statuses) -> None:
+        """Count pairs, whose answers have these statuses."""
+        label, absent, present = pairs["label"], statuses.either_absent, statuses.both_present
         scored = label >= 0
-        self.unscored += int((~scored).sum())
-        self.both_present += int((present & scored).sum())
-        self.some_absent += int((absent & scored).sum())
-        self.unknown += int((scored & ~present & ~absent).sum())
+        n_scored, n_present, n_absent = (int(np.count_nonzero(flags)) for flags in (scored, present & scored, absent & scored))
+        self.unscored += len(label) - n_scored
+        self.both_present += n_present
+        self.some_absent += n_absent
+        self.unknown += n_scored - n_present - n_absent
         for name, found in ((ABSENT_ON_PRESENT, present & (label == 0)), (OTHER_ON_ABSENT, absent & (label > 0))):
-            setattr(self, name, getattr(self, name) + int(found.sum()))
-            if wanted := MAX_EXAMPLES - len(self.examples[name]):
+            times = int(np.count_nonzero(found))
+            setattr(self, name, getattr(self, name) + times)
+            if times and (wanted := MAX_EXAMPLES - len(self.examples[name])):
                 listed = np.flatnonzero(found)
                 # The store gives rows in any order
                 order = np.lexsort((pairs["position"][listed], pairs["file"][listed]))[:wanted]
@@ -242,14 +242,15 @@ class PairLoader:
     def _examine_file(self, number: int, head: ComparisonHead, pairs: PairArrays) -> None:
         head.question = question = int(pairs["question"][0])
         # ABSENT without a trace of the judge means pre-screened only where an answer is absent; the validator decides.
-        suspect = pairs["suspect"] | (pairs["prescreened"] & self.state.neither_absent(question, pairs["a"], pairs["b"]))
-        self._lines[number].read = self._lines[number].loaded = int((~suspect).sum())
+        statuses = self.state.statuses(question, pairs["a"], pairs["b"])
+        suspect = pairs["suspect"] | (pairs["prescreened"] & statuses.neither_absent)
+        self._lines[number].read = self._lines[number].loaded = len(suspect) - int(np.count_nonzero(suspect))
         if self._question_files.setdefault(question, number) != number or has_repeats(pairs):
             self._repeated.add(question)
         if suspect.any():
             self._suspects[number] = set(pairs["position"][suspect].tolist())
         else:
-            self._note_conflicts(number, pairs)
+            self._note_conflicts(number, pairs, statuses)
 
     def _read_head(self, number: int, form: PairFormat) -> ComparisonHead | None:
         try:
@@ -324,11 +325,8 @@ class PairLoader:
         """Count the labels of the pairs that are left, since those of quarantined duplicates were counted too."""
         self.labels_and_answers = LabelsAndAnswers()
         for first in range(0, len(self._lines), FILES_AT_ONCE):
-            self._count_labels(self._arrays(first, first + FILES_AT_ONCE - 1))
-
-    def _count_labels(self, pairs: PairArrays) -> None:
-        ids = pairs["question"], pairs["a"], pairs["b"]
-        self.labels_and_answers.count(pairs, self.state.either_absent(*ids), self.state.both_present(*ids))
+            pairs = self._arrays(first, first + FILES_AT_ONCE - 1)
+            self.labels_and_answers.count(pairs, self.state.statuses(pairs["question"], pairs["a"], pairs["b"]))
 
     def _note_conflicts_again(self, numbers: list[int]) -> None:
         """`_note_conflicts` for files that were read again, whose pairs are taken from the store many files at a time."""
@@ -337,9 +335,10 @@ class PairLoader:
             arrays = self._arrays(chunk[0], chunk[-1])
             by_file, none = _split_by_file(arrays), {name: column[:0] for name, column in arrays.items()}
             for number in chunk:
-                self._note_conflicts(number, by_file.get(number, none))
+                pairs = by_file.get(number, none)
+                self._note_conflicts(number, pairs, self.state.statuses(pairs["question"], pairs["a"], pairs["b"]))
 
-    def _note_conflicts(self, number: int, pairs: PairArrays) -> None:
+    def _note_conflicts(self, number: int, pairs: PairArrays, statuses: Statuses) -> None:
         """Note where a loaded file contradicts itself: its matrix against its labels, and its answers against its labels."""
         line, head = self._lines[number], self._heads.get(number)
         # A table of pairs has no head
@@ -347,14 +346,13 @@ class PairLoader:
             for message in contradictions(head, self.state.handbooks, pairs):
                 self.reader.note(line, "matrix", NOTED, "matrix_contradicts", message)
             head.forget_matrix()
-        question, a, b, label = (pairs[name] for name in ("question", "a", "b", "label"))
-        absent, unparseable = self.state.either_absent(question, a, b), self.state.either_unparseable(question, a, b)
-        self._count_labels(pairs)
+        self.labels_and_answers.count(pairs, statuses)
+        label = pairs["label"]
         for code, conflict, words in (
-            ("label_on_absent_answer", absent & (label > 0), "other than ABSENT although an answer is absent"),
-            ("label_on_unread_answer", unparseable & (label >= 0), "although an answer could not be parsed"),
+            ("label_on_absent_answer", statuses.either_absent & (label > 0), "other than ABSENT although an answer is absent"),
+            ("label_on_unread_answer", statuses.either_unparseable & (label >= 0), "although an answer could not be parsed"),
         ):
-            if count := int(conflict.sum()):
+            if count := int(np.count_nonzero(conflict)):
                 self.reader.note(line, "pairs", NOTED, code, f"{count:,} pairs have a label {words}.")
 
 
@@ -364,11 +362,12 @@ def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
     if (np.diff(arrays["file"]) < 0).any():
         order = np.argsort(arrays["file"], kind="stable")
         arrays = {name: column[order] for name, column in arrays.items()}
-    numbers, starts = np.unique(arrays["file"], return_index=True)
-    ends = [*starts[1:], len(arrays["file"])]
+    files = arrays["file"]
+    ends = [*(np.flatnonzero(np.diff(files)) + 1).tolist(), len(files)]
     return {
-        int(number): {name: column[start:end] for name, column in arrays.items()}
-        for number, start, end in zip(numbers, starts, ends, strict=False)  # without rows there is one boundary too many
+        int(files[start]): {name: column[start:end] for name, column in arrays.items()}
+        for start, end in pairwise([0, *ends])
+        if start < end
     }
 
 

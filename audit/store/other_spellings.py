@@ -8,12 +8,13 @@ values are counted first: a file with exactly as many values as DuckDB found has
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.release.pair_kinds import COMPARISON, PAIR
 from audit.release.record_kind import RecordKind
@@ -21,10 +22,13 @@ from audit.release.records import UNREADABLE, open_bytes
 from audit.store.connection import Connection, rows
 from audit.store.stage_pairs import READING_TYPES, USAGE_TYPES, PairFormat
 
-QUOTE, COLON, SPACE, NULL, ESCAPE, DELETE = b'": n\\\x7f'
+QUOTE, COLON, SPACE, NULL, ESCAPE = b'": n\\'
 # The object of the judge's metadata is a value too, besides those in it
 ESCAPES, LINE_ENDS = tuple(b"ubf"), tuple(b"\t\n\r")
-SPACED_COLON = re.compile(rb'(?<!\\)"\s+:')
+# At the start of a piece, the quote may be in the one before it
+SPACED_COLON = re.compile(rb'(?:\A|(?<!\\)")\s+:')
+PIECE_BYTES, OVERLAP = 2**16, 4
+Flags = npt.NDArray[np.bool_]
 VALUES_OF_FILES = """
 select file, 2 * count(*) + count({metadata}) + {values} from pairs where file between $first and $last group by file
 """
@@ -36,7 +40,8 @@ class OtherSpellings:
     """Examines files of which DuckDB was told that they are in the `form` of the first one."""
 
     form: PairFormat
-    _buffer: bytearray = field(default_factory=bytearray)
+    _piece: bytearray = field(default_factory=lambda: bytearray(OVERLAP + PIECE_BYTES))
+    _flags: Flags = field(default_factory=lambda: np.empty((4, OVERLAP + PIECE_BYTES), bool))
 
     def values_of_files(self, con: Connection, first: int, last: int) -> dict[int, int]:
         """How many values were read of the pairs of each file."""
@@ -51,28 +56,29 @@ class OtherSpellings:
 
         values  how many values of a comparison, of its pairs and of their metadata were read from the file
         """
+        counted, may_be_control = 0, False
         try:
-            raw = self._content(path)
+            for piece in self._pieces(path):
+                of_piece = -1 if counted < 0 else count_values(piece, self._flags)
+                counted = -1 if of_piece < 0 else counted + of_piece
+                may_be_control = may_be_control or may_have_control(piece)
+            return counted != values and self._named_otherwise(path), may_be_control
         except UNREADABLE:  # reported when the file is read by record
             return True, True
-        return count_values(raw) != values and self._named_otherwise(bytes(raw)), may_have_control(raw)
 
-    def _content(self, path: Path) -> memoryview:
-        """The content of a file, valid until the next call: a new buffer for each file would take longer than counting."""
-        if path.name.endswith(".gz"):
-            with open_bytes(path) as file:
-                return memoryview(file.read())
-        size = path.stat().st_size
-        if len(self._buffer) < size:
-            self._buffer = bytearray(size)
-        content = memoryview(self._buffer)
-        with path.open("rb", buffering=0) as file:
-            length = 0
-            while read := file.readinto(content[length:size]):
-                length += read
-        return content[:length]
+    def _pieces(self, path: Path) -> Iterator[bytearray]:
+        """A file in pieces that stay in a core's cache, each with the last bytes of the one before it; valid until the next."""
+        # The same memory for every piece: memory of this size is given back to the system each time, at ten times the cost
+        piece = self._piece
+        piece[:OVERLAP] = b" " * OVERLAP
+        with open_bytes(path) as file, memoryview(piece)[OVERLAP:] as rest:
+            while length := file.readinto(rest):  # type: ignore[attr-defined]
+                yield piece if length == PIECE_BYTES else piece[: OVERLAP + length]
+                piece[:OVERLAP] = piece[length : OVERLAP + length]
 
-    def _named_otherwise(self, raw: bytes) -> bool:
+    def _named_otherwise(self, path: Path) -> bool:
+        with open_bytes(path) as file:
+            raw = file.read()
         if self._of_pairs.search(raw):
             return True
         start, end = raw.find(f'"{self.form.names["pairs"]}"'.encode()), raw.rfind(b"]")
@@ -89,34 +95,48 @@ class OtherSpellings:
         return _other_names(COMPARISON, self.form.names)
 
 
-def count_values(text: bytes | memoryview) -> int:
-    """How many keys of a JSON text have a value other than null; -1 where a key may be apart from its colon."""
-    raw = np.frombuffer(text, np.uint8)
-    quotes, following = raw[1:-3] == QUOTE, raw[2:-2]
-    after = np.flatnonzero(quotes & (following == COLON)) + 3
-    if np.any(quotes & (following <= SPACE)) and SPACED_COLON.search(text):
+def count_values(text: bytes | bytearray, flags: Flags | None = None) -> int:
+    """How many keys of a JSON text have a value other than null; -1 where a key may be apart from its colon.
+
+    Its first byte and its last three are context only, so that pieces of a text with OVERLAP are counted once.
+
+    flags  memory to work in, 4 x at least the length of the text
+    """
+    raw, size = np.frombuffer(text, np.uint8), len(text)
+    if size <= OVERLAP:
+        return 0
+    colons, blanks, nulls, found = np.empty((4, size), bool) if flags is None else flags[:, :size]
+    np.equal(raw, COLON, out=colons)
+    np.less_equal(raw, SPACE, out=blanks)
+    if np.logical_and(blanks[:-1], colons[1:], out=found[:-1]).any() and SPACED_COLON.search(text):
         return -1
-    # Inside a text, a quote is escaped
-    after = after[raw[after - 3] != ESCAPE]
-    first = raw[after]
-    first = np.where(first == SPACE, raw[after + 1], first)
-    return int(np.count_nonzero(first != NULL))
+    np.equal(raw, NULL, out=nulls)
+    keys, without = np.equal(raw[1:-3], QUOTE, out=found[1:-3]), np.logical_and(blanks[3:-1], nulls[4:], out=blanks[3:-1])
+    keys &= colons[2:-2]
+    if ESCAPE in text:  # inside a text, a quote is escaped
+        keys &= raw[:-4] != ESCAPE
+    without |= nulls[3:-1]
+    without &= keys
+    return int(np.count_nonzero(keys)) - int(np.count_nonzero(without))
 
 
-def may_have_control(text: bytes | memoryview) -> bool:
+def may_have_control(text: bytes | bytearray) -> bool:
     """Whether a JSON text may have a character of `audit.formatting.UNPRINTABLE` in it, escaped or not."""
     # Asking DuckDB for each text takes a sixth of the time of parsing them
     raw = np.frombuffer(text, np.uint8)
-    escaped = raw[np.minimum(np.flatnonzero(raw == ESCAPE) + 1, len(raw) - 1)]
-    if np.isin(escaped, ESCAPES).any() or (raw.min() < SPACE and not np.isin(raw[raw < SPACE], LINE_ENDS).all()):
+    if ESCAPE in text:
+        escaped = raw[np.minimum(np.flatnonzero(raw == ESCAPE) + 1, len(raw) - 1)]
+        if np.isin(escaped, ESCAPES).any():
+            return True
+    if b"\x7f" in text or (raw.min() < SPACE and not np.isin(raw[raw < SPACE], LINE_ENDS).all()):
         return True
-    if raw.max() < DELETE:
+    if text.isascii():
         return False
     # In UTF-8, U+0080 to U+009F are C2 and a byte below A0, U+FFFE and U+FFFF are EF BF and one from BE on
-    beyond = np.flatnonzero(raw >= DELETE)
+    beyond = np.flatnonzero(raw >= 0x80)
     first, second, third = (raw[np.minimum(beyond + step, len(raw) - 1)] for step in range(3))
     noncharacter = (first == 0xEF) & (second == 0xBF) & (third >= 0xBE)
-    return bool(((first == DELETE) | ((first == 0xC2) & (second < 0xA0)) | noncharacter).any())
+    return bool((((first == 0xC2) & (second < 0xA0)) | noncharacter).any())
 
 
 def _other_names(kind: RecordKind, names: Mapping[str, str]) -> re.Pattern[bytes]:

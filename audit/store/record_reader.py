@@ -165,30 +165,44 @@ class LoadState:
 
     def numbers(self, numbered: str) -> dict[str, int]:
         """Row numbers by id of what the store numbers."""
-        return {
-            "question": self.questions,
-            "handbook": self.handbooks,
-            "system": self.systems,
-            "source": self.sources,
-            "instance": self.instances,
-        }[numbered]
+        numbers: dict[str, int] = getattr(self, f"{numbered}s")
+        return numbers
 
-    # In the methods below `a` and `b` are handbook numbers, or arrays of them; so is `question`, or one for all. The result has
-    # their shape.
+    def statuses(self, question: Any, a: Any, b: Any) -> Statuses:
+        """The statuses of both answers of each pair.
 
-    def neither_absent(self, question: Any, a: Any, b: Any) -> Any:
-        """Whether both answers of each pair were asked for and neither is absent."""
-        first, second = self.answer_status[question, a], self.answer_status[question, b]
+        `a` and `b` are handbook numbers, or arrays of them; so is `question`, or one for all.
+        """
+        if np.ndim(question) == 0:  # of one question, much faster
+            of_question = self.answer_status[question]
+            return Statuses(of_question.take(a), of_question.take(b))
+        return Statuses(self.answer_status[question, a], self.answer_status[question, b])
+
+
+@dataclass(frozen=True)
+class Statuses:
+    """The entries of `LoadState.answer_status` of both answers of each pair; the properties have their shape."""
+
+    first: Any
+    second: Any
+
+    @property
+    def neither_absent(self) -> Any:
+        """Whether both answers were asked for and neither is absent."""
+        first, second = self.first, self.second
         return ((first == PRESENT) | (first == UNPARSEABLE)) & ((second == PRESENT) | (second == UNPARSEABLE))
 
-    def both_present(self, question: Any, a: Any, b: Any) -> Any:
-        """Whether both answers of each pair are present."""
-        return (self.answer_status[question, a] == PRESENT) & (self.answer_status[question, b] == PRESENT)
+    @property
+    def both_present(self) -> Any:
+        """Whether both answers are present."""
+        return (self.first == PRESENT) & (self.second == PRESENT)
 
-    def either_unparseable(self, question: Any, a: Any, b: Any) -> Any:
-        """Whether the reply for at least one answer of each pair could not be parsed."""
-        return (self.answer_status[question, a] == UNPARSEABLE) | (self.answer_status[question, b] == UNPARSEABLE)
+    @property
+    def either_unparseable(self) -> Any:
+        """Whether the reply for at least one answer could not be parsed."""
+        return (self.first == UNPARSEABLE) | (self.second == UNPARSEABLE)
 
-    def either_absent(self, question: Any, a: Any, b: Any) -> Any:
-        """Whether at least one answer of each pair is absent."""
-        return (self.answer_status[question, a] == ABSENT) | (self.answer_status[question, b] == ABSENT)
+    @property
+    def either_absent(self) -> Any:
+        """Whether at least one answer is absent."""
+        return (self.first == ABSENT) | (self.second == ABSENT)
