@@ -33,7 +33,7 @@ HOMES = ("audit/release", "audit/store", "audit/pipeline", "data")
 COMMANDS = (("--version",), ("--help",))
 ROUNDS = 5
 BUDGETS = {
-    "lines above the wall": 64_000,
+    "lines above the wall": 64_100,
     "lines below the wall": 35_600,
     "homes of a field": 1,
     "arrows between top rooms": 10,
