@@ -187,7 +187,7 @@ def test_what_would_stop_it_later_stops_its_plan(project, capsys, written, outpu
 
 def test_a_question_that_is_none_is_left_out_and_said_by_the_exit_code(project, capsys):
     path = project.config.parent / "questions.csv"
-    path.write_text(path.read_text() + "empty-01,,general,,\n")
+    path.write_text(path.read_text() + "empty-01,,general,,,,\n")
     assert project.run("--until", "questions") == 1
     assert "30 of 31 questions written, 0 dropped by decision, 1 left out" in capsys.readouterr().out
     assert project.run("--until", "questions") == 1
