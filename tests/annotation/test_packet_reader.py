@@ -71,6 +71,7 @@ def test_a_fill_to_the_end_of_a_column_is_read_to_the_last_packet_row(lite: Labe
     assert import_packet(lite, "s", "ana", "p.xlsx", filled, NOW) == PacketImport(stored=0, unchanged=0, empty=3)
 
 
+@pytest.mark.slow
 def test_a_million_formatted_rows_without_text_are_not_read(packet: bytes) -> None:
     rows = b"".join(b'<row r="%d"><c r="A%d" s="1"/></row>' % (n, n) for n in range(5, 1_000_000))
     lines = read_lines("p.xlsx", changed(packet, lambda sheet: sheet.replace(ROWS_END, rows + ROWS_END)))

@@ -117,6 +117,7 @@ text_of_people = st.one_of(
 TRIPLES = st.lists(st.tuples(text_of_people, text_of_people, text_of_people, st.booleans()), min_size=5, max_size=30)
 
 
+@pytest.mark.slow
 @given(TRIPLES)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", MAKERS)

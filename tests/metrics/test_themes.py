@@ -178,6 +178,7 @@ def test_the_most_disputed_questions_of_a_theme(store):
     assert theme_questions(con, Taxonomy((theme("t3", "else"),)), "t3").empty
 
 
+@pytest.mark.slow
 def test_on_the_simulator_every_disagreement_stands_under_the_policy_it_is_about(tmp_path):
     """The truth: a question asks for a policy, and all its divergence topics are about that."""
     run = load(write_demo(tmp_path / "demo"), tmp_path / "data").run

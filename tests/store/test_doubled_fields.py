@@ -153,6 +153,7 @@ def test_a_key_given_twice_inside_an_object_is_found(release: Path, tmp_path: Pa
     assert "in field 'retrieval' the key 'start' occurs twice" in messages(loaded, "repaired")[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     key=st.sampled_from(

@@ -88,6 +88,7 @@ def test_a_difference_that_few_items_carry_is_marked(apart, note):
     assert row(compare_with_baseline(ratings(RIGHT), Comparator("rules", rules)), "accuracy")["note"] == note
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_difference_covers_the_true_one_about_as_often_as_it_claims():
     """A judge that is right on 93 % and rules that know COMPLEMENTARY from the rest half the time; 60 items, 40 samples."""
     chance, labelled = np.random.default_rng(3), np.array([label.value for label in LABELS])

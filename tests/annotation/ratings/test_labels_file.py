@@ -151,6 +151,7 @@ tables = st.dictionaries(st.tuples(item_ids, rater_names), st.sampled_from(WORDS
 )
 
 
+@pytest.mark.slow
 @given(tables)
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", SHAPES)

@@ -402,6 +402,7 @@ def test_every_letter_of_a_page_is_in_its_text_or_in_a_loss(markup):
     assert [loss for loss in page.lost if loss.kind == UNREAD and "<svg" not in markup] == []
 
 
+@pytest.mark.slow
 def test_a_page_that_is_hard_to_follow_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr(html_styles, "MAX_CHECKS", 100_000)
     sheet = "<style>" + ".a .a .a .a .b p { color: red }" * 2_000 + "</style>"

@@ -231,6 +231,7 @@ def test_only_what_changed_is_extracted_again(folder, tmp_path, monkeypatch):
     assert extracted_names(extract_all([folder], out)) == ["lung_birch_hill_post"]
 
 
+@pytest.mark.slow
 def test_hundreds_of_pages_are_extracted_with_progress(tmp_path):
     pdf = write_pdf(tmp_path / "heart_alder_pre.pdf", [column([f"## Day {day}", "Rest, and drink."]) for day in range(1, 301)])
     page_counts: list[int] = []
