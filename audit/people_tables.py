@@ -128,7 +128,7 @@ def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def decimal_number(text: str) -> float:
-    """The number in a cell; NaN where it is none. `1,5` is 1.5; `1,500` may be 1.5 or 1500, so it is none."""
+    """The number in a cell; NaN for any other text. `1,5` is 1.5; `1,500` may be 1.5 or 1500, so it is not read."""
     try:
         return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text)
     except ValueError:

@@ -76,7 +76,7 @@ def _best_shared(phrases: Sequence[str]) -> tuple[Sequence[tuple[int, _Word]], S
 
 
 def leading_stem(phrase: str) -> str:
-    """The stem of the word before the first preposition or the like: "age" in "usual age at onset"; "" where there is none."""
+    """The stem of the word before the first preposition or the like: "age" in "usual age at onset"; "" without one."""
     words = _words(phrase)
     before = (word.stem for word, after in pairwise(words) if word.carries_meaning and not after.carries_meaning)
     return next(before, "")

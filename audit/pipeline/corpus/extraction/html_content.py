@@ -386,7 +386,7 @@ def _write_values(body: Any) -> None:
 
 
 def _chosen(select: Any) -> list[Any]:
-    """The options of a list that its page has chosen; a browser shows the first one where there is none, which says nothing."""
+    """The options of a list that its page has chosen; without one, a browser shows the first, which nobody chose."""
     return [] if select is None else [option for option in select.iter("option") if "selected" in option.attrib]
 
 

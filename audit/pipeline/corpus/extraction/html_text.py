@@ -162,22 +162,13 @@ class Words:
 
 def text_of(element: Any) -> str:
     """The text in an element on one line, with a space between its paragraphs."""
-    return _line(element)[0]
-
-
-def replaced_in(element: Any) -> str:
-    """The letters in an element that are signs in its text."""
-    return _line(element)[1]
-
-
-def _line(element: Any) -> tuple[str, str]:
     words = Words()
     for event, node in events(element):
         if event == "start":
             _start(words, node)
         else:
             _end(words, node, is_last=node is element)
-    return plain_text(words.take()), words.replaced
+    return plain_text(words.take())
 
 
 def _start(words: Words, node: Any) -> None:
@@ -212,8 +203,3 @@ def events(element: Any) -> Iterator[tuple[str, Any]]:
         else:
             stack.append((child, iter(child)))
             yield "start", child
-
-
-def parts_of(element: Any) -> Iterator[str]:
-    """Every piece of text in an element, as it is in the page."""
-    return (text for text in element.itertext() if text)
