@@ -71,6 +71,18 @@ class Parse(StrEnum):
     RULES = "rules"
 
 
+class Found(StrEnum):
+    """How surely a search found an answer in a handbook, where no model has read it.
+
+    STATED: a passage is so near to the question that it mostly answers it. PERHAPS: the nearest passages may answer it, a
+    reader has to see. NOT_FOUND: none is near, which is no proof that the handbook is silent.
+    """
+
+    STATED = "stated"
+    PERHAPS = "perhaps"
+    NOT_FOUND = "not found"
+
+
 class SystemMode(StrEnum):
     """The context given to an answering system."""
 
@@ -151,6 +163,7 @@ SIGNIFICANCES = tuple(Significance)
 PHASES = tuple(Phase)
 CHECK_KINDS = tuple(CheckKind)
 PARSES = tuple(Parse)
+FOUND = tuple(Found)
 SYSTEM_MODES = tuple(SystemMode)
 PREFERENCES = tuple(Preference)
 SIDES = (Preference.A, Preference.B)

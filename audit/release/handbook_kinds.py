@@ -170,6 +170,12 @@ ANSWER = RecordKind(
         f.Text("answer", "the answer's text", "answer_text", "response", "text", strict=True),
         f.Flag("absent", "the handbook does not address the question", "is_absent", "not_addressed", strict=True),
         f.Text("absence_method", "how that was found: prefix, check, ...", "absent_method", "absence_source", strict=True),
+        f.Text(
+            "found",
+            "of passages that a search quotes and no model has read: how surely they answer. not found: absent is true; perhaps: "
+            "absent is false; left out: a model or a person answered",
+            terms=f.FOUND,
+        ),
         f.Word(
             "unread_reason",
             "why no answer could be read in the generator's reply; answer and absent are then null",
@@ -247,6 +253,11 @@ MANIFEST_FIELDS = (
     f.Text("run_id", "short name of the run", names=True),
     f.Text("title", "what a page calls it"),
     f.Text("generator", "what wrote the answers"),
+    f.Object(
+        "generator_errors",
+        "how often the generator errs, measured elsewhere: missed, of answered (not found though the handbook answers), found, "
+        "of unanswered (found though it does not), source, date",
+    ),
     f.Text("judge", "what judged the pairs", names=True),
     f.Text("retriever", "what chose the sections"),
     f.Text("date", "when the run was made"),

@@ -249,6 +249,7 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
     row = {
         "layout": tables_layout(), "run_id": run_id, "title": title, "digest": identity["digest"],
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
+        "has_handbooks": bool(state.has_answers or report.totals().get("pair", {}).get("loaded")),
         "has_pairs": bool(report.totals().get("pair", {}).get("loaded")), "has_systems": bool(state.systems),
         "has_routes": state.has_routes, "has_stress": bool(state.instances), "ratings_digest": identity["ratings_digest"],
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
@@ -398,7 +399,7 @@ def _check_labels(counts: LabelsAndAnswers, state: LoadState) -> Iterator[Check]
         yield Check("labels_not_compared", None, counts.unscored + counts.unknown, None, message)
 
 
-def _examples(pairs: list[tuple[int, int, int]], state: LoadState) -> str:
+def _examples(pairs: list[tuple[int, ...]], state: LoadState) -> str:
     questions, handbooks = list(state.questions), list(state.handbooks)
     listed = (f"{handbooks[a]} and {handbooks[b]} on {questions[question]}" for question, a, b in pairs)
     return f"; for example {', '.join(listed)}" if pairs else ""

@@ -96,6 +96,9 @@ class ComparisonCounts:
     n_pairs: int
 
 
+PLACE_COLUMNS = ("file", "position", "question", "a", "b")
+
+
 @dataclass
 class LabelsAndAnswers:
     """How the labels of pairs agree with what is known of their answers. Unscored pairs are in neither of the first four.
@@ -105,7 +108,6 @@ class LabelsAndAnswers:
     other_on_absent                  those of some_absent that are not ABSENT
     unknown                          scored pairs with an answer that is unread or not in the release, and none that is an absence
     unscored                         pairs without a label
-    examples                         the first pairs of absent_on_present and of other_on_absent
     """
 
     both_present: int = 0
@@ -114,7 +116,7 @@ class LabelsAndAnswers:
     other_on_absent: int = 0
     unknown: int = 0
     unscored: int = 0
-    examples: dict[str, list[tuple[int, int, int]]] = field(default_factory=lambda: {ABSENT_ON_PRESENT: [], OTHER_ON_ABSENT: []})
+    _places: dict[str, list[tuple[int, ...]]] = field(default_factory=lambda: {ABSENT_ON_PRESENT: [], OTHER_ON_ABSENT: []})
 
     def count(self, pairs: PairArrays, statuses: Statuses) -> None:
         """Count pairs, whose answers have these statuses."""
@@ -128,12 +130,17 @@ class LabelsAndAnswers:
         for name, found in ((ABSENT_ON_PRESENT, present & (label == 0)), (OTHER_ON_ABSENT, absent & (label > 0))):
             times = int(np.count_nonzero(found))
             setattr(self, name, getattr(self, name) + times)
-            if times and (wanted := MAX_EXAMPLES - len(self.examples[name])):
+            if times:
                 listed = np.flatnonzero(found)
-                # The store gives rows in any order
-                order = np.lexsort((pairs["position"][listed], pairs["file"][listed]))[:wanted]
-                ids = zip(*(pairs[column][listed[order]].tolist() for column in ("question", "a", "b")), strict=True)
-                self.examples[name].extend(ids)
+                # The store gives rows in any order, and files that are read by record come after the others
+                order = np.lexsort((pairs["position"][listed], pairs["file"][listed]))[:MAX_EXAMPLES]
+                places = zip(*(pairs[column][listed[order]].tolist() for column in PLACE_COLUMNS), strict=True)
+                self._places[name] = sorted([*self._places[name], *places])[:MAX_EXAMPLES]
+
+    @property
+    def examples(self) -> dict[str, list[tuple[int, ...]]]:
+        """The first pairs of absent_on_present and of other_on_absent: question and handbooks, by their numbers."""
+        return {name: [place[2:] for place in places] for name, places in self._places.items()}
 
 
 @dataclass

@@ -18,9 +18,8 @@ STRUCTURED, LABEL_ONLY = "structured", "label_only"
 """Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""
 
 RUN_COLUMNS = (
-    "run_id", "title", "digest", "synthetic", "has_answers", "has_pairs", "has_systems", "has_routes", "has_stress",
-    "ratings_digest", "loaded_at", "terms",
-    "manifest", "report",
+    "run_id", "title", "digest", "synthetic", "has_answers", "has_handbooks", "has_pairs", "has_systems", "has_routes",
+    "has_stress", "ratings_digest", "loaded_at", "terms", "manifest", "report",
 )  # fmt: skip
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
 
@@ -29,7 +28,8 @@ RUN = f"select {', '.join(RUN_COLUMNS)} from run"
 class Run:
     """One loaded run: its name, its file, its display words and its load report.
 
-    has_pairs    it compares handbooks: without pairs, most pages have nothing to show
+    has_handbooks  it has handbooks that were asked questions; without them it is about answering systems alone
+    has_pairs    something has compared these handbooks: without pairs there are no labels, and no rate of disagreement
     has_systems  it has answering systems
     has_routes   at least one of them routed questions to sources
     has_stress   it has stress tests of systems
@@ -44,6 +44,7 @@ class Run:
     loaded_at: str
     path: Path
     has_pairs: bool = True
+    has_handbooks: bool = True
     has_systems: bool = False
     has_routes: bool = False
     has_stress: bool = False

@@ -9,7 +9,8 @@ create table run (            -- exactly one row
     digest      varchar not null,   -- sha256 over the release's files
     synthetic   boolean not null,   -- every page says so
     has_answers boolean not null,   -- false: a release of pairs only; absence per handbook is then unknown, not zero
-    has_pairs   boolean not null,   -- false: nothing compares handbooks; a release of answering systems
+    has_handbooks boolean not null, -- false: a release of answering systems alone
+    has_pairs   boolean not null,   -- false: nothing has compared the handbooks yet, or there are none
     has_systems boolean not null,   -- false: no answering systems
     has_routes  boolean not null,   -- false: no system routed a question to sources
     has_stress  boolean not null,   -- false: no stress tests

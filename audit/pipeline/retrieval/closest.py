@@ -1,0 +1,194 @@
+"""The passages of one handbook that are closest to a question, each with a score that can be compared between handbooks.
+
+A passage is a run of consecutive statements of one kind under one lead, about 70 words, quoted whole and word for word. Its
+score is the larger of two similarities, of the passage and of its best statement, minus a share of what is usual in this
+handbook: one that is all about potassium is similar to every question about potassium.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.atomic_io import atomic_file
+from audit.pipeline.embedding.encoders import Encoder
+from audit.pipeline.embedding.vectors import Vectors, no_progress
+from audit.pipeline.retrieval.bm25 import K1, Bm25, tokens
+from audit.pipeline.retrieval.index import is_navigation
+from audit.text.documents import Document, Section
+from audit.text.statements import Statement, statements
+
+FORMAT = 1
+"""Increase it when passages are cut or encoded otherwise: stored vectors are then computed again."""
+WORDS = 70
+# The usual similarity of a handbook is the mean of these ranks, counted from 0: the best may be answers.
+USUAL = slice(4, 15)
+USUAL_SHARE = 0.6
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePlace:
+    """Characters `start` to `end` of section number `section`, counted from 0.
+
+    leads       the lines that introduce it ("Avoid the following:"), outermost first, which stand before it in the section
+    statements  (start, end) of its statements
+    """
+
+    section: int
+    start: int
+    end: int
+    leads: tuple[str, ...]
+    statements: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosePassage:
+    """A passage with its closeness to a question.
+
+    score       similarity relative to the handbook; see `audit.pipeline.retrieval.found` for what it means
+    similarity  the larger of the two similarities, before what is usual is taken off
+    statement   (start, end) of its best statement, in characters of the section
+    """
+
+    section: Section
+    place: PassagePlace
+    score: float
+    similarity: float
+    statement: tuple[int, int]
+
+    @property
+    def text(self) -> str:
+        """The passage word for word."""
+        return self.section.text[self.place.start : self.place.end]
+
+    @property
+    def page(self) -> int | None:
+        """The page on which it begins, counted from 1; None where unknown."""
+        return self.section.page_at(self.place.start)
+
+
+def passage_places(document: Document) -> tuple[PassagePlace, ...]:
+    """Every passage of a handbook, in reading order; sections that only point elsewhere have none."""
+    return tuple(
+        place
+        for number, section in enumerate(document.sections)
+        if not is_navigation(section)
+        for place in _of_section(number, section)
+    )
+
+
+def _of_section(number: int, section: Section) -> Iterator[PassagePlace]:
+    group: list[Statement] = []
+    words = 0
+    for statement in statements(section.text):
+        length = len(statement.text.split())
+        if group and (_kind(statement) != _kind(group[0]) or words + length > WORDS):
+            yield _place(number, group)
+            group, words = [], 0
+        group.append(statement)
+        words += length
+    if group:
+        yield _place(number, group)
+
+
+def _kind(statement: Statement) -> tuple[str, tuple[str, ...]]:
+    return statement.kind, statement.leads
+
+
+def _place(number: int, group: Sequence[Statement]) -> PassagePlace:
+    spans = tuple((statement.start, statement.end) for statement in group)
+    return PassagePlace(number, group[0].start, group[-1].end, group[0].leads, spans)
+
+
+class ClosestPassages:
+    """The passages of one handbook, ready to be compared with questions.
+
+    With an encoder similarities are cosines, in [-1, 1]; without one they are BM25 scores as shares of the highest score that a
+    text with every word of the question could have, in [0, 1].
+    """
+
+    def __init__(self, document: Document, encoder: Encoder | None = None, folder: Path | None = None) -> None:
+        """Read the handbook. Vectors are kept in `folder`, in a file named by all that they depend on.
+
+        Raises EmbeddingError and MissingLibraryError from the encoder.
+        """
+        self.document, self.encoder = document, encoder
+        self.places = passage_places(document)
+        self._passage_texts = [self._in_front(place) + self._text(place.section, place.start, place.end) for place in self.places]
+        self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
+        self._spans = [span for place in self.places for span in place.statements]
+        self._vectors = self._encoded(encoder, folder) if encoder and self.places else None
+
+    def _in_front(self, place: PassagePlace) -> str:
+        """The heading and the leads of a passage, without which it may mean something else."""
+        section = self.document.sections[place.section]
+        return "".join(f"{part} " for part in (f"{section.heading}." if section.heading else "", *place.leads) if part)
+
+    def _text(self, section: int, start: int, end: int) -> str:
+        return " ".join(self.document.sections[section].text[start:end].split())
+
+    @cached_property
+    def _statement_texts(self) -> list[str]:
+        places = (self.places[owner] for owner in self._owners)
+        return [
+            " ".join((*place.leads, self._text(place.section, start, end)))
+            for place, (start, end) in zip(places, self._spans, strict=True)
+        ]
+
+    def _encoded(self, encoder: Encoder, folder: Path | None) -> Vectors:
+        """A row for each passage, then one for each statement."""
+        texts = [*self._passage_texts, *self._statement_texts]
+        digest = hashlib.sha256(json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False).encode()).hexdigest()
+        path = folder / f"closest-{digest[:24]}.npy" if folder else None
+        if path and path.is_file():
+            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
+        distinct = list(dict.fromkeys(texts))
+        row_of = {text: row for row, text in enumerate(distinct)}
+        vectors = encoder.encode(distinct, no_progress)[[row_of[text] for text in texts]]
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(path) as draft, draft.open("wb") as file:
+                np.save(file, vectors.astype(np.float16), allow_pickle=False)
+        # The same numbers whether they were stored or not
+        return np.asarray(vectors.astype(np.float16), dtype=np.float32)
+
+    @cached_property
+    def _bm25(self) -> Bm25:
+        return Bm25.build([tokens(text) for text in (*self._passage_texts, *self._statement_texts)])
+
+    def _similarities(self, question: str) -> Scores:
+        """One similarity for each passage, then one for each statement."""
+        if self.encoder and self._vectors is not None:
+            return np.asarray(self._vectors @ self.encoder.encode([question], no_progress)[0], dtype=np.float64)
+        asked = dict.fromkeys(tokens(question), 1.0)
+        highest = sum(self._bm25.idf(token) for token in asked) * (K1 + 1)
+        return np.asarray(self._bm25.scores(asked), dtype=np.float64) / (highest or 1.0)
+
+    def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
+        """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
+        if not self.places:
+            return []
+        every = self._similarities(question)
+        passages, of_statements = every[: len(self.places)], every[len(self.places) :]
+        best = passages.copy()
+        np.maximum.at(best, self._owners, of_statements)
+        usual = np.sort(best)[::-1][USUAL]
+        relative = best - USUAL_SHARE * (float(usual.mean()) if usual.size else 0.0)
+        rows = np.argsort(-relative, kind="stable")[:count]
+        return [self._close(int(row), float(relative[row]), float(best[row]), of_statements) for row in rows]
+
+    def _close(self, row: int, score: float, similarity: float, of_statements: Scores) -> ClosePassage:
+        place = self.places[row]
+        first = int(np.searchsorted(self._owners, row))
+        own: NDArray[Any] = of_statements[first : first + len(place.statements)]
+        statement = place.statements[int(own.argmax())]
+        return ClosePassage(self.document.sections[place.section], place, round(score, 6), round(similarity, 6), statement)

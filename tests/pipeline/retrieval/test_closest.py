@@ -1,0 +1,93 @@
+"""The passages closest to a question: how they are cut, scored against their own handbook, and quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audit.pipeline.embedding.encoders import Encoder
+from audit.pipeline.embedding.vectors import Vectors
+from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, WORDS, ClosestPassages, passage_places
+from audit.pipeline.retrieval.found import Thresholds, thresholds
+from audit.text.documents import Document, Section
+from audit.vocabulary import Found
+
+
+def handbook(*sections: Section) -> Document:
+    return Document("kidney_oak_post", "kidney", "Oak", "post", sections)
+
+
+FOOD = Section(
+    "s1",
+    "Food",
+    "Avoid:\n• raw fish\n• grapefruit\n\nYou may eat bread. You do not have to weigh yourself every day.",
+    pages=(4, 4),
+)
+
+
+def test_a_passage_is_of_one_kind_under_one_lead_and_is_quoted_word_for_word() -> None:
+    places = passage_places(handbook(FOOD))
+    assert [FOOD.text[place.start : place.end] for place in places] == [
+        "raw fish\n• grapefruit",
+        "You may eat bread. You do not have to weigh yourself every day.",
+    ]
+    assert [place.leads for place in places] == [("Avoid:",), ()]
+
+
+def test_a_long_text_is_cut_at_the_end_of_statements() -> None:
+    text = " ".join(f"This is sentence number {number} on the same thing." for number in range(40))
+    places = passage_places(handbook(Section("s1", "", text)))
+    assert len(places) > 3
+    assert all(len(text[place.start : place.end].split()) <= WORDS for place in places)
+    assert all(text[place.start : place.end].endswith(".") for place in places)
+
+
+def test_every_sentence_of_the_question_is_read() -> None:
+    passages = ClosestPassages(handbook(FOOD))
+    (best,) = passages.closest("I feel heavy. Every day I weigh myself. Is that needed?", 1)
+    assert best.text.startswith("You may eat bread")
+    assert FOOD.text[slice(*best.statement)] == "You do not have to weigh yourself every day."
+    assert best.page == 4
+
+
+def by_letters(texts: Sequence[str], _progress: object) -> Vectors:
+    rows = np.array([[text.count(letter) + 1e-9 for letter in "abcdefgh"] for text in texts])
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+LETTERS = Encoder("letters", "0" * 64, by_letters)
+
+
+def test_the_score_takes_off_a_share_of_what_is_usual_in_the_handbook() -> None:
+    sections = [Section(f"s{number}", "", "abcdefgh"[number % 8] * (number + 1) + " cab.") for number in range(20)]
+    closest = ClosestPassages(handbook(*sections), LETTERS).closest("aaaa", 20)
+    similarities = sorted((passage.similarity for passage in closest), reverse=True)
+    assert closest[0].score == pytest.approx(similarities[0] - USUAL_SHARE * np.mean(similarities[USUAL]), abs=1e-5)
+
+
+def test_stored_vectors_give_the_same_scores(tmp_path: Path) -> None:
+    first = ClosestPassages(handbook(FOOD), LETTERS, tmp_path).closest("bread")
+    asked: list[int] = []
+
+    def counted(texts: Sequence[str], progress: object) -> Vectors:
+        asked.append(len(texts))
+        return by_letters(texts, progress)
+
+    again = ClosestPassages(handbook(FOOD), Encoder("letters", "0" * 64, counted), tmp_path).closest("bread")
+    assert again == first
+    assert asked == [1]  # the question alone
+
+
+def test_a_handbook_without_text_has_no_passage() -> None:
+    assert ClosestPassages(handbook()).closest("bread") == []
+    assert thresholds("words").found(None) is Found.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("score", "found"), [(0.32, Found.STATED), (0.319, Found.PERHAPS), (0.25, Found.PERHAPS), (0.2, Found.NOT_FOUND)]
+)
+def test_a_score_is_one_of_three_states(score: float, found: Found) -> None:
+    assert Thresholds(0.32, 0.25).found(score) is found
