@@ -133,6 +133,25 @@ class PositionMethod(StrEnum):
     RELEASE = "release"
 
 
+class Raters(StrEnum):
+    """Who gave a set of ratings. What nobody has stated is unknown: no sentence calls such raters people."""
+
+    CLINICIANS = "clinicians"
+    TRAINED = "trained people"
+    MODELS = "language models"
+    UNKNOWN = "unknown"
+
+    @property
+    def words(self) -> str:
+        """Their name in a sentence: clinicians, trained people, language models, or raters."""
+        return "raters" if self is Raters.UNKNOWN else self.value
+
+    @classmethod
+    def stated(cls, value: object) -> Raters:
+        """The raters that a manifest or a study names; UNKNOWN for anything else."""
+        return next((raters for raters in cls if raters == value), cls.UNKNOWN)
+
+
 class RaterKind(StrEnum):
     """Who compared two answers."""
 
@@ -167,6 +186,7 @@ FOUND = tuple(Found)
 SYSTEM_MODES = tuple(SystemMode)
 PREFERENCES = tuple(Preference)
 SIDES = (Preference.A, Preference.B)
+RATERS = tuple(Raters)
 RATER_KINDS = tuple(RaterKind)
 STRESS_TESTS = tuple(StressTest)
 PLANTED_KINDS = tuple(PlantedKind)
@@ -243,6 +263,12 @@ PLANTED_KIND_VARIANTS: dict[PlantedKind, tuple[str, ...]] = {
     PlantedKind.SWAP: ("swapped", "positionswap"),
     PlantedKind.CENTER: ("centre", "name"),
     PlantedKind.INSTRUCTION: ("injection", "promptinjection"),
+}
+RATERS_VARIANTS: dict[Raters, tuple[str, ...]] = {
+    Raters.CLINICIANS: ("clinician", "physicians", "doctors", "nurses", "clinical staff"),
+    Raters.TRAINED: ("trained", "trained annotators", "trained raters"),
+    Raters.MODELS: ("models", "model", "llm", "llms", "language model"),
+    Raters.UNKNOWN: ("not stated",),
 }
 RATER_KIND_VARIANTS: dict[RaterKind, tuple[str, ...]] = {
     RaterKind.HUMAN: ("clinician", "annotator", "person"),
@@ -377,6 +403,7 @@ PHASE_SPELLINGS = spellings(PHASE_VARIANTS)
 CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
 SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
+RATERS_SPELLINGS = spellings(RATERS_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}

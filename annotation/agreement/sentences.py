@@ -106,7 +106,7 @@ def _least_confirmed(report: AgreementReport, by: str) -> str:
         return ""
     worst = min(known, key=lambda row: row["value"])
     return (
-        f" People confirm it least often where it says {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
+        f" Raters confirm it least often where it says {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
     )
 
 

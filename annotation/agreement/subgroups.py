@@ -24,13 +24,13 @@ ALL_ITEMS = "all items"
 KAPPA = two_rater_measures(len(LABELS))[0]
 COMPLEMENTARY = Label.COMPLEMENTARY.code
 ON_BOUNDARY, ELSEWHERE, ALL_ERRORS = "at complementary", "elsewhere", "all errors"
-SEVERE, MILD = "judge more severe than people", "judge milder than people"
-ONE_LABEL = "no kappa where people or the judge gave one label only"
+SEVERE, MILD = "judge more severe than raters", "judge milder than raters"
+ONE_LABEL = "no kappa where raters or the judge gave one label only"
 OF_SUBTOTAL = {"right": "", "judged": ""}
 GROUP_COLUMNS = ("by", "group", "n", "errors", "accuracy", "kappa", "kappa_low", "kappa_high", "boundary", "note")
 
 SUBGROUPS_TABLE = TableSpec(
-    "Agreement of the judge with people, by group of items",
+    "Agreement of the judge with raters, by group of items",
     (
         Column.text("by", "Grouped by"), Column.text("group", "Group", words=LABEL.words), ITEMS,
         Column.count("errors", "Errors", "items"), Column.share("accuracy", "Same label"),
@@ -39,7 +39,7 @@ SUBGROUPS_TABLE = TableSpec(
         Column.share("boundary_share", "Errors at complementary", "of the errors"), NOTE,
     ),
     (
-        "Errors at complementary: people or the judge said COMPLEMENTARY, and the other did not. An item on two topics counts in "
+        "Errors at complementary: raters or the judge said COMPLEMENTARY, and the other did not. An item on two topics counts in "
         f"both. Groups of fewer than {MIN_ITEMS} items are marked.",
         "Intervals are unweighted and not corrected for the number of groups: of 20 groups without a real difference, about "
         "one differs by chance alone.",
@@ -50,7 +50,7 @@ FAILURE_MODES_TABLE = TableSpec(
     "How the judge fails",
     (
         Column.text("mode", "Kind of error"),
-        Column.text("right", "Label by people", words=LABEL.words),
+        Column.text("right", "Label by raters", words=LABEL.words),
         Column.text("judged", "Label by the judge", words=LABEL.words),
         Column.count("n", "Errors", "items"),
         Column.share("share", "Of all errors"),

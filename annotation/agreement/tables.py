@@ -63,7 +63,7 @@ BY_LABEL_TABLE = TableSpec(
     "The judge, label by label",
     (REFERENCE, LABEL, FIGURE, ITEMS, *VALUES, NOTE),
     (
-        "n: items in the denominator: for precision, those with this label by the judge; for recall, by people; for F1, by "
+        "n: items in the denominator: for precision, those with this label by the judge; for recall, by raters; for F1, by "
         "either.",
         SCOPES,
         INTERVALS,
@@ -74,7 +74,7 @@ JUDGED_LABELS_TABLE = TableSpec(
     (
         LABEL,
         Column.text("precision", "Precision: confirmed, of those the judge called so"),
-        Column.text("recall", "Recall: found, of those people call so"),
+        Column.text("recall", "Recall: found, of those the raters call so"),
         Column.text("f1", "F1"),
         NOTE,
     ),
@@ -91,12 +91,12 @@ ERRORS_TABLE = TableSpec(
     "The judge's errors by kind",
     (
         REFERENCE,
-        Column.text("right", "Label by people", words=LABEL.words),
+        Column.text("right", "Label by raters", words=LABEL.words),
         Column.text("judged", "Label by the judge", words=LABEL.words),
         ITEMS,
         Column.text("items", "Item ids"),
     ),
-    ("Items without a label by people, or without a readable verdict, are not counted as errors.",),
+    ("Items without a label by raters, or without a readable verdict, are not counted as errors.",),
 )
 BASELINE_TABLE = TableSpec(
     "The judge compared with a baseline",

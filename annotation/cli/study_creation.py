@@ -17,7 +17,7 @@ from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, pr
 from audit.cli.conventions import OK, add_json, add_run, print_result
 from audit.settings import Settings
 from audit.store.runs import find_run
-from audit.vocabulary import LABELS
+from audit.vocabulary import LABELS, RATERS, Raters
 
 
 def create_options(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +56,14 @@ def _common_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"how many annotators rate each item, {RATINGS_PER_ITEM} to {MAX_RATINGS_PER_ITEM} (default: %(default)s)",
     )
+    parser.add_argument(
+        "--raters",
+        choices=tuple(map(str, RATERS)),
+        default=Raters.UNKNOWN.value,
+        help="what the annotators are; every figure from their ratings says so (default: %(default)s)",
+    )
     add_run(parser)
-    parser.add_argument("--title", help="title shown to people (default: the id)")
+    parser.add_argument("--title", help="title shown to investigators (default: the id)")
     parser.add_argument(
         "--calibration",
         type=int,
@@ -151,6 +157,7 @@ def _create(
     drawn = draw_and_create(
         open_label_store(settings.studies_url), run, study_id=arguments.study, title=arguments.title or arguments.study,
         annotators=annotators, now=datetime.now(UTC), max_items=max_items, ratings_per_item=arguments.ratings_per_item,
+        raters=Raters(arguments.raters),
     )  # fmt: skip
     created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
     record = {

@@ -20,8 +20,8 @@ from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.schema import assignments, items, studies, study_events, study_members
 from annotation.label_store.stored_values import to_timestamp
 
-CREATED, SAMPLED, STATE, REFERENCE = "created", "sampled", "state", "reference"
-"""Kinds of events. REFERENCE: an annotator opened the reference answer of an item."""
+CREATED, SAMPLED, STATE, REFERENCE, RATERS_STATED = "created", "sampled", "state", "reference", "raters"
+"""Kinds of events. REFERENCE: an annotator opened the reference answer of an item; RATERS_STATED: who rates in the study."""
 NAMED_ROWS = 3
 
 
@@ -85,7 +85,12 @@ def seal_faults(con: Connection, study_id: str, tables: Sequence[Table]) -> list
 
 def _events(con: Connection, study_id: str) -> list[tuple[str, dict[str, Any]]]:
     query = select(study_events.c.kind, study_events.c.body).where(study_events.c.study_id == study_id)
-    return [(kind, json.loads(body)) for kind, body in con.execute(query.order_by(study_events.c.seq))]
+    return [(kind, stored_body(body)) for kind, body in con.execute(query.order_by(study_events.c.seq))]
+
+
+def stored_body(body: str) -> dict[str, Any]:
+    """What an event says."""
+    return dict(json.loads(body))
 
 
 def _row_faults(con: Connection, study_id: str, table: Table, sealed: Mapping[str, Any]) -> Iterator[str]:

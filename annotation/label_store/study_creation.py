@@ -19,11 +19,13 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import StudyError
 from annotation.label_store.ledger import start_study_ledgers
+from annotation.label_store.raters import state_raters
 from annotation.label_store.schema import assignments, items, studies, study_members, users
 from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows
 from annotation.label_store.stored_values import storable_text, to_timestamp
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind, StudyState
 from annotation.schemes import PAIRS, Scheme
+from audit.vocabulary import Raters
 
 STUDY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Study ids begin item ids and the names of exported files, hence the restriction."""
@@ -65,6 +67,7 @@ class NewStudy:
     synthetic    whether the texts are synthetic
     scheme       what is asked about an item
     ratings_per_item  how many annotators rate each study item, 2 to MAX_RATINGS_PER_ITEM
+    raters       what the annotators are
     """
 
     study_id: str
@@ -77,6 +80,7 @@ class NewStudy:
     synthetic: bool = False
     scheme: Scheme = PAIRS
     ratings_per_item: int = RATINGS_PER_ITEM
+    raters: Raters = Raters.UNKNOWN
 
 
 def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
@@ -107,6 +111,8 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
     start_study_ledgers(tx, new.study_id)
     slots = FIXED_ASSIGNMENTS if _everybody_rates_all(new) else SLOTS
     seal_rows(tx, new.study_id, CREATED, (*STUDY_ROWS, slots), now, state=state)
+    if new.raters is not Raters.UNKNOWN:
+        state_raters(tx, new.study_id, new.raters, now)
 
 
 def check_study_id(study_id: str) -> None:

@@ -59,7 +59,7 @@ CORRECTED_TABLE = TableSpec(
         Column.share("random", "Random sample (expected)", "share"), ITEMS, NOTE,
     ),
     (
-        "Corrected: people's labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
+        "Corrected: the raters' labels, weighted stratum by stratum with the exactly known sizes (stratified prediction-powered "
         "inference, arXiv:2406.04291). Judge's own: uncorrected; no interval can make up for its bias. Random sample: the "
         "interval that as many items, drawn from all pairs without the judge, would be expected to have.",
         f"{GOLD_RULE} {WITHOUT_GOLD}",

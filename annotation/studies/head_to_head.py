@@ -19,7 +19,7 @@ from annotation.studies.sampling import DrawnSample, create_drawn_study, draw_fr
 from annotation.studies.verdict_store import SampleOrigin
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.vocabulary import nearest
+from audit.vocabulary import Raters, nearest
 
 QUESTIONS_PER_COUPLE = 40
 DECLINED = "The system declined to answer."
@@ -95,13 +95,16 @@ def draw_head_to_head_study(
     now: datetime,
     max_items: int | None = MAX_STUDY_ITEMS,
     ratings_per_item: int = RATINGS_PER_ITEM,
+    raters: Raters = Raters.UNKNOWN,
 ) -> DrawnSample:
     """Draw the questions and create the study, in one transaction.
 
     Raises StudyError when the plan is not possible, or the study cannot be created.
     """
     drawn = draw_head_to_head(run, plan, study_id, max_items)
-    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, scheme=HEAD_TO_HEAD, ratings_per_item=ratings_per_item)
+    new = NewStudy(
+        study_id, title, annotators, drawn.items, plan.seed, scheme=HEAD_TO_HEAD, ratings_per_item=ratings_per_item, raters=raters
+    )
     create_drawn_study(store, run, plan, drawn, new, now)
     return drawn
 

@@ -29,7 +29,7 @@ from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratu
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.text.blinding import Masker
-from audit.vocabulary import NOT_ADDRESSED
+from audit.vocabulary import NOT_ADDRESSED, Raters
 
 POPULATION = """
 select p.label::varchar as label, case when $organ then q.organ end as second, count(*) as pairs
@@ -120,13 +120,14 @@ def draw_study(
     now: datetime,
     max_items: int | None = MAX_STUDY_ITEMS,
     ratings_per_item: int = RATINGS_PER_ITEM,
+    raters: Raters = Raters.UNKNOWN,
 ) -> DrawnSample:
     """Draw a sample from a run and create the study, in one transaction.
 
     Raises StudyError when the plan is not possible, the run has no answers, or the study cannot be created.
     """
     drawn = preview_study(store, run, plan, study_id, max_items)
-    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, ratings_per_item=ratings_per_item)
+    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, ratings_per_item=ratings_per_item, raters=raters)
     create_drawn_study(store, run, plan, drawn, new, now)
     return drawn
 

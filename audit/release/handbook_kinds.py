@@ -264,6 +264,7 @@ MANIFEST_FIELDS = (
     f.Text("licence", "terms of use", "license"),
     f.Flag("synthetic", "the texts are synthetic; every page then says so"),
     f.Text("raters", "who gave the ratings that the release brings, such as: two transplant nurses"),
+    f.Text("raters_are", "what they are; left out: unknown, and no page calls them people", terms=f.RATERS),
     f.Object("judge_settings", "how the judge was set up: protocol, prompts, server, ..."),
     f.Object("terms", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
     f.Text(

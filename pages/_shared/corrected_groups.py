@@ -22,7 +22,7 @@ from pages._shared.widgets import counts, csv_button, table, title_of
 
 TITLE = "Corrected for the judge's errors"
 MEANING = (
-    "{title}: {n} rated pairs show how often people confirm each of the judge's labels. The figures of each row are "
+    "{title}: {n} rated pairs show how often raters confirm each of the judge's labels. The figures of each row are "
     "corrected accordingly; a row with few rated pairs of its own is corrected like the whole run."
 )
 SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "present", "n")

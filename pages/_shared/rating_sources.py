@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from annotation.agreement.report import AgreementReport, agreement_report
+from annotation.label_store.raters import raters_of
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.prevalence.headline import CorrectedRate, corrected_disagreement
 from annotation.ratings.design import MISSING
@@ -23,12 +24,13 @@ from annotation.studies.verdict_store import sample_digest
 from audit.errors import AuditError
 from audit.queries.human_ratings import human_ratings
 from audit.store.runs import Run
+from audit.vocabulary import Raters
 from pages._blinded.access import current_account, database_exists, label_store
 from pages._shared.loaders import load
 from pages._shared.study_figures import current_ratings, current_report, judge_is_known
 
 RELEASE_TITLE = "Ratings that the release brings"
-RATERS_UNKNOWN = "who the raters are is not stated."
+RATERS_UNKNOWN = "who the raters are is not stated"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class RatingSource:
     study_id  "" for ratings that the release brings
     title   the study's, or that of the ratings in the release
     raters  who they are, in words that end in a full stop
+    kind    what they are: no sentence calls raters of another kind people
     final   a study that is closed, or ratings in a release: they change no more
     """
 
@@ -47,6 +50,7 @@ class RatingSource:
     ratings: Ratings
     report: AgreementReport
     study_id: str = ""
+    kind: Raters = Raters.UNKNOWN
 
     @property
     def rated(self) -> int:
@@ -62,6 +66,7 @@ class HeadlinePair:
     rate: CorrectedRate
     source: str
     final: bool
+    kind: Raters
 
 
 def headline_pair(run: Run) -> HeadlinePair | None:
@@ -69,7 +74,7 @@ def headline_pair(run: Run) -> HeadlinePair | None:
     for source in rating_sources(run):
         rate = corrected_rate(source)
         if rate is not None and not math.isnan(rate.value):
-            return HeadlinePair(rate, source.title, source.final)
+            return HeadlinePair(rate, source.title, source.final, source.kind)
     return None
 
 
@@ -115,17 +120,20 @@ def _study_source(study: Study) -> RatingSource | None:
         ratings, report = current_ratings(study.study_id), current_report(study.study_id)
     except AuditError:  # a study that was only just drawn has no items that count yet, which is not a fault
         return None
-    count = len(ratings.annotators)
-    raters = f"{count} annotators, blinded to the judge and to each other."
-    return RatingSource(f"Study “{study.title}”", raters, study.state is StudyState.CLOSED, ratings, report, study.study_id)
+    kind, final = raters_of(label_store(), study.study_id), study.state is StudyState.CLOSED
+    who = f"{len(ratings.annotators)} annotators ({RATERS_UNKNOWN if kind is Raters.UNKNOWN else kind.words})"
+    raters = f"{who}, blinded to the judge and to each other."
+    return RatingSource(f"Study “{study.title}”", raters, final, ratings, report, study.study_id, kind)
 
 
 def _of_release(run: Run) -> Iterator[RatingSource]:
     if run.ratings_digest:
         ratings, report = _release_report(run.digest, run.ratings_digest, run.loaded_at, _run=run)
+        kind = Raters.stated(run.manifest.get("raters_are"))
         stated = str(run.manifest.get("raters") or "").strip()
-        raters = f"{stated}." if stated else RATERS_UNKNOWN
-        yield RatingSource(RELEASE_TITLE, raters, True, ratings, report)
+        known = f"{stated} ({kind.words})" if stated and kind is not Raters.UNKNOWN else stated
+        raters = known or (RATERS_UNKNOWN if kind is Raters.UNKNOWN else kind.words)
+        yield RatingSource(RELEASE_TITLE, f"{raters}.", True, ratings, report, kind=kind)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)

@@ -17,7 +17,7 @@ from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.vocabulary import DISAGREEING
+from audit.vocabulary import DISAGREEING, Raters
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
 from pages._shared.loaders import load
@@ -41,10 +41,9 @@ FIGURES = {
 }
 """Rate -> its sentence, the count it is a share of, and what is counted."""
 CORRECTED = (
-    "Corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says "
-    "{judge}."
+    "Corrected by {who} of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says {judge}."
 )
-CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, people agree that the advice differs"
+CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
 NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are the judge's alone."
 
@@ -64,18 +63,17 @@ def figures(run: Run, total: pd.Series) -> None:
 
 
 def corrected(run: Run) -> None:
-    """The same rate corrected by people's labels, where there are any of this run's pairs."""
+    """The same rate corrected by the labels of raters, where there are any of this run's pairs."""
     if pair := headline_pair(run):
         rate = pair.rate
         span = interval(rate.low, rate.high) or "unknown"
         note = "" if pair.final else ", labelling is not finished"
-        st.markdown(
-            say(run, CORRECTED, corrected=percent(rate.value), judge=percent(rate.judge), span=span, n=f"{rate.n:,}", note=note)
-        )
+        shares = {"corrected": percent(rate.value), "judge": percent(rate.judge), "span": span}
+        st.markdown(say(run, CORRECTED, **shares, n=f"{rate.n:,}", note=note, who=labels_of(pair.kind)))
 
 
 class Confirmed(NamedTuple):
-    """Of the rated pairs to which the judge gave a label, how many people say differ; on some they are divided."""
+    """Of the rated pairs to which the judge gave a label, how many raters say differ; on some they are divided."""
 
     label: str
     rated: int
@@ -84,9 +82,9 @@ class Confirmed(NamedTuple):
 
 
 def confirmations(ratings: Ratings) -> list[Confirmed]:
-    """For each label by which the judge says that two answers disagree: how often people say so too.
+    """For each label by which the judge says that two answers disagree: how often the raters say so too.
 
-    People's label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
+    Their label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
     label, not weighted to the run.
     """
     disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
@@ -98,17 +96,23 @@ def confirmations(ratings: Ratings) -> list[Confirmed]:
     ]
 
 
-def people_and_judge(run: Run) -> None:
-    """How far people agree with the judge, in a sentence."""
+def raters_and_judge(run: Run) -> None:
+    """How far raters agree with the judge, in a sentence."""
     source = next(iter(rating_sources(run)), None)
-    sentences = [_in_words(run, label) for label in confirmations(source.ratings)] if source else []
+    sentences = [_in_words(run, label, source.kind) for label in confirmations(source.ratings)] if source else []
     sentence = ", and ".join(sentences)
     st.markdown(f"{sentence[0].upper()}{sentence[1:]}." if sentence else NOT_CHECKED)
     link("trust", "How far to trust the judge", run, icon=":material/balance:")
 
 
-def _in_words(run: Run, label: Confirmed) -> str:
+def labels_of(kind: Raters) -> str:
+    """Whose labels, in a sentence: the labels of clinicians."""
+    return f"the labels of {kind.words}" + (" (who they are is not stated)" if kind is Raters.UNKNOWN else "")
+
+
+def _in_words(run: Run, label: Confirmed, kind: Raters) -> str:
     values = {**label._asdict(), "label": label.label.lower(), "pairs": "pair" if label.rated == 1 else "pairs"}
+    values["who"] = kind.words
     return say(run, CONFIRMED + (DIVIDED if label.divided else ""), **values)
 
 
@@ -153,5 +157,5 @@ with page("What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS) 
         # The last row counts the whole run.
         figures(run, load(organs, run, scope=ALL_HANDBOOKS).iloc[-1])
         st.header("Can the judge be trusted?", anchor=False)
-        people_and_judge(run)
+        raters_and_judge(run)
     what_the_data_are(run)

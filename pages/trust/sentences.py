@@ -35,10 +35,10 @@ def reference_of(source: RatingSource) -> str:
     return GOLD if GOLD in source.ratings.labels else MAJORITY
 
 
-# -- people --------------------------------------------------------------------------------------------------------------
+# -- raters --------------------------------------------------------------------------------------------------------------
 
 
-def people_sentences(source: RatingSource) -> Iterator[str]:
+def rater_sentences(source: RatingSource) -> Iterator[str]:
     """How far raters agree with each other, and with themselves where they read pairs twice."""
     report = source.report
     for first, second in combinations(source.ratings.annotators, 2):
@@ -101,18 +101,18 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     )
     # The interval of the run knows how many pairs are left, but its share is that of the counts only where nothing is weighted.
     precision = weighted if math.isclose(weighted["value"], sampled["value"]) else sampled
-    word = label.value.lower()
+    word, who = label.value.lower(), source.kind.words
     if undefined(precision):
         confirmed = f"The judge called none of the rated pairs {word}."
     else:
         right = round(precision["value"] * precision["n"])
-        confirmed = f"Of {precision['n']:,} pairs called {word}, the raters confirm {right:,} ({share_words(precision)})."
+        confirmed = f"Of {precision['n']:,} pairs called {word}, {who} confirm {right:,} ({share_words(precision)})."
     if undefined(recall):
-        return f"{confirmed} The raters called none {word}, so how many the judge misses is not known."
+        return f"{confirmed} {capitalised(who)} called none {word}, so how many the judge misses is not known."
     in_run = "; weighted to the run" if scope == POPULATION else ""
     care = FEW if "too small" in precision["note"] + recall["note"] else ""
     span = interval(recall["low"], recall["high"], 0) or "unknown"
-    recall_words = f"{percent(recall['value'], 0)} of those that the raters call {word} (95 % interval {span}{in_run})"
+    recall_words = f"{percent(recall['value'], 0)} of those that {who} call {word} (95 % interval {span}{in_run})"
     return f"{confirmed} It finds {recall_words}.{care}"
 
 

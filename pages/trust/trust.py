@@ -25,18 +25,18 @@ from pages.trust.sentences import (
     counted_sentence,
     judge_sentence,
     label_sentence,
-    people_sentences,
     planted_sentences,
+    rater_sentences,
     unmeasured_checks,
 )
 
-LEAD = "Do people agree with each other, and with the judge? How does that affect the figures of this run?"
+LEAD = "Do raters agree with each other, and with the judge? How does that affect the figures of this run?"
 STILL_RATING = (
     "You are rating pairs of this run in a study that is not closed. This page shows how the judge labels them, so you can "
     "open it once the study is closed."
 )
 NOBODY = (
-    "Nobody has rated pairs of this run. So it is not known how far people agree with each other or with the judge, nor "
+    "Nobody has rated pairs of this run. So it is not known how far anybody agrees with the judge, nor "
     "what the figures would be without its errors. An investigator can draw a sample on *Studies*; a release can bring ratings."
 )
 NO_DESIGN = "It is not stated how the rated pairs were drawn, so no figure of the whole run can be corrected by them."
@@ -91,16 +91,16 @@ def headline(run: Run, source: RatingSource) -> None:
     st.caption(escaped(f"{source.title}: {source.raters}{'' if source.final else ' Not final: the study goes on.'}"))
 
 
-def people(run: Run, source: RatingSource) -> None:
-    """People with people."""
-    st.header("Do people agree with each other?", anchor=False)
-    for sentence in people_sentences(source):
+def raters(run: Run, source: RatingSource) -> None:
+    """Raters with raters."""
+    st.header(f"Do {source.kind.words} agree with each other?", anchor=False)
+    for sentence in rater_sentences(source):
         st.markdown(say(run, "{sentence}", sentence=sentence))
 
 
 def judge(run: Run, source: RatingSource) -> None:
-    """The judge with people: precision and recall of each label first."""
-    st.header("Do people agree with the judge?", anchor=False)
+    """The judge with raters: precision and recall of each label first."""
+    st.header(f"Do {source.kind.words} agree with the judge?", anchor=False)
     for label in ORDER:
         st.markdown(say(run, f"**{label.value.capitalize()}.** {{sentence}}", sentence=label_sentence(source, label)))
     st.markdown(say(run, "**All labels.** {sentence}", sentence=judge_sentence(source)))
@@ -155,7 +155,7 @@ with page("How far to trust the labels", LEAD) as run:
         source = pick_source(sources)
         headline(run, source)
         judge(run, source)
-        people(run, source)
+        raters(run, source)
         corrected_table(run, source)
     else:
         st.info(NOBODY)

@@ -100,17 +100,28 @@ def show_items(study: Study, items: list[str], *, judged: bool) -> None:
 
 
 def label_rows(report: AgreementReport, by: str) -> pd.DataFrame:
-    """Precision, recall and F1 of the judge for each label by one reference standard, with counts and intervals, in words."""
+    """Precision, recall and F1 of the judge for each label by one reference standard, with intervals, in words.
+
+    Of a sample that was drawn by the judge's label, recall and F1 are those weighted to the run: its own would only mirror how
+    many items of each label were drawn.
+    """
+    scope = SAMPLE if report.population else POPULATION
     rows = []
     for word in report.scheme.words:
-        precision, recall, f1 = (figure(report, by, JUDGE, name, word) for name in ("precision", "recall", "f1"))
+        precision = figure(report, by, JUDGE, "precision", word)
+        recall, f1 = (figure(report, by, JUDGE, name, word, scope) for name in ("recall", "f1"))
         if not (undefined(precision) and undefined(recall)):
-            rows.append((word, *(_counted(row) for row in (precision, recall)), _written(f1), _care(precision, recall)))
+            found = _counted(recall) if scope == SAMPLE else _weighted(recall)
+            rows.append((word, _counted(precision), found, _written(f1), _care(precision, recall)))
     return pd.DataFrame(rows, columns=[column.name for column in JUDGED_LABELS_TABLE.columns])
 
 
 def _counted(row: Row) -> str:
     return NO_VALUE if undefined(row) else f"{same_of(row)}: {share_words(row).replace('95 % interval ', '')}"
+
+
+def _weighted(row: Row) -> str:
+    return NO_VALUE if undefined(row) else f"{share_words(row).replace('95 % interval ', '')}; weighted to the run"
 
 
 def _written(row: Row) -> str:

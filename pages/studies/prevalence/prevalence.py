@@ -50,11 +50,11 @@ from pages._shared.widgets import chart, csv_button, table
 
 SOURCES = {GOLD: "the gold labels"}
 LEAD = (
-    "The judge makes errors, and these figures correct for them: people's labels, weighted by the exactly known size of each "
+    "The judge makes errors, and these figures correct for them: the raters' labels, weighted by the exactly known size of each "
     "stratum, show how common each label is in the whole run."
 )
 NOTES = {
-    CORRECTED: "people's labels, weighted by stratum",
+    CORRECTED: "the raters' labels, weighted by stratum",
     JUDGE_ALONE: "not corrected; an interval cannot show its bias",
     UNWEIGHTED: "does not represent the run, so not in the chart",
 }

@@ -27,7 +27,7 @@ from annotation.studies.sampling import DrawnSample, draw_study, preview_study, 
 from annotation.studies.study_tables import SAMPLE_TABLES, strata_frame
 from annotation.studies.verdict_store import sample_digest
 from audit.store.runs import Run
-from audit.vocabulary import LABELS
+from audit.vocabulary import LABELS, RATERS
 from pages._blinded.access import now
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
@@ -52,6 +52,7 @@ MASK_HELP = (
     "Names of the run's handbooks, centers and systems are masked anyway, and so are telephone numbers, addresses and source "
     "lines. The list is kept with the study and cannot be changed afterwards."
 )
+RATERS_HELP = "Every figure that comes from their ratings says who rated. Unknown: the figures speak of raters."
 RATINGS_HELP = (
     "How many annotators rate each item. The label of more than half of them is gold; without a majority, an adjudicator "
     "decides. With three, fewer items have to be decided."
@@ -110,6 +111,7 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
     chosen = left.multiselect(
         f"Annotators ({wanted} rate every item; more share the items)", people, people[:2], key="annotators"
     )
+    raters = st.selectbox("Who the annotators are", RATERS[::-1], format_func=str.capitalize, key="raters", help=RATERS_HELP)
     plan: Plan = pair_fields(store, by_key[key], wanted) if scheme is PAIRS else head_to_head_fields(by_key[key])
     with st.container(horizontal=True):
         preview = st.button("Preview strata and masking", key="preview")
@@ -127,6 +129,7 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
             annotators=chosen,
             now=now(),
             ratings_per_item=wanted,
+            raters=raters,
         )
         remember_study(study_id)
         shown = neutral_titles(list_studies(store))[study_id]
