@@ -146,11 +146,6 @@ class Raters(StrEnum):
         """Their name in a sentence: clinicians, trained people, language models, or raters."""
         return "raters" if self is Raters.UNKNOWN else self.value
 
-    @classmethod
-    def stated(cls, value: object) -> Raters:
-        """The raters that a manifest or a study names; UNKNOWN for anything else."""
-        return next((raters for raters in cls if raters == value), cls.UNKNOWN)
-
 
 class RaterKind(StrEnum):
     """Who compared two answers."""
@@ -405,6 +400,13 @@ SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATERS_SPELLINGS = spellings(RATERS_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
+
+
+def stated_raters(value: object) -> Raters:
+    """The raters that a manifest or a study names; UNKNOWN for anything else."""
+    return RATERS_SPELLINGS.get(plain(value), Raters.UNKNOWN) if isinstance(value, str) else Raters.UNKNOWN
+
+
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
 POSITION_METHOD_SPELLINGS = {method.value: method for method in PositionMethod}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.schema import study_events
 from annotation.label_store.seals import RATERS_STATED, record_study_event, stored_body
-from audit.vocabulary import Raters
+from audit.vocabulary import Raters, stated_raters
 
 
 def state_raters(tx: Connection, study_id: str, raters: Raters, now: datetime) -> None:
@@ -23,4 +23,4 @@ def raters_of(store: LabelStore, study_id: str) -> Raters:
     query = select(column.body).where(column.study_id == study_id, column.kind == RATERS_STATED).order_by(column.seq.desc())
     with store.read() as con:
         body = con.execute(query.limit(1)).scalar()
-    return Raters.stated(stored_body(body)["raters"]) if body else Raters.UNKNOWN
+    return stated_raters(stored_body(body)["raters"]) if body else Raters.UNKNOWN

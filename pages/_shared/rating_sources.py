@@ -24,7 +24,7 @@ from annotation.studies.verdict_store import sample_digest
 from audit.errors import AuditError
 from audit.queries.human_ratings import human_ratings
 from audit.store.runs import Run
-from audit.vocabulary import Raters
+from audit.vocabulary import Raters, stated_raters
 from pages._blinded.access import current_account, database_exists, label_store
 from pages._shared.loaders import load
 from pages._shared.study_figures import current_ratings, current_report, judge_is_known
@@ -129,7 +129,7 @@ def _study_source(study: Study) -> RatingSource | None:
 def _of_release(run: Run) -> Iterator[RatingSource]:
     if run.ratings_digest:
         ratings, report = _release_report(run.digest, run.ratings_digest, run.loaded_at, _run=run)
-        kind = Raters.stated(run.manifest.get("raters_are"))
+        kind = stated_raters(run.manifest.get("raters_are"))
         stated = str(run.manifest.get("raters") or "").strip()
         known = f"{stated} ({kind.words})" if stated and kind is not Raters.UNKNOWN else stated
         raters = known or (RATERS_UNKNOWN if kind is Raters.UNKNOWN else kind.words)

@@ -55,8 +55,8 @@ def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_d
     }
     load(with_ratings(release, [ITEM, second | {"gold": "COMPLEMENTARY", "design_weight": "2"}]), data_dir)
     words = words_on(open_page("start"))
-    assert "Corrected by people's labels of 2 pairs it is **42.9 %**" in words
-    assert re.search(r"In 1 of 1 pair that the judge calls \w+, people agree that the advice differs", words)
+    assert "Corrected by the labels of raters (who they are is not stated) of 2 pairs it is **42.9 %**" in words
+    assert re.search(r"In 1 of 1 pair that the judge calls \w+, raters agree that the advice differs", words)
 
 
 def test_texts_of_a_release_are_never_html(load_run, open_page):

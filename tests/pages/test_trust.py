@@ -41,7 +41,7 @@ def test_the_headline_is_the_judges_rate_beside_the_corrected_one(rated: Run) ->
     assert (headline.source, headline.final, headline.rate.n, headline.rate.pairs) == (RELEASE_TITLE, True, 2, 4)
     assert (headline.rate.judge, headline.rate.value) == pytest.approx((1.5 / 3.5, 1.5 / 3.5))
     (source,) = rating_sources.rating_sources(rated)
-    assert source.raters == RATERS_UNKNOWN
+    assert source.raters == f"{RATERS_UNKNOWN}."
 
 
 @pytest.mark.usefixtures("unknown_visitor")
@@ -59,10 +59,8 @@ def test_the_page_says_in_sentences_what_raters_of_the_release_confirm(rated, op
     assert not at.error
     words = words_on(at)
     assert "Of the pairs in which both handbooks answer, the judge calls **42.9 %** a disagreement. Corrected by 2 rated" in words
-    assert "**Divergent.** Of 1 pairs called divergent, the raters confirm 1 (100 %" in words
-    assert (
-        "**Contradictory.** The judge called none of the rated pairs contradictory. The raters called none contradictory" in words
-    )
+    assert "**Divergent.** Of 1 pairs called divergent, raters confirm 1 (100 %" in words
+    assert "**Contradictory.** The judge called none of the rated pairs contradictory. Raters called none contradictory" in words
     assert "The judge gives the label of the raters after adjudication in 2 of 2 pairs" in words
     assert "Annotator A and annotator B gave the same label to 1 of 2 pairs" in words
     assert "Ratings that the release brings: who the raters are is not stated." in words
@@ -74,7 +72,7 @@ def test_what_is_not_known_is_said_once_with_its_reason(run, open_page):
     words = words_on(open_page("trust", run=run.key))
     assert words.count("Nobody has rated pairs of this run") == 1
     assert words.count("Not measured") == 2
-    assert "Do people agree with the judge?" not in words
+    assert "agree with the judge?" not in words
 
 
 def test_the_raters_are_whom_the_release_names(rated, release, data_dir, open_page):
@@ -82,3 +80,15 @@ def test_the_raters_are_whom_the_release_names(rated, release, data_dir, open_pa
     (release / "manifest.json").write_text(json.dumps(manifest | {"raters": "two <b>nurses</b>"}))
     named = load(release, data_dir).run
     assert "Ratings that the release brings: two <b>nurses</b>." in words_on(open_page("trust", run=named.key))
+
+
+def test_ratings_of_language_models_are_not_called_those_of_people(rated, release, data_dir, open_page):
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps(manifest | {"raters": "two models of one family", "raters_are": "models"}))
+    named = load(release, data_dir).run
+    words = words_on(open_page("trust", run=named.key))
+    assert "Do language models agree with the judge?" in words
+    assert "Of 1 pairs called divergent, language models confirm 1 (100 %" in words
+    assert "Ratings that the release brings: two models of one family (language models)." in words
+    assert "people" not in words
+    assert "Corrected by the labels of language models of 2 pairs" in words_on(open_page("start", run=named.key))
