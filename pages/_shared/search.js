@@ -4,6 +4,7 @@ const STOP_WEIGHT = 0.2, NAME_SHARE = 0.15
 const UNFINISHED = 0.85, SAME_BEGINNING = 0.6, SLIP = 0.75, PART = 0.5
 const MIN_BEGINNING = 4, MIN_PART = 3, MIN_REST = 3, LONG_WORD = 8
 const NEAR_THE_BEST = 0.4  // a result with less of the best one's score is left out
+const QUESTIONS_FIRST = 0.25  // by how much a topic or a handbook has to be nearer than the nearest question to stand above it
 const LONG_TEXT = 120  // characters of what was typed that a result repeats
 const NOTHING = "Nothing in this run is near these words."
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)?/gu
@@ -130,6 +131,9 @@ function matches({ index, entries, least, most }, text) {
   return { best, stems: found, hits: hits.map(([number]) => entries[number]) }
 }
 
+// Where a group of results stands: those with the best first.
+const place = ({ kind, best }) => best + (kind.found === "Questions" ? QUESTIONS_FIRST : 0)
+
 // The text with the words whose stems were found as <mark>.
 function marked(text, stems) {
   const parts = document.createDocumentFragment()
@@ -213,7 +217,7 @@ export default function (component) {
     kinds ??= readIndex(index)
     const typedKinds = kinds.filter((kind) => kind.typed)
     const found = kinds.filter((kind) => !kind.typed).map((kind) => ({ kind, ...matches(kind, text) }))
-      .filter(({ hits }) => hits.length).sort((one, other) => other.best - one.best)
+      .filter(({ hits }) => hits.length).sort((one, other) => place(other) - place(one))
     for (const { kind, hits, stems } of found) group(kind.heading, hits.map((hit) => result(kind, hit, stems)))
     if (!found.length) list.append(Object.assign(document.createElement("div"), { className: "nothing", textContent: NOTHING }))
     const shown = typed.length > LONG_TEXT ? `${typed.slice(0, LONG_TEXT)}…` : typed
