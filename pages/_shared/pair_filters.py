@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -13,8 +14,9 @@ from audit.queries.lookup import filter_values
 from audit.queries.weak_evidence import WEAKNESSES
 from audit.store.runs import Run
 from audit.terms import display_name, fill
-from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES
+from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, same_name
 from pages._blinded.access import current_account, may_rejudge
+from pages._blinded.frame import escaped_label
 from pages._shared.loaders import load
 from pages._shared.pickers import named_by, pick_many, pick_one, type_words
 from pages._shared.themes import current_taxonomy_or_none, theme_names
@@ -25,53 +27,71 @@ MAX_WORDS = 8
 
 
 def pick_filters(run: Run, names: dict[str, str]) -> Filters:
-    """Draw the filters (the most used in one row, the others behind a button) and return what was chosen."""
-    values = load(filter_values, run)
-    words, labels, organs, topics, more = st.columns([4, 4, 3, 3, 3], vertical_alignment="bottom")
-    with words:
-        typed = type_words("Words", "words", placeholder="in question, answers or reasoning")
-    with labels:
-        label = pick_many("Labels", LABEL_CHOICES, "label", _label_word, placeholder="Disagreeing")
-    with organs:
-        organ = pick_many(title_of(run, "organ"), values["organ"], "organ")
-    with topics:
-        topic = pick_many(title_of(run, "topic"), values["topic"], "topic")
-    with more:
-        further = _more_filters(run, values, names)
+    """Draw the filters, each behind a button, and below them what was chosen, in full; return what was chosen."""
+    values, taxonomy = load(filter_values, run), current_taxonomy_or_none(run)
+    titles = theme_names(taxonomy) if taxonomy else {}
+    with st.container(horizontal=True, key="filter_row"):
+        typed = type_words("Words", "words", placeholder="Words in question, answers or reasoning", show_label=False)
+        with st.popover("Labels"):
+            label = pick_many("Labels", LABEL_CHOICES, "label", _label_word, placeholder="Disagreeing")
+        with st.popover(title_of(run, "organ")):
+            organ = pick_many(title_of(run, "organ"), values["organ"], "organ")
+        with st.popover(title_of(run, "topic")):
+            topic = pick_many(title_of(run, "topic"), values["topic"], "topic")
+        with st.popover("More", icon=":material/tune:"):
+            theme_id = (
+                pick_one("Theme", list(titles), "theme", format_func=lambda name: display_name(titles.get(name, name)))
+                if titles
+                else None
+            )
+            further = _more_filters(run, values, names)
+    _chosen({"label": _label_word, "handbook": named_by(names), "theme": named_by(titles), "evidence": named_by(WEAKNESSES)})
+    in_theme = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"] if theme_id else None
     return Filters(
         organs=tuple(organ),
         topics=tuple(topic),
         labels=tuple(label) or tuple(label.value for label in DISAGREEING),
         words=tuple(typed.split()[:MAX_WORDS]),
+        divergence_topics=None if in_theme is None else tuple(in_theme),
         **further,
     )
 
 
 def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
-    params = {"theme", "subtopic", "significance", "center", "handbook", "phase", "evidence"}
-    used = len(params & set(st.query_params))
-    with st.popover(f"More ({used})" if used else "More", icon=":material/tune:", width="stretch"):
-        return {
-            "divergence_topics": _topics_of_theme(run),
-            "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
-            "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
-            "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", named_by(names))),
-            "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
-            "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
-            "evidence": tuple(
-                pick_many("An answer was ...", tuple(WEAKNESSES), "evidence", lambda kind: WEAKNESSES.get(kind, kind))
-            ),
-        }
+    return {
+        "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
+        "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
+        "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", named_by(names))),
+        "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
+        "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
+        "evidence": tuple(pick_many("An answer was ...", tuple(WEAKNESSES), "evidence", named_by(WEAKNESSES))),
+    }
 
 
-def _topics_of_theme(run: Run) -> tuple[str, ...] | None:
-    """The divergence topics of the chosen theme; None where none is chosen or the run has no themes."""
-    taxonomy = current_taxonomy_or_none(run)
-    if taxonomy is None:
-        return None
-    titles = theme_names(taxonomy)
-    theme_id = pick_one("Theme", list(titles), "theme", format_func=lambda name: display_name(titles.get(name, name)))
-    return None if theme_id is None else tuple(load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"])
+def _chosen(named: Mapping[str, Callable[[str], str]]) -> None:
+    """What was chosen, by its full name; a click takes it back."""
+    chosen = [(param, value) for param in FILTERS[1:] for value in _values_of(st.session_state.get(param))]
+    if not chosen:
+        return
+    with st.container(horizontal=True, gap="xsmall", key="chosen_filters"):
+        for param, value in chosen:
+            name = display_name(named.get(param, str)(value))
+            st.button(
+                escaped_label(name), key=f"without {param} {value}", icon=":material/close:", icon_position="right",
+                help=escaped_label(f"Take the filter {name} away"), on_click=_take_back, args=(param, value),
+            )  # fmt: skip
+
+
+def _values_of(state: object) -> list[str]:
+    return list(state) if isinstance(state, list) else [str(state)] if state else []
+
+
+def _take_back(param: str, value: str) -> None:
+    left = [other for other in st.query_params.get_all(param) if not same_name(other, [value])]
+    if left:
+        st.query_params[param] = left
+    else:
+        st.query_params.pop(param, None)
 
 
 def _label_word(label: str) -> str:

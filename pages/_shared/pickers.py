@@ -122,12 +122,13 @@ def choose(
     return chosen or options[0]
 
 
-def type_words(label: str, param: str, placeholder: str = "") -> str:
+def type_words(label: str, param: str, placeholder: str = "", *, show_label: bool = True) -> str:
     """The words a person typed, without surrounding spaces."""
     st.session_state[param] = param_value(param, None, "")
     typed: str = st.text_input(
-        escaped_label(label), key=param, placeholder=placeholder, max_chars=200, on_change=remember_choice, args=(param, "")
-    )
+        escaped_label(label), key=param, placeholder=placeholder, max_chars=200, on_change=remember_choice, args=(param, ""),
+        label_visibility="visible" if show_label else "collapsed",
+    )  # fmt: skip
     return typed.strip()
 
 

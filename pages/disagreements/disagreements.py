@@ -61,9 +61,11 @@ def questions_workbench(run: Run, left: Pane, right: Pane, filters: Filters, ord
     opened = st.query_params.get("question") or rows[0].key
     with left:
         total, pairs = int(table["total"].iloc[0]), int(table["total_pairs"].iloc[0])
-        counts(run, "**{total}** {questions} with **{pairs}** pairs match.", total=f"{total:,}", pairs=f"{pairs:,}")
+        with st.container(horizontal=True, vertical_alignment="center", key="matches"):
+            counts(run, "**{total}** {questions} with **{pairs}** pairs match.", total=f"{total:,}", pairs=f"{pairs:,}")
+            download_all(run, filters, order, pairs)
         pair_list.question_list(run, rows, opened)
-        below_the_list(run, total, pairs, filters, order, "disputed_questions")
+        below_the_list(run, total, "disputed_questions")
     with right:
         with st.container(horizontal=True, vertical_alignment="center", key="steps"):
             pair_list.step_buttons([row.key for row in rows], opened, pair_list.open_question)
@@ -80,16 +82,12 @@ def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: 
     weak = load(weak_answers, run, question_ids=tuple(table["question_id"].unique()))
     rows, opened = pair_list.pair_rows(table, names, occurrences, weak), pair_list.opened_pair(table)
     with left:
-        total = int(table["total"].iloc[0])
-        counts(
-            run,
-            "**{total}** pairs match; {first} to {last} are shown.",
-            total=f"{total:,}",
-            first=table["rank"].iloc[0],
-            last=table["rank"].iloc[-1],
-        )
+        total, first, last = int(table["total"].iloc[0]), table["rank"].iloc[0], table["rank"].iloc[-1]
+        with st.container(horizontal=True, vertical_alignment="center", key="matches"):
+            counts(run, "**{total}** pairs match; {first} to {last} are shown.", total=f"{total:,}", first=first, last=last)
+            download_all(run, filters, order, total)
         pair_list.pair_list(run, rows, opened)
-        below_the_list(run, total, total, filters, order, "disagreements")
+        below_the_list(run, total, "disagreements")
     with right:
         with st.container(horizontal=True, vertical_alignment="center", key="steps"):
             pair_list.step_buttons([row.key for row in rows], json.dumps(opened), pair_list.open_pair_of_row)
@@ -117,12 +115,10 @@ def panes() -> tuple[Pane, Pane]:
     return left.container(key="pane_list"), detail
 
 
-def below_the_list(run: Run, total: int, pairs: int, filters: Filters, order: str, metric: str) -> None:
-    """Pages of the list, every match as a file, and what the list counts."""
+def below_the_list(run: Run, total: int, metric: str) -> None:
+    """Pages of the list, and what the list counts."""
     pair_list.page_picker(total)
-    with st.container(horizontal=True):
-        download_all(run, filters, order, pairs)
-        how_counted(metric)
+    how_counted(metric)
     link_for_all(run)
 
 
@@ -130,7 +126,7 @@ with page("Disagreements", LEAD) as run:
     st.html(CSS)
     names = handbook_names(load(handbook_list, run))
     with st.container(key="filters"):
-        chosen, saved = st.columns([13, 2], vertical_alignment="bottom")
+        chosen, saved = st.columns([13, 2])
         with chosen:
             filters = pick_filters(run, names)
         with saved:

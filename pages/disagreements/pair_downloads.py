@@ -31,7 +31,7 @@ TOO_MANY = (
 
 def download_all(run: Run, filters: Filters, order: str, pairs: int) -> None:
     """A button for each format, made on the click."""
-    with st.popover("Download all matches", icon=":material/download:"):
+    with st.popover("Download all", icon=":material/download:", width="content"):
         st.caption(say(run, "{n} pairs with both answers, the label, and the judge's reasoning.", n=f"{pairs:,}"))
         too_many = [title for title, _, most in KINDS.values() if pairs > most]
         for suffix, (title, mime, most) in KINDS.items():

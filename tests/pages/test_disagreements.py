@@ -55,6 +55,15 @@ def test_a_link_reopens_filters_and_pair(run, open_page):
     assert html_on(at).index("Alder \N{MIDDLE DOT} pre") < html_on(at).rindex("Alder \N{MIDDLE DOT} pre")
 
 
+def test_what_is_chosen_is_shown_in_full_and_a_click_takes_it_back(run, open_page):
+    at = open_page("disagreements", topic=["diet", "work_and_money"], label=["DIVERGENT"])
+    chips = {button.label: button for button in at.button if str(button.key).startswith("without")}
+    assert list(chips) == ["divergent", "diet", "work and money"]
+    chips["work and money"].click().run()
+    assert [button.label for button in at.button if str(button.key).startswith("without")] == ["divergent", "diet"]
+    assert at.multiselect(key="topic").value == ["diet"]
+
+
 def test_a_linked_pair_is_open_in_the_list_of_questions_too(run, open_page):
     html = html_on(open_page("disagreements", question="q1", a="c", b="a"))
     assert "What about q1?" in html
