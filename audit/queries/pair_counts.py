@@ -125,10 +125,12 @@ COUPLES_TO_JUDGE = """
 # The sums of each question, so the couples themselves are never listed: a run may have millions
 JUDGING_COST = f"""
 with by_question as (
-    select question, count(*) as n, sum(length(answer)) as characters
-    from answers where absent = false group by question
+    select question, count(*) as asked, count(*) filter (absent = false) as n,
+           coalesce(sum(length(answer)) filter (absent = false), 0) as characters
+    from answers group by question
 )
-select coalesce(sum(n * (n - 1) // 2), 0)::bigint,
+select coalesce(sum(asked * (asked - 1) // 2), 0)::bigint,
+       coalesce(sum(n * (n - 1) // 2), 0)::bigint,
        coalesce(sum((n - 1) * characters + n * (n - 1) // 2 * (length(text) + {INSTRUCTION_CHARACTERS})), 0)::bigint
 from by_question join questions using (question)
 """
@@ -136,8 +138,14 @@ from by_question join questions using (question)
 
 @dataclass(frozen=True)
 class JudgingCost:
-    """What a language model would be asked to compare all handbooks of a run: calls, and tokens that it would read, estimated."""
+    """What it would take a language model to compare all handbooks of a run.
 
+    pairs          all couples of handbooks that were asked one question
+    calls          those of two present answers; the others are ABSENT, or unscored, without a call
+    prompt_tokens  what the model would read, estimated by the lengths of the texts
+    """
+
+    pairs: int
     calls: int
     prompt_tokens: int
 
@@ -157,8 +165,8 @@ def pairs_to_judge(con: Connection) -> int:
 
 def judging_cost(con: Connection) -> JudgingCost:
     """What it would take to judge all couples of present answers, one call each, by the lengths of questions and answers."""
-    ((calls, characters),) = rows(con, JUDGING_COST)
-    return JudgingCost(int(calls), round(int(characters) / CHARACTERS_PER_TOKEN))
+    ((pairs, calls, characters),) = rows(con, JUDGING_COST)
+    return JudgingCost(int(pairs), int(calls), round(int(characters) / CHARACTERS_PER_TOKEN))
 
 
 def default_scope(con: Connection, statement: str = "select manifest ->> 'asked' from run") -> str:

@@ -58,7 +58,7 @@ def write_judged_release(
         "judge_settings": {**settings, **corpus.source, "pairs": corpus.selection},
     }
     comparisons = _comparisons(corpus, source, manifest)
-    return _write(root, corpus, manifest, source.absence_findings, comparisons=comparisons, positions=positions)
+    return _write(root, corpus, manifest, source.absence_findings, comparisons, positions)
 
 
 def write_answered_release(root: Path, corpus: Corpus, date: str) -> Path:
@@ -71,7 +71,8 @@ def _write(
     corpus: Corpus,
     manifest: Record,
     findings: Callable[[QuestionToJudge], Mapping[str, AbsenceFinding]],
-    **tables: Iterable[Record] | None,
+    comparisons: Iterable[Record] | None = None,
+    positions: Iterable[Record] | None = None,
 ) -> Path:
     # Written next to its place and renamed at the end, so a half-written release is never read.
     draft = root.with_name(f".{root.name}.{os.getpid()}.writing")
@@ -85,7 +86,8 @@ def _write(
             answers=(record for item in corpus.items() for record in answer_records(item, findings(item))),
             sections=corpus.sections() if corpus.sections else None,
             trials=_trials(corpus),
-            **tables,
+            comparisons=comparisons,
+            positions=positions,
         )
         # A folder cannot be renamed onto one that has files.
         shutil.rmtree(root, ignore_errors=True)
