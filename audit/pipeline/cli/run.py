@@ -32,6 +32,7 @@ from audit.pipeline.stages.config_reader import read_config
 from audit.pipeline.stages.context import RunContext, Stage, Workspace, check_room, taken
 from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sources
 from audit.pipeline.stages.generate import GenerateStage
+from audit.pipeline.stages.judging_input import check_a_handbook
 from audit.pipeline.stages.plan import plan_run, plan_text
 from audit.pipeline.stages.presets import PRESETS, preset_lines
 from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
@@ -101,6 +102,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     stages = stages_of(context, arguments.until)
     if arguments.dry_run:
         return _print_plan(arguments, context, stages)
+    if config.answers_handbooks:
+        check_a_handbook(context)
     # Two commands in one folder would overwrite each other's files
     with taken(work, config.path):
         # A copy: the check assumes that handbooks fail as they did last time, and this time they may not

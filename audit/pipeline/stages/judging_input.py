@@ -130,6 +130,13 @@ def has_couples(context: RunContext) -> bool:
     return any(count > 1 for count in asked_counts(context))
 
 
+def check_a_handbook(context: RunContext) -> None:
+    """Raise ConfigError where no handbook is left to answer from."""
+    if not context.present:
+        reason = next(iter(context.left_out.values()), "the corpus is empty.")
+        raise ConfigError(f"{context.config.path}, [corpus]: no handbook can be read. Nothing was done. First reason: {reason}")
+
+
 def check_questions_meet(context: RunContext) -> None:
     """Raise ConfigError where there are questions, but none concerns a handbook."""
     questions = context.questions()
