@@ -5,7 +5,6 @@ Every caller asks `says_absence`. What a caller adds is written here text by tex
     the loader      of an answer that says NOT ADDRESSED and more, nothing is assumed: it is neither present nor absent
     the generator   the same; an absence is written in its canonical form
     the judge       an answer without a text has no finding, with a reason; a model is asked about every answer that is no absence
-    the rules       are given bare texts and no flags; they judge a text without any guidance to be absent, as a model would
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from hypothesis import strategies as st
 from annotation.studies.masking_preview import blind_answer
 from audit.pipeline.judging.corpus import AnswerToJudge
 from audit.pipeline.judging.protocols import NO_ANSWER, AbsenceFinding, _checked_finding
-from audit.pipeline.rules.labels.baseline import judge
 from audit.release.handbook_kinds import ANSWER
 from audit.text.blinding import masker_of
 from audit.vocabulary import AND_MORE, NOTHING_SAID, Label, canonical_absence, says_absence, says_absence_and_more
@@ -116,7 +114,6 @@ def test_a_blank_answer_with_a_reason_why_it_could_not_be_read_is_unread() -> No
 def test_nothing_is_known_of_an_answer_without_a_text() -> None:
     assert not says_absence(None)
     assert _checked_finding(AnswerToJudge(None), None) == NO_TEXT
-    assert judge(QUESTION, ANSWERED, NOTHING_SAID).label == Label.ABSENT, "annotators and rules read this in place of an absence"
 
 
 @given(st.text(alphabet="*_#>`~[](){}<>\"'«»“” \u00a0\t\n|=+-.", max_size=12), st.text(alphabet="*_`\"')]}»” \n.!", max_size=12))

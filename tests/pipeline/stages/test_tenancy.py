@@ -40,9 +40,8 @@ def finished(tmp_path_factory) -> Project:
 
 def test_it_finds_where_the_codes_disagree(finished):
     recall, precision = finished.recall_and_precision()
-    # Answers by the extractive generator, which shares no parser with the judge; verdicts by the baseline judge.
-    assert recall > 0.85  # 165 of 191 when this was written; it abstained on 8 of the others
-    assert precision > 0.9  # 165 of 172
+    # The labels are the truth, so only answers that were not found lose a pair that disagrees
+    assert (recall > 0.85, precision) == (True, 1.0)
 
 
 def test_the_run_is_loaded_whole_under_the_words_of_its_config(finished):
@@ -87,11 +86,11 @@ def test_only_what_hangs_on_a_change_is_done_again(project):
     path = project.folder / "tenancy" / "documents" / "residential_elmhaven_combined.json"
     path.write_text(path.read_text().replace("45 days", "50 days"))
     source = "residential_elmhaven_combined"
-    written_anew = {"judge/release", "within/handbooks", "themes/themes.json", "load/tenancy"}
+    written_anew = {"judge/release", "themes/themes.json", "load/tenancy"}
     assert project.again() == {f"retrieve/{source}", f"generate/{source}", *written_anew}
     # The generator's setting changes: what was retrieved stays.
     project.change("threshold = 0.4", "threshold = 0.5")
-    assert {name.partition("/")[0] for name in project.again()} == {"generate", "judge", "within", "themes", "load"}
+    assert {name.partition("/")[0] for name in project.again()} == {"generate", "judge", "themes", "load"}
     # The title changes: nobody is asked, and the release is written anew.
     project.change('title = "', 'title = "Anew: ')
     assert project.again() == written_anew  # the release is a folder that appears whole
@@ -215,4 +214,4 @@ def test_a_corpus_of_pdf_files_is_read_too(project):
         each.heading for each in source.sections if each.text
     ]
     recall, precision = project.recall_and_precision()
-    assert (recall > 0.7, precision > 0.9) == (True, True)
+    assert (recall > 0.7, precision) == (True, 1.0)

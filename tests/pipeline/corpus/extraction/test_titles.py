@@ -1,4 +1,4 @@
-"""The title of a document: the catalog's, else its first heading; what a program wrote into the file only where the text has it."""
+"""The title of a document: the catalog's, else its first heading; a program's title of a file only where the text has it."""
 
 from __future__ import annotations
 
