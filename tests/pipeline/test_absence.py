@@ -21,7 +21,7 @@ from audit.pipeline.judging.corpus import AnswerToJudge
 from audit.pipeline.judging.protocols import NO_ANSWER, AbsenceFinding, _checked_finding
 from audit.release.handbook_kinds import ANSWER
 from audit.text.blinding import masker_of
-from audit.vocabulary import AND_MORE, NOTHING_SAID, Label, canonical_absence, says_absence, says_absence_and_more
+from audit.vocabulary import AND_MORE, NOTHING_SAID, canonical_absence, says_absence, says_absence_and_more
 from tests.support.loading import load
 
 QUESTION, ANSWERED = "How long after the transplant may I drive?", "Do not drive for 6 weeks."
@@ -76,7 +76,6 @@ def test_the_words_of_an_absence_are_one_to_all_in_any_markup(text: str, canonic
     assert not says_absence_and_more(text)
     assert loaded(text) == (True, None)
     assert _checked_finding(AnswerToJudge(text), None) == AbsenceFinding(True, "prefix")
-    assert judge(QUESTION, ANSWERED, text).label == Label.ABSENT
     assert blind_answer(text, masker_of([])) == NOTHING_SAID
 
 
@@ -95,7 +94,6 @@ def test_other_words_are_no_absence(text: str) -> None:
     assert not says_absence_and_more(text)
     assert loaded(text) == (False, None)
     assert _checked_finding(AnswerToJudge(text), None) == TO_ASK
-    assert (judge(QUESTION, ANSWERED, text).label == Label.ABSENT) is (text == NO_GUIDANCE)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\u00a0\n"])
@@ -103,7 +101,6 @@ def test_a_blank_answer_is_an_absence_to_all(text: str) -> None:
     assert says_absence(text)
     assert loaded(text) == (True, None)
     assert _checked_finding(AnswerToJudge(text), None) == AbsenceFinding(True, "empty")
-    assert judge(QUESTION, ANSWERED, text).label == Label.ABSENT
     assert blind_answer(text, masker_of([])) == NOTHING_SAID
 
 
