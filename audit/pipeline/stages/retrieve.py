@@ -99,7 +99,8 @@ def _strategies(task: HandbookSearch, document: Document, encoder: Encoder | Non
         name: make_strategy(name, index, reranker) for name, index in _indexes(task, document, encoder, folder).items()
     }
     if CLOSEST in task.strategies:
-        strategies[CLOSEST] = ClosestStrategy(ClosestPassages(document, encoder, folder), task.options)
+        name = encoder.name if encoder else LEXICAL
+        strategies[CLOSEST] = ClosestStrategy(ClosestPassages(document, encoder, folder), task.options, name)
     return strategies
 
 

@@ -100,7 +100,7 @@ def test_systems_alone_need_neither_pairs_nor_a_second_handbook(project, server,
 
 def test_a_system_answers_from_what_the_strategy_hybrid_finds_and_its_calls_can_be_tried_before(project, server, capsys):
     systems_alone(project)
-    project.change('strategy = "hero"\ncompare = ["hero", "bm25"]', 'strategy = "hybrid"')
+    project.change('compare = ["hero", "bm25"]', 'strategy = "hybrid"')
     project.change("[retrieval.options]", "[retrieval.options.hybrid]\nfinal_k = 2\n[retrieval.options]")
     add(project, FOUND.format(url=server.url))
     assert project.run("--until", "retrieve") == 0
