@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.jobs.asking import SYSTEM_ID, Asked
-from audit.jobs.progress import Progress
 from audit.pipeline.judging.corpus import AnswerToJudge, QuestionToJudge
-from audit.pipeline.stages.judging_runs import judge_by_rules, read_corpus
+from audit.pipeline.stages.judging_runs import leave_unjudged, read_corpus
 from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.connection import open_store
@@ -56,7 +55,7 @@ def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
             corpus, run={**corpus.run, **names}, handbooks=handbooks, items=lambda: iter([_question_to_judge(name, asked)]),
             sections=texts, trials=None,
         )  # fmt: skip
-        judge_by_rules(folder / name, narrowed, Progress())
+        leave_unjudged(folder / name, narrowed)
     for table, records in _system_tables(name, asked).items():
         write_jsonl(folder / name / f"{table}.jsonl", records)
     return folder / name

@@ -172,7 +172,7 @@ class RetrieveStage(Stage):
         """Each handbook's text, the questions that concern it, and how it is searched."""
         # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
-        check_questions_meet(self.context, 1)
+        check_questions_meet(self.context)
         return [self._task(source) for source in self.context.present]
 
     def _task(self, source: SourceDocument) -> Task:

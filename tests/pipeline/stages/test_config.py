@@ -50,7 +50,7 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
     assert read.corpus.documents == tmp_path / "texts"
     assert read.questions.file == tmp_path / "questions.csv"
     assert read.corpus.terms == {"handbook": "code", "organ": "matter"}
-    assert (read.retrieval.strategy, read.judge.judge, read.generate.generator) == ("closest", "baseline", "passages")
+    assert (read.retrieval.strategy, read.judge.judge, read.generate.generator) == ("closest", "none", "passages")
     assert read.release.run_id == "codes"  # the name of the file
 
 
@@ -85,6 +85,9 @@ def test_the_strategy_that_is_left_out_is_that_of_the_generator(config, generato
             "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only, positions.",
         ),
         ('[judge]\nprotocol = "positions"\nswap = true', 10, "protocol is 'positions', which has no checks: leave out swap"),
+        ("[judge]\nswap = true", 10, "judge is 'none', which calls no model: leave out swap."),
+        ('[judge]\njudge = "stand-in"', 10, "judge is 'stand-in', which needs truth, the table that it reads."),
+        ('[judge]\njudge = "baseline"', 10, "judge is 'baseline'. Allowed: none, model, stand-in."),
         ("[judge]\nrepeat = -1", 10, "repeat must be at least 0, not -1."),
         ("[judge]\nswap = 1", 10, "swap must be true or false, not 1."),
         ('[judge]\nurl = "http://127.0.0.1/v1"', 10, "url must be a list of texts such as"),

@@ -15,7 +15,7 @@ def project(tmp_path, monkeypatch) -> Project:
     """Three codes on lodging, two questions, and a model for a judge, at an address that each test writes."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     project = lodging_project(tmp_path)
-    project.change('judge = "baseline"', f'judge = "model"\nmodel = "judge"\nurl = ["{NOWHERE}"]')
+    project.set("judge", f'"model"\nmodel = "judge"\nurl = ["{NOWHERE}"]')
     return project
 
 

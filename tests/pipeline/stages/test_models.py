@@ -20,7 +20,7 @@ def project(tmp_path, monkeypatch, real_judge) -> Project:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     project = lodging_project(tmp_path)
     project.change('generator = "passages"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
-    project.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
+    project.set("judge", f'"model"\nurl = ["{real_judge}/"]')
     return project
 
 

@@ -32,7 +32,7 @@ def project(tmp_path, monkeypatch, server) -> Project:
     project = project_in(tmp_path)
     project.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 14')
     project.change('generator = "passages"', 'generator = "model"\ncontext = 8000')
-    project.change('judge = "baseline"', 'judge = "model"\nabsence = "check"')
+    project.set("judge", '"model"\nabsence = "check"')
     return project
 
 

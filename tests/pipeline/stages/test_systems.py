@@ -37,7 +37,7 @@ def add(project: Project, text: str) -> None:
 
 
 def systems_alone(project: Project) -> None:
-    project.change('judge = "baseline"', 'judge = "none"')
+    project.set("generator", '"none"')
 
 
 def table(project: Project, name: str) -> list[dict[str, Any]]:
@@ -210,7 +210,7 @@ def test_a_faulty_system_is_refused_in_a_sentence(project, capsys, written, sent
     assert int(message.partition("line ")[2].partition(":")[0]) > lines
 
 
-def test_without_a_judge_there_must_be_systems(project, capsys):
+def test_without_a_generator_there_must_be_systems(project, capsys):
     systems_alone(project)
     assert project.run() == 2
-    assert "judge is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err
+    assert "generator is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err

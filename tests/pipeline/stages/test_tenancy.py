@@ -125,7 +125,7 @@ def test_the_plan_counts_and_does_nothing(project, capsys):
     assert "8 handbooks, 30 questions, 160 answers." in output
     assert "395 pairs, about 273 of them ABSENT" in output  # 69 %, the middle of what is published
     assert not project.work.exists()
-    project.change('judge = "baseline"', 'judge = "model"')
+    project.set("judge", '"model"')
     assert project.run("--dry-run") == 0
     rows = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
     assert ["judge", "0", "122"] in rows  # 395 - 273 calls
