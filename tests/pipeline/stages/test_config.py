@@ -73,11 +73,6 @@ def test_the_strategy_that_is_left_out_is_that_of_the_generator(config, generato
         ('[retreival]\nstrategy = "hero"', 9, "there is no section 'retreival'. Did you mean 'retrieval'?"),
         ('[judge]\n\nprotocoll = "structured"', 11, "[judge] has no option 'protocoll'. Did you mean 'protocol'?"),
         ("[generate]\nthreshold = 0.4", 10, "[generate] has no option 'threshold'."),
-        (
-            "[generate]\ngenerator = 'passages'",
-            8,
-            "strategy is 'bm25', but generator = \"passages\" quotes what 'closest' finds.",
-        ),
         ('[themes]\nmodel = "none"', 10, "model is 'none', but themes need one."),
         (
             '[judge]\nprotocol = "structurd"',

@@ -55,7 +55,7 @@ def test_systems_answer_every_question_beside_the_comparison(project, server, ca
     assert "System alone: " in capsys.readouterr().out
     systems = {system["system_id"]: system for system in table(project, "systems")}
     assert [(name, system["mode"], system["retriever"]) for name, system in systems.items()] == [
-        ("alone", "closed_book", None), ("with-passages", "retrieval", "hero"),
+        ("alone", "closed_book", None), ("with-passages", "retrieval", "closest"),
     ]  # fmt: skip
     assert systems["with-passages"]["name"] == "Small, with passages"
     answers = table(project, "system_answers")
