@@ -17,7 +17,7 @@ from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.store.runs import Run
-from audit.vocabulary import EXTRACTIVE, GENERAL, SystemMode
+from audit.vocabulary import GENERAL, PASSAGES_GENERATOR, SystemMode
 
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 MAX_ID = 60
@@ -50,7 +50,7 @@ def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
         def texts() -> Iterator[Any]:
             return (record for record in sections() if record["handbook_id"] in members) if sections else iter(())
 
-        names = {"run_id": name, "title": f"{run.title}: {asked.question}", "generator": EXTRACTIVE, "digest": ""}
+        names = {"run_id": name, "title": f"{run.title}: {asked.question}", "generator": PASSAGES_GENERATOR, "digest": ""}
         narrowed = replace(
             corpus, run={**corpus.run, **names}, handbooks=handbooks, items=lambda: iter([_question_to_judge(name, asked)]),
             sections=texts, trials=None,
@@ -84,7 +84,7 @@ def _system_tables(question_id: str, asked: Asked) -> dict[str, list[dict[str, A
     system = {
         "system_id": SYSTEM_ID,
         "name": "All sources, quoted",
-        "model": EXTRACTIVE,
+        "model": PASSAGES_GENERATOR,
         "mode": SystemMode.MULTI_SOURCE.value,
         "retriever": evidence["trace"]["settings"]["retriever"],
     }

@@ -30,7 +30,7 @@ from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.stages.build_cache import digest_of
-from audit.pipeline.stages.config import EXTRACTIVE, MODEL, NONE, STAND_IN, GenerateOptions, JudgeOptions
+from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, STAND_IN, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import judging_input
@@ -41,13 +41,13 @@ from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.systems import SystemRun, sourced_run, system_questions
 from audit.pipeline.stages.within import HandbookCandidates, candidates_of
 from audit.settings import Settings
-from audit.vocabulary import EXTRACTIVE as EXTRACTIVE_NAME
+from audit.vocabulary import PASSAGES_GENERATOR
 
 GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
 """Stage that may call a model -> the last stage before it; `within` has the model of the judge before it."""
 WITHOUT_MODEL = {
-    GENERATE: f'generator = "{EXTRACTIVE}"',
+    GENERATE: f'generator = "{PASSAGES}"',
     JUDGE: f'judge = "{NONE}"',
     WITHIN: f'judge = "{NONE}"',
     SYSTEMS: "leave out [[systems]]",
@@ -70,7 +70,7 @@ def settings_for(context: RunContext, options: Options) -> Settings:
 def generator_name(context: RunContext) -> str:
     """The writer of the answers as named in the manifest."""
     options = context.config.generate
-    return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
+    return PASSAGES_GENERATOR if options.generator == PASSAGES else options.model or context.settings.judge_model or "a model"
 
 
 def answer_prompt(options: GenerateOptions) -> Prompt:
@@ -143,7 +143,7 @@ def run_system_task(
     context: RunContext, options: SystemOptions, model: str, questions: Callable[[], Iterable[SystemQuestion]]
 ) -> SystemTask:
     """The calls of an answering system whose endpoint has `model`."""
-    system = options.system(model, context.config.retrieval.strategy)
+    system = options.system(model, context.config.strategy)
     task = sourced_task if options.asks_sources else system_task
     return task(system, system.prompt(options.templates), questions, options.context)
 

@@ -12,7 +12,9 @@ from typing import Any, NoReturn, get_args
 from pydantic import BaseModel, ValidationError
 
 from audit.errors import ConfigError
-from audit.pipeline.stages.config import MODEL, NONE, SECTIONS, STAND_IN, TERMS, Config, JudgeOptions, as_written
+from audit.pipeline.retrieval.found import WAYS
+from audit.pipeline.retrieval.strategies import CLOSEST
+from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, SECTIONS, STAND_IN, TERMS, Config, JudgeOptions, as_written
 from audit.pipeline.stages.presets import with_preset
 from audit.pipeline.stages.settings_models import TABLES
 from audit.pipeline.stages.system_options import source_problems
@@ -83,6 +85,7 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
     if not config.answers_handbooks and not config.systems:
         refuse(("generate", "generator"), f"generator is '{NONE}', so there must be [[systems]] that answer, and there are none.")
     _check_judge(config.judge, refuse)
+    _check_generator(config, refuse)
     _check_systems(config, refuse)
     if config.questions.file is None:
         refuse(("questions",), "[questions] needs file, the questions to ask.")
@@ -94,6 +97,18 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
     if config.release.run_id and not RUN_ID.fullmatch(config.release.run_id):
         problem = f"run_id is '{config.release.run_id}'. It may contain letters, digits, dots, dashes and underscores."
         refuse(("release", "run_id"), problem)
+
+
+def _check_generator(config: Config, refuse: _Refusal) -> None:
+    """Quoted passages carry a score, which has a known meaning only for some ways to find them."""
+    if config.generate.generator != PASSAGES:
+        return
+    if config.strategy != CLOSEST:
+        problem = f"strategy is '{config.strategy}', but generator = \"{PASSAGES}\" quotes what '{CLOSEST}' finds."
+        refuse(("retrieval", "strategy"), f"{problem} Leave strategy out and name it in compare, or let a model answer.")
+    if config.retrieval.encoder not in WAYS and not Path(config.retrieval.encoder).is_dir():
+        problem = f"encoder is '{config.retrieval.encoder}', and what its scores mean was never measured."
+        refuse(("retrieval", "encoder"), f'{problem} Allowed with generator = "{PASSAGES}": {", ".join(WAYS)}.')
 
 
 def _check_judge(judge: JudgeOptions, refuse: _Refusal) -> None:

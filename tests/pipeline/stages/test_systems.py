@@ -55,7 +55,7 @@ def test_systems_answer_every_question_beside_the_comparison(project, server, ca
     assert "System alone: " in capsys.readouterr().out
     systems = {system["system_id"]: system for system in table(project, "systems")}
     assert [(name, system["mode"], system["retriever"]) for name, system in systems.items()] == [
-        ("alone", "closed_book", None), ("with-passages", "retrieval", "hero"),
+        ("alone", "closed_book", None), ("with-passages", "retrieval", "closest"),
     ]  # fmt: skip
     assert systems["with-passages"]["name"] == "Small, with passages"
     answers = table(project, "system_answers")
@@ -100,7 +100,7 @@ def test_systems_alone_need_neither_pairs_nor_a_second_handbook(project, server,
 
 def test_a_system_answers_from_what_the_strategy_hybrid_finds_and_its_calls_can_be_tried_before(project, server, capsys):
     systems_alone(project)
-    project.change('strategy = "hero"\ncompare = ["hero", "bm25"]', 'strategy = "hybrid"')
+    project.change('compare = ["hero", "bm25"]', 'strategy = "hybrid"')
     project.change("[retrieval.options]", "[retrieval.options.hybrid]\nfinal_k = 2\n[retrieval.options]")
     add(project, FOUND.format(url=server.url))
     assert project.run("--until", "retrieve") == 0
