@@ -29,7 +29,6 @@ from audit.pipeline.llm.journal import Journal, stored_replies
 from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, StageCost
-from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
@@ -43,7 +42,6 @@ from audit.pipeline.stages.systems import SystemRun, sourced_run, system_questio
 from audit.pipeline.stages.within import HandbookCandidates, candidates_of
 from audit.settings import Settings
 from audit.vocabulary import EXTRACTIVE as EXTRACTIVE_NAME
-from audit.vocabulary import RULES_JUDGE as NAME
 
 GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
@@ -54,7 +52,7 @@ WITHOUT_MODEL = {
     WITHIN: f'judge = "{BASELINE}"',
     SYSTEMS: "leave out [[systems]]",
 }
-SENDS = {GENERATE: "questions and passages", JUDGE: "questions and answers", WITHIN: "pairs of statements"}
+SENDS = {GENERATE: "questions and passages", JUDGE: "questions and answers", WITHIN: "pairs of passages"}
 # The rule before there are texts: characters of a prompt, and tokens of a reply
 USUAL = {GENERATE: (14_000, 150), JUDGE: (5_000, 150), SYSTEMS: (14_000, 250)}
 ROUGH = "Calls and tokens are rough, by usual lengths: the texts of these prompts do not exist yet."
@@ -119,16 +117,14 @@ def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
 
 
 def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, Sequence[Verdicts]]:
-    """The verdicts of the config's judge on pairs of statements of one handbook."""
-    if context.config.judge.judge == BASELINE:
-        return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
+    """The verdicts of the config's model on pairs of passages of one handbook."""
     task_for = partial(run_within_task, context, handbooks=handbooks)
     with _asked(context, WITHIN, context.config.judge, task_for) as (task, journal, _):
         return task.model, within_verdicts(task, handbooks, journal.latest)
 
 
 def run_within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> ItemTask[StatementPair]:
-    """The pairs of statements that a model is asked about."""
+    """The pairs of passages that a model is asked about."""
     prompt = load_prompts(context.config.judge.templates)[PROMPT]
     return within_task(prompt, model, handbooks, context.config.within.pairs)
 
