@@ -52,7 +52,7 @@ WITHOUT_MODEL = {
     WITHIN: f'judge = "{NONE}"',
     SYSTEMS: "leave out [[systems]]",
 }
-SENDS = {GENERATE: "questions and passages", JUDGE: "questions and answers", WITHIN: "pairs of statements"}
+SENDS = {GENERATE: "questions and passages", JUDGE: "questions and answers", WITHIN: "pairs of passages"}
 # The rule before there are texts: characters of a prompt, and tokens of a reply
 USUAL = {GENERATE: (14_000, 150), JUDGE: (5_000, 150), SYSTEMS: (14_000, 250)}
 ROUGH = "Calls and tokens are rough, by usual lengths: the texts of these prompts do not exist yet."
@@ -127,14 +127,14 @@ def _read_labels(context: RunContext, corpus: Corpus) -> JudgingSummary:
 
 
 def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, Sequence[Verdicts]]:
-    """The verdicts of the config's model on pairs of statements of one handbook."""
+    """The verdicts of the config's model on pairs of passages of one handbook."""
     task_for = partial(run_within_task, context, handbooks=handbooks)
     with _asked(context, WITHIN, context.config.judge, task_for) as (task, journal, _):
         return task.model, within_verdicts(task, handbooks, journal.latest)
 
 
 def run_within_task(context: RunContext, model: str, handbooks: HandbookCandidates) -> ItemTask[StatementPair]:
-    """The pairs of statements that a model is asked about."""
+    """The pairs of passages that a model is asked about."""
     prompt = load_prompts(context.config.judge.templates)[PROMPT]
     return within_task(prompt, model, handbooks, context.config.within.pairs)
 

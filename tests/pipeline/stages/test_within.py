@@ -1,4 +1,4 @@
-"""`audit run`: each handbook is compared with itself, by the judge's model, and the release has what was found."""
+"""`audit run`: each handbook is compared with itself by the judge's model, and the release has what was found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.cli.main import main
 from audit.release.journal_files import count_answered_calls
 from tests.pipeline.stages.project import Project, lodging_project
 
@@ -40,18 +41,20 @@ def records(path: Path) -> list[dict]:
 def test_without_a_model_nothing_is_compared(project):
     assert project.run() == 0
     assert not (project.release / "within_handbook_counts.jsonl").exists()
+    assert main(["metrics", "within_handbook_counts", "--run", "tenancy", "--format", "json"]) == 0
 
 
-def test_it_can_be_left_out(project):
+def test_it_can_be_left_out(project, real_judge):
+    project.set("judge", f'"model"\nurl = ["{real_judge}"]')
     project.config.write_text(project.config.read_text() + "\n[within]\ncompare = false\n")
-    assert project.run() == 0
+    assert project.run("--until", "within") in (0, 1)
     assert not (project.release / "within_handbook.jsonl").exists()
 
 
 def test_a_model_is_asked_once_about_each_pair(project, real_judge, capsys):
     project.set("judge", f'"model"\nurl = ["{real_judge}"]')
     assert project.run("--dry-run") == 0
-    assert "pairs of statements of 3 handbooks" in capsys.readouterr().out
+    assert "pairs of passages of 3 handbooks" in capsys.readouterr().out
     assert project.run("--until", "within") in (0, 1)  # a random model may give what cannot be read, and that is output
     (journal,) = (project.work / "journals").glob("within-*.journal")
     asked = count_answered_calls(journal)
