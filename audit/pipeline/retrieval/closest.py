@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -126,6 +127,7 @@ class ClosestPassages:
         self._passage_texts = [self._in_front(place) + self._text(place.section, place.start, place.end) for place in self.places]
         self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
         self._spans = [span for place in self.places for span in place.statements]
+        self._digests: dict[str, str] = {}
         self._vectors = self._encoded(encoder, folder) if encoder and self.places else None
 
     def _in_front(self, place: PassagePlace) -> str:
@@ -144,11 +146,28 @@ class ClosestPassages:
             for place, (start, end) in zip(places, self._spans, strict=True)
         ]
 
+    def get_ready(self) -> None:
+        """Count the words now and not with the first question."""
+        assert self._bm25
+
+    def vectors_file(self, encoder: Encoder, folder: Path) -> Path:
+        """Where the vectors of this handbook by an encoder are stored, or will be."""
+        if encoder.digest not in self._digests:
+            texts = [*self._passage_texts, *self._statement_texts]
+            named = json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False)
+            self._digests[encoder.digest] = hashlib.sha256(named.encode()).hexdigest()[:24]
+        return folder / f"closest-{self._digests[encoder.digest]}.npy"
+
+    def with_encoder(self, encoder: Encoder, folder: Path | None = None) -> ClosestPassages:
+        """The same passages, compared by their vectors, which are computed where they are not stored."""
+        other = copy(self)
+        other.encoder, other._vectors = encoder, self._encoded(encoder, folder) if self.places else None
+        return other
+
     def _encoded(self, encoder: Encoder, folder: Path | None) -> Vectors:
         """A row for each passage, then one for each statement."""
         texts = [*self._passage_texts, *self._statement_texts]
-        digest = hashlib.sha256(json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False).encode()).hexdigest()
-        path = folder / f"closest-{digest[:24]}.npy" if folder else None
+        path = self.vectors_file(encoder, folder) if folder else None
         if path and path.is_file():
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
         distinct = list(dict.fromkeys(texts))
