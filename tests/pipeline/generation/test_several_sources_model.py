@@ -93,8 +93,9 @@ def test_an_amount_that_the_quote_lacks_makes_a_statement_unsupported(library, e
 
 
 def test_a_negation_that_the_quote_lacks_makes_a_statement_unsupported(library, evidence):
-    quotes = [(number_of(evidence, "dogwood"), "Eat fresh vegetables every day")]
-    answer = answered(library, evidence, replied(("Do not eat fresh vegetables.", quotes), ("Eat fresh vegetables.", quotes)))
+    quotes = [(number_of(evidence, "cedar"), "anything over 10 pounds for 12 weeks after surgery")]
+    statements = ("Do not lift after surgery.", "It is about anything over 10 pounds.")
+    answer = answered(library, evidence, replied(*((text, quotes) for text in statements)))
     assert [one.mark for one in answer.statements] == ["unsupported", "supported"]
 
 

@@ -7,11 +7,14 @@ import pytest
 from audit.pipeline.generation.source_passages import SourceQuoter
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import Library
+from audit.pipeline.retrieval.found import Thresholds
 from audit.release.route_kinds import ROUTE
 from audit.release.sourced_answers import SourcedAnswer
 from audit.release.system_kinds import SYSTEM_ANSWER
-from tests.pipeline.generation.sourced import DIET, LIFT, SIX, TWELVE, handbook, library_of
+from tests.pipeline.generation.sourced import DIET, SIX, TWELVE, handbook, library_of
 from tests.support.other_subjects import OTHER_SUBJECTS
+
+ASKED = "For how many weeks should I avoid lifting over 10 pounds after surgery?"
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +24,18 @@ def library() -> Library:
     return library_of(*(handbook(center, text, *others) for center, text in texts.items()))
 
 
+@pytest.fixture(autouse=True)
+def low_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shipped ones are for handbooks of a real length, in which words are rarer."""
+    monkeypatch.setattr("audit.pipeline.generation.source_passages.thresholds", lambda _: Thresholds(0.1, 0.05))
+
+
 def asked(library: Library, question: str) -> SourcedAnswer:
     return SourceQuoter(library).answer(gather(library, question))
 
 
 def test_each_source_that_answers_is_quoted_once_and_whole_and_nothing_is_marked(library: Library) -> None:
-    answer = asked(library, LIFT)
+    answer = asked(library, ASKED)
     assert sorted(statement.text for statement in answer.statements) == sorted(text.partition(": ")[2] for text in (SIX, TWELVE))
     # Alder and Birch have the same words: one of them is in the evidence, the other beside it
     assert {statement.supported_by for statement in answer.statements} == {("alder", "birch"), ("cedar",)}
@@ -34,7 +43,7 @@ def test_each_source_that_answers_is_quoted_once_and_whole_and_nothing_is_marked
 
 
 def test_every_quote_stands_in_its_section(library: Library) -> None:
-    for citation in (citation for statement in asked(library, LIFT).statements for citation in statement.citations):
+    for citation in (citation for statement in asked(library, ASKED).statements for citation in statement.citations):
         section = library.indexes[citation.handbook_id].document.by_id[citation.section_id]
         assert section.text[citation.start : citation.end] == citation.quote
 
@@ -47,7 +56,7 @@ def test_where_no_source_is_close_the_answer_is_refused(library: Library, questi
 
 
 def test_the_records_are_valid_in_a_release(library: Library) -> None:
-    answer = asked(library, LIFT)
+    answer = asked(library, ASKED)
     record = SYSTEM_ANSWER.read(answer.record("q1", "sources"), [])
     assert (record["refused"], record["answer"]) == (False, answer.text)
     route = answer.route_record("q1", "sources")
