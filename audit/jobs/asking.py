@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from audit.errors import AuditError
 from audit.formatting import printable
-from audit.queries.run_texts import has_texts
+from audit.queries.run_texts import section_count
 from audit.store.connection import open_store
 from audit.store.runs import Run
 from audit.vocabulary import Found
@@ -146,6 +146,7 @@ TIME_LIMIT_S = 120.0
 """Without a sign of life: reading one handbook, or answering."""
 IDLE_S = 3600.0
 POLL_S = 0.05
+MANY_SECTIONS = 2_000
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 PROCESS = "audit.pipeline.asking.process"
 
@@ -272,8 +273,8 @@ def prepare(run: Run, data_dir: Path) -> None:
         _worker_of(run.digest).submit(request)
 
 
-def start_encoding(store: Path, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a process in which the sentence model reads the handbooks of a run; it goes on after this program has ended."""
+def start_preparing(store: Path, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a process that stores what questions to a run need; it goes on after this program has ended."""
     return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
         [sys.executable, "-m", PROCESS, str(store), str(folder)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment(),
@@ -281,11 +282,14 @@ def start_encoding(store: Path, folder: Path) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def prepare_in_background(run: Run, data_dir: Path) -> None:
-    """Start what makes a loaded run ready for questions, where a sentence model is installed and the run has texts."""
+def prepare_for_questions(run: Run, data_dir: Path) -> None:
+    """Start what makes a loaded run ready for questions; where it has few texts and no sentence model is installed, that is quick
+    enough for the first question.
+    """
     with open_store(run.path) as con:
-        if find_spec("sentence_transformers") and has_texts(con):
-            start_encoding(run.path, index_folder(data_dir))
+        sections = section_count(con)
+    if sections > (0 if find_spec("sentence_transformers") else MANY_SECTIONS):
+        start_preparing(run.path, index_folder(data_dir))
 
 
 def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:

@@ -28,6 +28,7 @@ from audit.jobs.asking import (
     no_step,
 )
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
+from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
 from audit.pipeline.retrieval.found import MINILM, WORDS, thresholds
@@ -72,13 +73,9 @@ class RunHandbooks:
         self.books: list[ClosestPassages] = []
         for number, document in enumerate(documents):
             step(PREPARING, number, len(documents))
-            self.books.append(ClosestPassages(_with_language(document)))
+            self.books.append(passages_of(_with_language(document), folder))
         self.by_meaning = False
         self._use_vectors(step)
-        for number, book in enumerate(self.books):
-            step(PREPARING, number, len(documents))
-            if not self.by_meaning:
-                book.get_ready()
 
     @classmethod
     def of_store(cls, path: Path, encoder: Encoder | None, folder: Path | None, step: Step = no_step) -> RunHandbooks:
@@ -154,17 +151,20 @@ def _passage(close: ClosePassage) -> AskedPassage:
 
 
 def prepare_run(store: Path, folder: Path) -> bool:
-    """Let the installed sentence model read the handbooks of a run; False where there is none or another process does it."""
+    """Store what questions to a run need, with the vectors of a sentence model where one is installed.
+
+    False, and nothing is done, where another process is at it.
+    """
     encoder = model_encoder()
-    if encoder is None:
-        return False
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / f"{store.stem}.lock", timeout=0), open_store(store) as con:
             documents = run_documents(con)
             for document in documents:
                 # One by one, so finished vectors are kept if the process is killed
-                ClosestPassages(document, encoder, folder)
+                book = passages_of(document, folder)
+                if encoder:
+                    book.with_encoder(encoder, folder)
     except Timeout:
         return False
     return True

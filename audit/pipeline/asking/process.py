@@ -1,7 +1,7 @@
 """The process that searches handbooks: `python -m audit.pipeline.asking.process [STORE FOLDER]`.
 
-Without arguments requests come on standard input and replies go to standard output. With them the installed sentence model reads
-the handbooks of the run in STORE, and their vectors go to FOLDER.
+Without arguments requests come on standard input and replies go to standard output. With them what questions to the run
+in STORE need is computed and stored in FOLDER.
 
 Untrusted texts are indexed and compared in this process, so the dashboard neither loads the libraries nor waits. Requests and
 replies are pickles, which is safe because this program writes both and the content of handbooks stays text.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from audit.errors import AuditError
-from audit.jobs.asking import DONE, REFUSED, STEP, Asked, AskRequest, start_encoding
+from audit.jobs.asking import DONE, REFUSED, STEP, Asked, AskRequest, start_preparing
 from audit.pipeline.asking.engine import RunHandbooks, model_encoder, prepare_run
 
 KEPT_RUNS = 2
@@ -43,7 +43,7 @@ class Runs:
             run = RunHandbooks.of_store(request.store, self._encoder, request.folder, step)
             self._runs[request.digest] = run
             if run.encoded < len(run.books):
-                start_encoding(request.store, request.folder)
+                start_preparing(request.store, request.folder)
         self._runs.move_to_end(request.digest)
         run = self._runs[request.digest]
         return None if request.question is None else run.ask(request.question, request.scope, step)

@@ -117,13 +117,21 @@ class ClosestPassages:
     text with every word of the question could have, in [0, 1].
     """
 
-    def __init__(self, document: Document, encoder: Encoder | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        encoder: Encoder | None = None,
+        folder: Path | None = None,
+        places: tuple[PassagePlace, ...] | None = None,
+    ) -> None:
         """Read the handbook. Vectors are kept in `folder`, in a file named by all that they depend on.
+
+        places  its `passage_places`, where they are known; None: they are found
 
         Raises EmbeddingError and MissingLibraryError from the encoder.
         """
         self.document, self.encoder = document, encoder
-        self.places = passage_places(document)
+        self.places = passage_places(document) if places is None else places
         self._passage_texts = [self._in_front(place) + self._text(place.section, place.start, place.end) for place in self.places]
         self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
         self._spans = [span for place in self.places for span in place.statements]
@@ -145,10 +153,6 @@ class ClosestPassages:
             " ".join((*place.leads, self._text(place.section, start, end)))
             for place, (start, end) in zip(places, self._spans, strict=True)
         ]
-
-    def get_ready(self) -> None:
-        """Count the words now and not with the first question."""
-        assert self._bm25
 
     def vectors_file(self, encoder: Encoder, folder: Path) -> Path:
         """Where the vectors of this handbook by an encoder are stored, or will be."""
@@ -181,7 +185,8 @@ class ClosestPassages:
         return np.asarray(vectors.astype(np.float16), dtype=np.float32)
 
     @cached_property
-    def _bm25(self) -> Bm25:
+    def word_counts(self) -> Bm25:
+        """BM25 over the passages, then the statements."""
         return Bm25.build([tokens(text) for text in (*self._passage_texts, *self._statement_texts)])
 
     def _similarities(self, question: str) -> Scores:
@@ -189,8 +194,8 @@ class ClosestPassages:
         if self.encoder and self._vectors is not None:
             return np.asarray(self._vectors @ self.encoder.encode([question], no_progress)[0], dtype=np.float64)
         asked = dict.fromkeys(tokens(question), 1.0)
-        highest = sum(self._bm25.idf(token) for token in asked) * (K1 + 1)
-        return np.asarray(self._bm25.scores(asked), dtype=np.float64) / (highest or 1.0)
+        highest = sum(self.word_counts.idf(token) for token in asked) * (K1 + 1)
+        return np.asarray(self.word_counts.scores(asked), dtype=np.float64) / (highest or 1.0)
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
