@@ -407,5 +407,5 @@ PairIds = tuple[str, str, str]
 """question_id, handbook_a, handbook_b"""
 RULES_JUDGE = "baseline judge (rules, no model)"
 """The name of the judge by rules wherever its verdicts are shown or written."""
-EXTRACTIVE = "extractive: sentences of the source, no model"
-"""The name of the generator by rules."""
+PASSAGES_GENERATOR = "closest passages, no model"
+"""The name of the generator that quotes passages, wherever its answers are shown or written."""

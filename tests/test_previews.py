@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.previews import judged_by_rules, preview_notice
-from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import PASSAGES_GENERATOR
 from audit.vocabulary import RULES_JUDGE as NAME
 
 BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
@@ -17,8 +17,8 @@ MODEL = "Qwen3-32B"
 @pytest.mark.parametrize(
     ("generator", "judge", "notice"),
     [
-        (EXTRACTIVE, NAME, BOTH),
-        (EXTRACTIVE, MODEL, ANSWERS),
+        (PASSAGES_GENERATOR, NAME, BOTH),
+        (PASSAGES_GENERATOR, MODEL, ANSWERS),
         (MODEL, NAME, PAIRS),
         (MODEL, MODEL, ""),
         (None, None, ""),
@@ -31,8 +31,8 @@ def test_the_notice_says_what_rules_did_and_nothing_of_models_or_the_demo(genera
 
 
 def test_the_notice_of_two_compared_runs_covers_both():
-    assert preview_notice({"generator": MODEL, "judge": MODEL}, {"generator": EXTRACTIVE, "judge": MODEL}) == ANSWERS
-    assert preview_notice({"judge": NAME}, {"generator": EXTRACTIVE}) == BOTH
+    assert preview_notice({"generator": MODEL, "judge": MODEL}, {"generator": PASSAGES_GENERATOR, "judge": MODEL}) == ANSWERS
+    assert preview_notice({"judge": NAME}, {"generator": PASSAGES_GENERATOR}) == BOTH
 
 
 def test_a_judge_of_rules_is_recognised_by_its_name():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.errors import AuditError
 from audit.formatting import printable
@@ -93,6 +93,7 @@ class Asked:
     handbooks  those in the scope, by state and then the closest first
     compared   what compared the question with the passages: the name of a sentence model, or BY_WORDS
     encoded    (handbooks that the sentence model has read, all handbooks), where it has not read all and words were compared
+    errors     how often such a search errs on questions of known answer, as `generator_errors` of a manifest; None: not measured
     seconds    duration, once the handbooks were ready
     """
 
@@ -101,6 +102,7 @@ class Asked:
     handbooks: tuple[AskedHandbook, ...]
     compared: str
     encoded: tuple[int, int] | None = None
+    errors: Mapping[str, Any] | None = None
     seconds: float = 0.0
 
     def by_state(self) -> dict[Found | None, tuple[AskedHandbook, ...]]:

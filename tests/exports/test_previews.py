@@ -20,14 +20,14 @@ from audit.exports.theme_files import html_page, map_table
 from audit.previews import COLUMN
 from audit.previews import UNKNOWN_PRECISION as UNKNOWN
 from audit.store.runs import Run
-from audit.vocabulary import EXTRACTIVE, LABELS
+from audit.vocabulary import LABELS, PASSAGES_GENERATOR
 from audit.vocabulary import RULES_JUDGE as NAME
 from tests.exports.test_package import BOOKS, FIRST
 from tests.exports.test_theme_files import COUNTS, POINTS, TAXONOMY
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
-RULES = {"generator": EXTRACTIVE, "judge": NAME}
+RULES = {"generator": PASSAGES_GENERATOR, "judge": NAME}
 MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
 BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
 NOTICE = "labelled by rules"

@@ -6,13 +6,13 @@ import pytest
 
 from audit.pipeline.rules.labels.precision import precision_record
 from audit.previews import precision_sentences
-from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import PASSAGES_GENERATOR
 from audit.vocabulary import RULES_JUDGE as NAME
 from tests.pages.conftest import words_on
 from tests.pages.test_every_page import SCRIPTS
 
 BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
-RULES = {"generator": EXTRACTIVE, "judge": NAME}
+RULES = {"generator": PASSAGES_GENERATOR, "judge": NAME}
 MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
 
 

@@ -31,7 +31,7 @@ from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_t
 from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
-from audit.pipeline.retrieval.found import MINILM, WORDS, thresholds
+from audit.pipeline.retrieval.found import MINILM, WORDS, generator_errors, thresholds
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document
@@ -84,6 +84,10 @@ class RunHandbooks:
             return cls(run_documents(con), encoder, folder, step)
 
     @property
+    def _way(self) -> str:
+        return MINILM if self.by_meaning else WORDS
+
+    @property
     def encoded(self) -> int:
         """The number of handbooks that the sentence model has read; all of them where there is no such model."""
         if self.encoder is None or self.folder is None or self.by_meaning:
@@ -115,7 +119,8 @@ class RunHandbooks:
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
         compared = self.encoder.name if self.encoder and self.by_meaning else BY_WORDS
         unread = None if self.by_meaning or self.encoder is None else (self.encoded, len(self.books))
-        return Asked(question, scope, tuple(handbooks), compared, unread, time.perf_counter() - began)
+        errors, seconds = generator_errors(self._way), time.perf_counter() - began
+        return Asked(question, scope, tuple(handbooks), compared, unread, errors, seconds)
 
     def _in_scope(self, scope: AskScope) -> list[ClosestPassages]:
         centers = sorted({book.document.center for book in self.books})
@@ -133,7 +138,7 @@ class RunHandbooks:
 
     def _asked(self, book: ClosestPassages, question: str, language: str | None) -> AskedHandbook:
         document, closest = book.document, book.closest(question, PASSAGES)
-        limits = thresholds(MINILM if self.by_meaning else WORDS)
+        limits = thresholds(self._way)
         found: Found | None = limits.found(closest[0].score if closest else None)
         unread = other_language(document, language) or (unseen_text(document) if found is Found.NOT_FOUND else None)
         return AskedHandbook(

@@ -10,19 +10,19 @@ from typing import Any
 
 from audit.atomic_io import atomic_folder
 from audit.jobs.asking import Asked, AskedHandbook, AskedPassage
+from audit.pipeline.answers.files import THRESHOLD
+from audit.pipeline.generation.passage_generator import NOT_FOUND
+from audit.pipeline.retrieval.strategies import CLOSEST
 from audit.pipeline.stages.judging_runs import HANDBOOK_FIELDS, HANDBOOKS, SECTION_FIELDS, SECTIONS
 from audit.release.write import write_release
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store, rows
 from audit.store.load import load_release
 from audit.store.runs import Run
-from audit.vocabulary import EXTRACTIVE, GENERAL, NOT_ADDRESSED, Found
+from audit.vocabulary import GENERAL, PASSAGES_GENERATOR, Found
 
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 MAX_ID = 60
-CLOSEST = "closest"
-COPIED = ("licence", "generator_errors")
-"""Entries of the manifest of the original run that hold for the new one too."""
 
 
 def release_name(run: Run, asked: Asked) -> str:
@@ -63,9 +63,9 @@ def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
 
 def _manifest(run: Run, name: str, asked: Asked) -> dict[str, Any]:
     manifest = {
-        "run_id": name, "title": f"{run.title}: {asked.question}", "generator": EXTRACTIVE,
+        "run_id": name, "title": f"{run.title}: {asked.question}", "generator": PASSAGES_GENERATOR,
         "retriever": f"closest passages by {asked.compared}", "synthetic": run.synthetic, "terms": run.terms,
-        **{entry: run.manifest.get(entry) for entry in COPIED},
+        "licence": run.manifest.get("licence"), "generator_errors": asked.errors,
     }  # fmt: skip
     return {entry: value for entry, value in manifest.items() if value}
 
@@ -79,8 +79,8 @@ def _answer(question_id: str, book: AskedHandbook) -> dict[str, Any]:
     absent = None if book.found is None else book.found is Found.NOT_FOUND
     text = "\n\n".join("\n".join((*passage.leads, passage.text)) for passage in book.passages)
     return {
-        "question_id": question_id, "handbook_id": book.handbook_id, "absent": absent, "absence_method": CLOSEST,
-        "answer": None if absent is None else f"{NOT_ADDRESSED}: no passage is close to the question." if absent else text,
+        "question_id": question_id, "handbook_id": book.handbook_id, "absent": absent, "absence_method": THRESHOLD,
+        "answer": None if absent is None else NOT_FOUND if absent else text,
         "found": book.found, "unread_reason": book.unread,
         "retrieval": {
             "mode": CLOSEST,

@@ -31,7 +31,7 @@ from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
-from audit.pipeline.stages.config import BASELINE, EXTRACTIVE, MODEL, GenerateOptions, JudgeOptions
+from audit.pipeline.stages.config import BASELINE, MODEL, PASSAGES, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import judging_input
@@ -42,14 +42,14 @@ from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.systems import SystemRun, sourced_run, system_questions
 from audit.pipeline.stages.within import HandbookCandidates, candidates_of
 from audit.settings import Settings
-from audit.vocabulary import EXTRACTIVE as EXTRACTIVE_NAME
+from audit.vocabulary import PASSAGES_GENERATOR
 from audit.vocabulary import RULES_JUDGE as NAME
 
 GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
 """Stage that may call a model -> the last stage before it; `within` has the model of the judge before it."""
 WITHOUT_MODEL = {
-    GENERATE: f'generator = "{EXTRACTIVE}"',
+    GENERATE: f'generator = "{PASSAGES}"',
     JUDGE: f'judge = "{BASELINE}"',
     WITHIN: f'judge = "{BASELINE}"',
     SYSTEMS: "leave out [[systems]]",
@@ -72,7 +72,7 @@ def settings_for(context: RunContext, options: Options) -> Settings:
 def generator_name(context: RunContext) -> str:
     """The writer of the answers as named in the manifest."""
     options = context.config.generate
-    return EXTRACTIVE_NAME if options.generator == EXTRACTIVE else options.model or context.settings.judge_model or "a model"
+    return PASSAGES_GENERATOR if options.generator == PASSAGES else options.model or context.settings.judge_model or "a model"
 
 
 def answer_prompt(options: GenerateOptions) -> Prompt:
@@ -137,7 +137,7 @@ def run_system_task(
     context: RunContext, options: SystemOptions, model: str, questions: Callable[[], Iterable[SystemQuestion]]
 ) -> SystemTask:
     """The calls of an answering system whose endpoint has `model`."""
-    system = options.system(model, context.config.retrieval.strategy)
+    system = options.system(model, context.config.strategy)
     task = sourced_task if options.asks_sources else system_task
     return task(system, system.prompt(options.templates), questions, options.context)
 
@@ -245,7 +245,7 @@ def _left_out_before(context: RunContext) -> dict[str, str]:
 
 def stages_by_model(context: RunContext) -> Iterator[tuple[str, Options]]:
     """The stages that call a model, once for each answering system, with the options that name it."""
-    if context.config.generate.generator != EXTRACTIVE:
+    if context.config.generate.generator == MODEL:
         yield GENERATE, context.config.generate
     if context.config.judge.judge == MODEL:
         yield from ((stage, context.config.judge) for stage in (JUDGE, WITHIN))

@@ -12,10 +12,10 @@ from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
-from audit.pipeline.retrieval.found import MINILM, WORDS, thresholds
+from audit.pipeline.retrieval.found import MINILM, WAYS, WORDS, thresholds
 from audit.release.sourced_answers import ChunkId, Citations, PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.text.documents import Document
-from audit.vocabulary import EXTRACTIVE, Found
+from audit.vocabulary import PASSAGES_GENERATOR, Found
 
 LOOKED_AT = 20
 """Closest passages of a handbook among which one that overlaps the evidence is looked for."""
@@ -68,7 +68,8 @@ class SourceQuoter(SourceReader):
 
     def __init__(self, library: Library, encoder: Encoder | None = None) -> None:
         super().__init__({handbook_id: index.document for handbook_id, index in library.indexes.items()}, library.sources)
-        self._encoder = encoder
+        # Of another model nobody measured what its scores mean
+        self._encoder = encoder if encoder and WAYS.get(encoder.name) == MINILM else None
         self._closest: dict[str, ClosestPassages] = {}
 
     def answer(self, evidence: PackedEvidence) -> SourcedAnswer:
@@ -87,8 +88,8 @@ class SourceQuoter(SourceReader):
         ordered = sorted(best.values(), key=lambda quoted: -quoted[0].score)
         duplicates = evidence.duplicates()
         statements = tuple(self._statement(*quoted, duplicates) for quoted in ordered)
-        usage = {"generator": EXTRACTIVE, "latency_s": round(time.perf_counter() - started, 3)}
-        return SourcedAnswer(evidence.question, statements, evidence, evidence.notes, EXTRACTIVE, usage=usage)
+        usage = {"generator": PASSAGES_GENERATOR, "latency_s": round(time.perf_counter() - started, 3)}
+        return SourcedAnswer(evidence.question, statements, evidence, evidence.notes, PASSAGES_GENERATOR, usage=usage)
 
     def _closest_in(self, passage: SourcePassage, question: str) -> ClosePassage | None:
         """The closest passage of the handbook that overlaps a passage of the evidence."""

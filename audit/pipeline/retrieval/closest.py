@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,9 @@ WORDS = 70
 # The usual similarity of a handbook is the mean of these ranks, counted from 0: the best may be answers.
 USUAL = slice(4, 15)
 USUAL_SHARE = 0.6
+# A leaflet has no such ranks. Each that is missing counts as in longer handbooks, or anything would be close in a leaflet
+# (benchmarks/leaflets.md).
+USUAL_COSINE, USUAL_OF_WORDS = 0.3, 0.01
 Scores = NDArray[np.float64]
 
 
@@ -78,12 +81,16 @@ class ClosePassage:
 
 
 def passage_places(document: Document) -> tuple[PassagePlace, ...]:
-    """Every passage of a handbook, in reading order; sections that only point elsewhere have none."""
+    """Every passage of a handbook, in reading order; sections that only point elsewhere have none.
+
+    Nor is there one where every statement is a question: "When can I drive?" is near to that question and answers nothing.
+    """
     return tuple(
         place
         for number, section in enumerate(document.sections)
         if not is_navigation(section)
         for place in _of_section(number, section)
+        if not all(section.text[start:end].rstrip().endswith("?") for start, end in place.statements)
     )
 
 
@@ -108,6 +115,13 @@ def _kind(statement: Statement) -> tuple[str, tuple[str, ...]]:
 def _place(number: int, group: Sequence[Statement]) -> PassagePlace:
     spans = tuple((statement.start, statement.end) for statement in group)
     return PassagePlace(number, group[0].start, group[-1].end, group[0].leads, spans)
+
+
+@lru_cache(4096)
+def _vector(encoder: Encoder, question: str) -> Vectors:
+    # The same question is put to every handbook
+    vector: Vectors = encoder.encode([question], no_progress)[0]
+    return vector
 
 
 class ClosestPassages:
@@ -192,7 +206,7 @@ class ClosestPassages:
     def _similarities(self, question: str) -> Scores:
         """One similarity for each passage, then one for each statement."""
         if self.encoder and self._vectors is not None:
-            return np.asarray(self._vectors @ self.encoder.encode([question], no_progress)[0], dtype=np.float64)
+            return np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
         asked = dict.fromkeys(tokens(question), 1.0)
         highest = sum(self.word_counts.idf(token) for token in asked) * (K1 + 1)
         return np.asarray(self.word_counts.scores(asked), dtype=np.float64) / (highest or 1.0)
@@ -205,10 +219,14 @@ class ClosestPassages:
         passages, of_statements = every[: len(self.places)], every[len(self.places) :]
         best = passages.copy()
         np.maximum.at(best, self._owners, of_statements)
-        usual = np.sort(best)[::-1][USUAL]
-        relative = best - USUAL_SHARE * (float(usual.mean()) if usual.size else 0.0)
+        relative = best - USUAL_SHARE * self._usual(best)
         rows = np.argsort(-relative, kind="stable")[:count]
         return [self._close(int(row), float(relative[row]), float(best[row]), of_statements) for row in rows]
+
+    def _usual(self, best: Scores) -> float:
+        ranked = np.sort(best)[::-1][USUAL]
+        missing = USUAL.stop - USUAL.start - ranked.size
+        return float(ranked.sum() + missing * (USUAL_COSINE if self.encoder else USUAL_OF_WORDS)) / (USUAL.stop - USUAL.start)
 
     def _close(self, row: int, score: float, similarity: float, of_statements: Scores) -> ClosePassage:
         place = self.places[row]

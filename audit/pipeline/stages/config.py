@@ -16,13 +16,13 @@ from audit.pipeline.embedding.encoders import model_or_words
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS
 from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.retrieval.strategies import STRATEGIES
+from audit.pipeline.retrieval.strategies import CLOSEST, HERO, STRATEGIES
 from audit.pipeline.stages.config_types import ConfigSection, ExistingPath, NameOrPath, NewPath, Text, Texts, one_of
 from audit.pipeline.stages.settings_models import RetrievalTable, across_schema, retrieval_schema
 from audit.pipeline.stages.system_options import SystemOptions
 from audit.vocabulary import DATASHEET_PARTS
 
-EXTRACTIVE: Final = "extractive"
+PASSAGES: Final = "passages"
 MODEL: Final = "model"
 BASELINE: Final = "baseline"
 NO_JUDGE: Final = "none"
@@ -67,7 +67,11 @@ class QuestionOptions(ConfigSection):
 class RetrievalOptions(ConfigSection):
     """How passages are found."""
 
-    strategy: Strategy = Field("hero", description="the strategy whose passages the answers are written from")
+    strategy: Strategy = Field(
+        "",
+        description=f"the strategy whose passages the answers are written from: {', '.join(STRATEGIES)} (left out: "
+        f"{CLOSEST} where passages are quoted, {HERO} for a model)",
+    )
     encoder: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
@@ -82,12 +86,15 @@ class RetrievalOptions(ConfigSection):
 class GenerateOptions(ConfigSection):
     """How passages become an answer."""
 
-    generator: Literal["extractive", "model"] = Field(EXTRACTIVE, description="sentences of the passages, or a model")
+    generator: Literal["passages", "model", "none"] = Field(
+        PASSAGES,
+        description="the closest passages, quoted, and how surely they answer; or a model; none: only the systems of [[systems]] "
+        "answer",
+    )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     context: int = Field(32_768, ge=1_000, description="the model's maximum of prompt and answer together, in tokens")
     max_tokens: int = Field(0, ge=0, description="maximum tokens of an answer; 0: the value of its prompt (700)")
-    threshold: float | None = Field(None, ge=0, le=1, description="extractive: weaker evidence is NOT ADDRESSED, 0 to 1")
 
 
 class JudgeOptions(ConfigSection):
@@ -177,6 +184,11 @@ class Config(ConfigSection):
     load: LoadOptions = LoadOptions()
     cluster: ClusterOptions = ClusterOptions()
     systems: Annotated[tuple[SystemOptions, ...], Field(strict=False)] = ()
+
+    @property
+    def strategy(self) -> str:
+        """The retrieval strategy whose passages answers are written from."""
+        return self.retrieval.strategy or (CLOSEST if self.generate.generator == PASSAGES else HERO)
 
     @property
     def compares(self) -> bool:

@@ -12,7 +12,9 @@ from typing import Any, NoReturn, get_args
 from pydantic import BaseModel, ValidationError
 
 from audit.errors import ConfigError
-from audit.pipeline.stages.config import NO_JUDGE, SECTIONS, TERMS, Config, as_written
+from audit.pipeline.retrieval.found import WAYS
+from audit.pipeline.retrieval.strategies import CLOSEST
+from audit.pipeline.stages.config import NO_JUDGE, PASSAGES, SECTIONS, TERMS, Config, as_written
 from audit.pipeline.stages.presets import with_preset
 from audit.pipeline.stages.settings_models import TABLES
 from audit.pipeline.stages.system_options import source_problems
@@ -87,6 +89,7 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
     checks = judge.swap or judge.blind_centers or judge.name_centers or judge.repeat or judge.absence != "keep"
     if judge.protocol == "positions" and checks:
         refuse(("judge", "protocol"), problem)
+    _check_generator(config, refuse)
     if not config.compares and not config.systems:
         refuse(("judge", "judge"), f"judge is '{NO_JUDGE}', so there must be [[systems]] that answer, and there are none.")
     _check_systems(config, refuse)
@@ -100,6 +103,18 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
     if config.release.run_id and not RUN_ID.fullmatch(config.release.run_id):
         problem = f"run_id is '{config.release.run_id}'. It may contain letters, digits, dots, dashes and underscores."
         refuse(("release", "run_id"), problem)
+
+
+def _check_generator(config: Config, refuse: _Refusal) -> None:
+    """Quoted passages carry a score, which has a known meaning only for some ways to find them."""
+    if config.generate.generator != PASSAGES:
+        return
+    if config.strategy != CLOSEST:
+        problem = f"strategy is '{config.strategy}', but generator = \"{PASSAGES}\" quotes what '{CLOSEST}' finds."
+        refuse(("retrieval", "strategy"), f"{problem} Leave strategy out and name it in compare, or let a model answer.")
+    if config.retrieval.encoder not in WAYS and not Path(config.retrieval.encoder).is_dir():
+        problem = f"encoder is '{config.retrieval.encoder}', and what its scores mean was never measured."
+        refuse(("retrieval", "encoder"), f'{problem} Allowed with generator = "{PASSAGES}": {", ".join(WAYS)}.')
 
 
 def _check_systems(config: Config, refuse: _Refusal) -> None:

@@ -12,11 +12,13 @@ from typing import Any
 from audit.errors import ConfigError
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.retrieval.found import WAYS, generator_errors
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import read_lines
-from audit.pipeline.stages.config import EXTRACTIVE
+from audit.pipeline.stages.config import PASSAGES, Config
 from audit.pipeline.stages.context import Record, RunContext, SourceDocument
 from audit.text.documents import Document, read_document
+from audit.vocabulary import PASSAGES_GENERATOR
 
 HANDBOOK_FIELDS = (
     "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "unreadable", "language", "digest", "licence",
@@ -25,7 +27,7 @@ HANDBOOK_FIELDS = (
 SECTION_FIELDS = ("section_id", "heading", "text", "url", "above", "pages", "page_starts")
 
 
-def judging_input(context: RunContext, generator: str = EXTRACTIVE) -> Corpus:
+def judging_input(context: RunContext, generator: str = PASSAGES_GENERATOR) -> Corpus:
     """The answers as the judge takes them, read from files as they are needed; `generator` names what wrote them."""
     sources = context.present
     documents = [read_document(source.document) for source in sources]
@@ -50,16 +52,22 @@ def handbook_record(document: Document) -> dict[str, object]:
 def run_record(context: RunContext, generator: str) -> dict[str, object]:
     """The manifest fields of the run, apart from its judge."""
     config = context.config
-    retriever = [config.retrieval.strategy, f"encoder {config.retrieval.encoder}"]
+    retriever = [config.strategy, f"encoder {config.retrieval.encoder}"]
     retriever += [f"reranker {config.retrieval.reranker}"] if config.retrieval.reranker else ["no reranker"]
     record = {
         "run_id": config.release.run_id, "title": config.release.title or config.release.run_id,
         "licence": config.release.licence, "synthetic": config.release.synthetic, "terms": config.corpus.terms,
         "datasheet": config.release.datasheet,
         "generator": generator, "retriever": ", ".join(retriever), "left_out": context.left_out,
-        "asked": "organ",
+        "generator_errors": _errors(config), "asked": "organ",
     }  # fmt: skip
     return {name: value for name, value in record.items() if value}
+
+
+def _errors(config: Config) -> dict[str, Any] | None:
+    """How often quoting the closest passages errs, where that was measured."""
+    way = WAYS.get(config.retrieval.encoder)
+    return generator_errors(way) if way and config.generate.generator == PASSAGES else None
 
 
 def section_records(documents: Sequence[Document]) -> Iterator[Record]:

@@ -30,7 +30,7 @@ from audit.release.sourced_answers import ChunkId, SourcedAnswer, StoredEvidence
 from audit.release.system_kinds import REFERENCE_RECORD
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
-from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import PASSAGES_GENERATOR
 
 CODE = (
     "pipeline/generation",
@@ -292,7 +292,7 @@ class RoutedQuestions:
         """The refusals where there is nothing to answer from: no model is asked to invent something."""
         for question_id, evidence in self.evidence.items():
             if not evidence.record()["evidence"]:
-                yield question_id, SourcedAnswer(evidence.question, (), evidence, evidence.notes, EXTRACTIVE)
+                yield question_id, SourcedAnswer(evidence.question, (), evidence, evidence.notes, PASSAGES_GENERATOR)
 
 
 def routed_questions(context: RunContext, options: SystemOptions) -> RoutedQuestions:
@@ -340,7 +340,7 @@ def extractive_records(context: RunContext, options: SystemOptions) -> tuple[lis
 def system_record(options: SystemOptions) -> Record:
     """The record of systems.jsonl of a system without a model."""
     return {
-        "system_id": options.id, "name": options.name or "Several sources, their closest passages", "model": EXTRACTIVE,
+        "system_id": options.id, "name": options.name or "Several sources, their closest passages", "model": PASSAGES_GENERATOR,
         "mode": options.mode, "retriever": options.across.retriever, "settings": source_settings(options),
     }  # fmt: skip
 
