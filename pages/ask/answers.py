@@ -46,9 +46,9 @@ def question_address(run: Run, question_id: str) -> str:
 
 
 def answered_in_run(run: Run, alike: Sequence[QuestionLike]) -> dict[str, InRun]:
-    """Handbook id -> the nearest question of the run that it answers."""
+    """Handbook id -> the nearest question of the run that it answers, among those that may ask the same."""
     links: dict[str, InRun] = {}
-    for question in alike:
+    for question in filter(lambda one: one.is_alike, alike):
         for handbook_id in question.answered_by:
             links.setdefault(handbook_id, InRun(question.text, question_address(run, question.question_id)))
     return links

@@ -33,8 +33,8 @@ NO_ADVICE = (
     "it, and ask a professional about your own care."
 )
 NOTHING_NEAR = (
-    "Nothing near this {question} was found in {n}, and the run has no {question} like it. The nearest passages are offered "
-    "below; they are probably about something else. Try other words."
+    "Nothing near this {question} was found in {n}. The nearest passages are offered below; they are probably about something "
+    "else. Try other words."
 )
 HOW = {
     True: "No model has read the passages: their words were compared with those of the {question}.",
@@ -47,19 +47,19 @@ ENCODING = (
 
 
 def run_questions(run: Run, alike: Sequence[QuestionLike]) -> None:
-    """The questions of the run that are like the one asked."""
-    st.header(say(run, "{Questions} like this in the run"), anchor=False)
+    """The questions of the run that are nearest to the one asked."""
+    st.header(say(run, "Nearest {questions} in the run"), anchor=False)
     if alike:
         st.html(alike_html(run, alike))
     else:
-        counts(run, "The run has no {question} like this.")
+        counts(run, "The run has no {question} with words like these.")
 
 
 def passages(run: Run, asked: Asked, names: dict[str, str], alike: Sequence[QuestionLike]) -> None:
     """What each handbook says, in its own words."""
     st.header(say(run, "What each {handbook} says"), anchor=False)
     searched = f"{len(asked.handbooks):,} {run.term('handbook', len(asked.handbooks))}"
-    if not alike and not asked.by_state().keys() & {Found.STATED, Found.PERHAPS}:
+    if not any(one.is_alike for one in alike) and not asked.by_state().keys() & {Found.STATED, Found.PERHAPS}:
         st.info(say(run, NOTHING_NEAR, n=searched))
     if asked.encoded:
         st.info(say(run, ENCODING, done=asked.encoded[0], total=asked.encoded[1]))
