@@ -21,6 +21,8 @@ from pages._shared.source_links import source_address
 CSS = Path(__file__).with_name("asked.css")
 IN_SIGHT = 8
 """Handbooks of a state that are in sight; a click shows the others."""
+OFFERED = 3
+"""Handbooks whose nearest passage is in sight where nothing was found in any."""
 SURE = (Found.STATED, Found.PERHAPS)
 HEADINGS: Mapping[Found | None, tuple[str, str]] = {
     Found.STATED: ("Stated", "A passage is so close to the {question} that it mostly answers it."),
@@ -54,6 +56,11 @@ def answered_in_run(run: Run, alike: Sequence[QuestionLike]) -> dict[str, InRun]
     return links
 
 
+def nothing_found(asked: Asked) -> bool:
+    """Whether no passage of any handbook is close to the question."""
+    return not asked.by_state().keys() & set(SURE)
+
+
 def handbooks_html(run: Run, asked: Asked, names: Mapping[str, str], alike: Sequence[QuestionLike]) -> Markup:
     """The handbooks of each state under its heading, the closest first, each with its passages."""
 
@@ -68,7 +75,8 @@ def handbooks_html(run: Run, asked: Asked, names: Mapping[str, str], alike: Sequ
     ]
     return rendered(
         "ask/handbooks.html", groups=groups, names=names, in_sight=IN_SIGHT, address=address, terms=terms(run),
-        in_run=answered_in_run(run, alike), text=lambda passage: marked(passage.text, *passage.statement),
+        in_run=answered_in_run(run, alike), nothing_found=nothing_found(asked), offered=OFFERED,
+        text=lambda passage: marked(passage.text, *passage.statement),
     )  # fmt: skip
 
 

@@ -13,12 +13,11 @@ from audit.queries.questions_like import QuestionLike, questions_like
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.vocabulary import Found
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import counts, say
 from pages.ask.alike import alike_html
-from pages.ask.answers import CSS, handbooks_html
+from pages.ask.answers import CSS, handbooks_html, nothing_found
 from pages.ask.form import ask_form, asked_of
 from pages.ask.keep_question import keep_question
 from pages.ask.written_answer import written_answer
@@ -35,6 +34,10 @@ NO_ADVICE = (
 NOTHING_NEAR = (
     "Nothing near this {question} was found in {n}. The nearest passages are offered below; they are probably about something "
     "else. Try other words."
+)
+NOTHING_BY_WORDS = (
+    "Nothing near this {question} was found in {n}: no passage has enough of its words. The nearest passages are offered below; "
+    "an answer in other words may be among them."
 )
 HOW = {
     True: "No model has read the passages: their words were compared with those of the {question}.",
@@ -59,8 +62,8 @@ def passages(run: Run, asked: Asked, names: dict[str, str], alike: Sequence[Ques
     """What each handbook says, in its own words."""
     st.header(say(run, "What each {handbook} says"), anchor=False)
     searched = f"{len(asked.handbooks):,} {run.term('handbook', len(asked.handbooks))}"
-    if not any(one.is_alike for one in alike) and not asked.by_state().keys() & {Found.STATED, Found.PERHAPS}:
-        st.info(say(run, NOTHING_NEAR, n=searched))
+    if nothing_found(asked):
+        st.info(say(run, NOTHING_BY_WORDS if asked.compared == BY_WORDS else NOTHING_NEAR, n=searched))
     if asked.encoded:
         st.info(say(run, ENCODING, done=asked.encoded[0], total=asked.encoded[1]))
     counts(run, "{n} searched. " + HOW[asked.compared == BY_WORDS], n=searched, name=asked.compared)
