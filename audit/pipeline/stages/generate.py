@@ -10,7 +10,7 @@ from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.generation.passage_generator import quoted_answers
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
-from audit.pipeline.stages.config import PASSAGES
+from audit.pipeline.stages.config import MODEL, PASSAGES
 from audit.pipeline.stages.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
 from audit.text.documents import read_document
 
@@ -73,7 +73,9 @@ class GenerateStage(TaskByTask):
         write_lines(task.outputs[0], records)
         unparseable = sum(record["answer"] is None for record in records)
         absent = sum(record["absent"] is True for record in records)
-        return {"answers": len(records), "absent": absent, "findings": unparseable}
+        # A reply of a model can be asked for again; a handbook that no search can read is a note on its text
+        findings = unparseable if self.context.config.generate.generator == MODEL else 0
+        return {"answers": len(records), "absent": absent, "findings": findings}
 
 
 def grounded_questions(context: RunContext, source: SourceDocument) -> list[GroundedQuestion]:
