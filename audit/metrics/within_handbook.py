@@ -33,10 +33,12 @@ PLACES_TABLE = TableSpec(
     (
         "One row per place. Rows with the same number are one disagreement; those with the same position agree. "
         "A dash: the page is not known.",
-        "Only statements that seem to be about the same thing were compared; a {handbook} without a row may disagree with itself "
-        "all the same, or was not compared.",
+        "Only passages that may be about the same thing were compared; a {handbook} without a row may disagree with itself all "
+        "the same, or was not compared.",
     ),
 )  # fmt: skip
+NO_MODEL = "no model"
+"""Is in the name of every judge that is none (`audit.vocabulary`)."""
 COUNTS_SQL = f"""
 with found as (
     select handbook, count(*) as findings from inconsistencies where label in {sql_list(DISAGREEING)} group by handbook
@@ -52,13 +54,13 @@ COUNTS_TABLE = TableSpec(
     (
         Column.text("handbook_id", "{Handbook}"), Column.count("findings", "Disagreements with itself"),
         Column.count("compared", "Compared", "pairs"), Column.count("disagreeing", "Disagreeing", "pairs"),
-        Column.count("agreeing", "Same value", "pairs"), Column.count("unscored", "No verdict", "pairs"),
+        Column.count("agreeing", "Same words", "pairs"), Column.count("unscored", "No verdict", "pairs"),
         Column.count("not_asked", "Not asked", "pairs"), Column.count("statements", "Statements read"),
         Column.text("judge", "Compared by"),
     ),
     (
-        "A pair is two statements of one {handbook}, in different places, that seem to be about the same thing. Pairs that state "
-        "the same value are counted and not judged. No verdict: a reply could not be read, or the rules could not decide.",
+        "A pair is two passages of one {handbook}, in different places, that may be about the same thing. Pairs in the same "
+        "words are counted and not judged. No verdict: the judge's reply could not be read.",
         "A dash: the {handbook} was not compared with itself, which does not mean that it has no disagreement.",
     ),
 )  # fmt: skip
@@ -75,9 +77,9 @@ COUNTS_TABLE = TableSpec(
 def within_handbook(con: Connection, handbook_id: str = "") -> pd.DataFrame:
     """The places in which a handbook disagrees with itself, of one handbook or ("") of all.
 
-    Statements of different sections of one handbook were compared where they seem to be about the same thing. A disagreement is
-    listed once, with every place: those of one position say the same, those of another position something that a patient could
-    not follow at the same time (divergent or contradictory). A handbook that was never compared has no rows, like one without a
+    Passages of different places of one handbook were compared where they may be about the same thing. A disagreement is listed
+    once, with every place: those of one position say the same, those of another position something that a patient could not
+    follow at the same time (divergent or contradictory). A handbook that was never compared has no rows, like one without a
     disagreement: `within_handbook_counts` tells them apart.
 
     One row per place; within a handbook the contradictory ones and those of high significance first:
@@ -85,13 +87,13 @@ def within_handbook(con: Connection, handbook_id: str = "") -> pd.DataFrame:
         handbook                         int, number; handbook_id, organ, center  str
         label                            str, DIVERGENT or CONTRADICTORY
         significance                     str, low, medium or high; None: not stated
-        divergence_topic, reasoning      str or None; judge  str or None, who compared: a model, or rules
+        divergence_topic, reasoning      str or None; judge  str or None, who compared: the name of a model
         question_id                      str or None, if the places were found by a question
         position                         int, from 1
         value                            str or None, the amount as written
         page                             Int64, from 1; <NA>: not known
         section                          str or None, the heading, else the section's id
-        text                             str, the statement with the lines that introduce it
+        text                             str, the passage with the lines that introduce it
         section_id, start, end           where it is in the release's texts: str or None; Int64, characters from 0
 
     Raises NotInRunError when the handbook is unknown.
@@ -105,21 +107,30 @@ def within_handbook(con: Connection, handbook_id: str = "") -> pd.DataFrame:
 @metric(
     sql=COUNTS_SQL,
     table=COUNTS_TABLE,
-    glossary={"compared with itself": "Statements of one {handbook} were compared with each other, and not with another's."},
+    glossary={"compared with itself": "Passages of one {handbook} were compared with each other, and not with another's."},
 )
 def within_handbook_counts(con: Connection) -> pd.DataFrame:
     """Counts of the pairs compared within each handbook, and how many disagree.
 
-    A pair is two statements of different sections of a handbook that seem to be about the same thing. Pairs that state the same
-    value agree without a judge. The others were judged (`compared`), or have no verdict (`unscored`: a reply that could not be
-    read, or rules that could not decide), or were not asked about. None of these is agreement.
+    A pair is two passages of different places of a handbook that may be about the same thing. Pairs in the same words agree
+    without a judge. The others were judged (`compared`), or have no verdict (`unscored`: a reply that could not be read), or were
+    not asked about. None of these is agreement; `was_read` tells which handbooks were checked at all.
 
     One row per handbook, in release order; every count is <NA> where the handbook was not compared with itself:
         handbook                                  int, number; handbook_id, organ, center  str
         judge                                     str or None, who compared
         statements                                Int64, statements that were read
-        agreeing, compared, unscored, not_asked   Int64, pairs of statements
+        agreeing, compared, unscored, not_asked   Int64, pairs of passages
         disagreeing                               Int64, pairs; divergent or contradictory, among `compared`
         findings                                  Int64, disagreements: connected disagreeing pairs count once
     """
     return frame(con, COUNTS_SQL).astype(dict.fromkeys(COUNT_COLUMNS, "Int64"))
+
+
+def was_read(counts: pd.DataFrame) -> pd.Series:
+    """Of each handbook in `within_handbook_counts`, whether a judge that can read compared any two of its passages.
+
+    Of nothing compared, or by what is no model, it must not be said that no contradiction was found.
+    """
+    reads = ~counts["judge"].fillna(NO_MODEL).str.contains(NO_MODEL)
+    return (counts["findings"].fillna(0) > 0) | ((counts["compared"].fillna(0) > 0) & reads)

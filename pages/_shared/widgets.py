@@ -168,8 +168,10 @@ def table(
 def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = 12, *, wrapped: bool = False) -> pd.Series | None:
     """The same, returning the row of `frame` that was clicked, None when none was; `wrapped` rows have room for long texts."""
     tall = {"row_height": WRAPPED_ROW} if wrapped else {}
-    event = _dataframe(frame, key, _specified(frame, columns, ()), rows, on_select="rerun", selection_mode="single-row", **tall)
-    picked = event["selection"]["rows"]
+    # Of a row alone only the narrow box at its start can be clicked
+    modes = ["single-row", "single-cell"]
+    event = _dataframe(frame, key, _specified(frame, columns, ()), rows, on_select="rerun", selection_mode=modes, **tall)
+    picked = [*event["selection"]["rows"], *(row for row, _ in event["selection"]["cells"])]
     # A selection outlives the rows: with another filter the table may have become shorter.
     return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
 

@@ -1,4 +1,7 @@
-"""Disagreements: the clinician's workbench. A list of disputed questions or pairs, and next to it the open one."""
+"""Disagreements: between handbooks, within one handbook, and what the reader's own handbook leaves out.
+
+Between handbooks it is the clinician's workbench: a list of disputed questions or pairs, and next to it the open one.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,21 @@ from audit.queries.weak_evidence import weak_answers
 from audit.store.runs import Run
 from pages._shared import pair_list
 from pages._shared.loaders import load
-from pages._shared.page import page
+from pages._shared.page import NO_PAIRS, page
 from pages._shared.pair_filters import link_for_a_pair, link_for_all, pick_filters
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.question_detail import question_view
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import counts, how_counted, link, say
+from pages.disagreements.left_out import left_out
 from pages.disagreements.pair_downloads import download_all
 from pages.disagreements.saved_selections import saved_selections
+from pages.disagreements.within_one import within_one
 
 LEAD = "Where {handbooks} disagree, the gravest first. Pick a row, or move with the arrow keys, to read who says what."
+WITHOUT_PAIRS = "Where {a_handbook} contradicts itself, and what one {handbook} leaves out that others answer."
+BETWEEN, WITHIN, LEFT_OUT = "between", "within", "left-out"
+TABS = {BETWEEN: "Between {handbooks}", WITHIN: "Within one {handbook}", LEFT_OUT: "Left out by mine"}
 CSS = Path(__file__).with_name("workbench.css")
 BY_QUESTION, BY_PAIR = "questions", "pairs"
 LISTS = {BY_QUESTION: "Questions", BY_PAIR: "Pairs"}
@@ -122,9 +130,8 @@ def below_the_list(run: Run, total: int, metric: str) -> None:
     link_for_all(run)
 
 
-with page("Disagreements", LEAD) as run:
-    st.html(CSS)
-    names = handbook_names(load(handbook_list, run))
+def between_handbooks(run: Run, names: dict[str, str]) -> None:
+    """The workbench: filters, and below them the list and what is open."""
     with st.container(key="filters"):
         chosen, saved = st.columns([13, 2])
         with chosen:
@@ -137,3 +144,14 @@ with page("Disagreements", LEAD) as run:
     pair_list.close_when_changed("filters", (filters, listed), (*pair_list.PARAMS, "page"))
     pair_list.close_when_changed("order", order, ("page",))
     (questions_workbench if listed == BY_QUESTION else pairs_workbench)(run, left, right, filters, order, names)
+
+
+with page("Disagreements", LEAD, without_pairs=WITHOUT_PAIRS) as run:
+    if not run.has_handbooks:
+        st.info(say(run, NO_PAIRS))
+        st.stop()
+    st.html(CSS)
+    names = handbook_names(load(handbook_list, run))
+    titles = {name: say(run, title) for name, title in TABS.items() if run.has_pairs or name != BETWEEN}
+    tab = choose("Disagreements", tuple(titles), "tab", named_by(titles), show_label=False)
+    {BETWEEN: between_handbooks, WITHIN: within_one, LEFT_OUT: left_out}[tab](run, names)

@@ -9,7 +9,7 @@ from audit.charts.coverage import GENERAL, profile_bars
 from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
-from audit.metrics.within_handbook import within_handbook, within_handbook_counts
+from audit.metrics.within_handbook import was_read, within_handbook, within_handbook_counts
 from audit.queries.citations import section_titles, source_file
 from audit.queries.handbook_view import disagreement_subjects, handbook_text
 from audit.store.runs import Run
@@ -20,14 +20,10 @@ from pages._shared.explore import listed_subjects
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.self_disagreements import NOT_CHECKED, draw_self_disagreements
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
-from pages.handbook.self_disagreements import draw_self_disagreements
 
 OTHER_ORGANS = "{Questions} about another {organ} do not count as gaps. "
-NOT_COMPARED = (
-    "Not compared: the statements of this {handbook} were not compared with each other, so it is unknown whether any of them "
-    "contradict."
-)
 
 
 def summary(run: Run, row: pd.Series) -> None:
@@ -134,11 +130,14 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
 def self_section(run: Run, handbook_id: str) -> None:
     """Its contradictions with itself, each with all places; a handbook that was not compared may have some."""
     st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
-    row = cast(pd.Series, load(within_handbook_counts, run).set_index("handbook_id").loc[handbook_id])
-    if pd.isna(row["findings"]):
-        st.info(say(run, NOT_COMPARED))
+    compared = load(within_handbook_counts, run)
+    row = compared[compared["handbook_id"] == handbook_id].iloc[0]
+    if not was_read(compared)[row.name]:
+        st.info(say(run, NOT_CHECKED))
         return
     frame = load(within_handbook, run, handbook_id=handbook_id)
+    if frame.empty:
+        st.info(say(run, "{n} pairs of passages compared: none differs.", n=f"{row['compared']:,}"))
     draw_self_disagreements(run, frame)
     counts(run, self_counts(row))
     footer(frame, "within-handbook", run, "within_handbook", "within_handbook_counts")
@@ -148,13 +147,13 @@ def self_counts(row: pd.Series) -> str:
     """The counts of compared statements in one line: a template of `say`."""
     words = {
         "compared": "compared ({disagreeing} of them disagree)",
-        "agreeing": "that state the same value",
+        "agreeing": "in the same words, not compared",
         "unscored": "without a verdict",
         "not_asked": "not asked about",
     }
     numbers = {name: f"{row[name]:,}" for name in (*words, "disagreeing") if pd.notna(row[name])}
     parts = [f"{numbers[name]} {phrase.format(**numbers)}" for name, phrase in words.items() if name in numbers]
-    return f"Pairs of statements on what seems to be one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
+    return f"Pairs of passages that may be about one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
 
 
 with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and which others it disagrees with.") as run:

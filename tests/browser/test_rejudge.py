@@ -1,4 +1,4 @@
-"""A PI re-judges pairs: by rules, and by a real server with a tiny random model, which tests the plumbing only."""
+"""A PI re-judges pairs: by a real server with a tiny random model, which tests the plumbing only."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def save_run(page: Page, title: str) -> None:
     settled(page)
 
 
-def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_office: Dashboard, tmp_path: Path) -> None:
+def test_a_selection_of_pairs_is_judged_by_a_model_and_saved(fresh_office: Dashboard, tmp_path: Path) -> None:
     page = fresh_office.open_as("petra", "/disagreements?words=alcohol")
     page.get_by_role("link", name="Re-judge all of them").click()
     page.wait_for_url(re.compile("/rejudge.*words=alcohol"))
@@ -95,16 +95,8 @@ def test_a_selection_of_pairs_is_judged_by_a_model_and_by_rules_and_saved(fresh_
     page.get_by_role("link", name="Compare both judges").click()
     page.wait_for_url(re.compile("/judge.*against="))
     settled(page)
-
-    page = fresh_office.open_as("petra", "/rejudge?words=alcohol&judge=baseline")
-    page.get_by_role("button", name="Choose these pairs").click()
-    page.get_by_role("button", name=f"Judge {chosen} pairs").click()
-    expect(page.get_by_text("Pair by pair")).to_be_visible()
-    settled(page)
-    save_run(page, "Alcohol by plain rules")
     titles = {run.title: run for run in list_runs(tmp_path / "store")}
     assert titles["Alcohol by the tiny model"].manifest["judge"] == MODEL
-    assert titles["Alcohol by plain rules"].manifest["judge"] == "baseline judge (rules, no model)"
     assert fresh_office.page_errors == []
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 

@@ -202,21 +202,11 @@ def test_a_running_job_is_not_discarded(settings, server):
 
 
 def test_a_finished_job_is_not_started_again(settings):
-    job = request_judging(settings, request(settings, baseline=True))
+    job = request_judging(settings, request(settings))
     start_judging(settings, job)
     job = until(settings, job, rests)
     with pytest.raises(AuditError, match="judged already"):
         start_judging(settings, job)
-
-
-def test_the_baseline_judge_needs_no_endpoint_and_has_no_replies(settings, monkeypatch):
-    monkeypatch.delenv("AUDIT_JUDGE_URL")
-    job = request_judging(settings, request(settings, baseline=True))
-    start_judging(settings, job)
-    job = until(settings, job, rests)
-    assert job.state is JobState.FINISHED
-    assert job_replies(job) == []
-    assert result_run(job).manifest["judge"] == "baseline judge (rules, no model)"
 
 
 def test_only_the_chosen_pairs_are_judged_and_a_reply_is_kept_as_it_came(settings):

@@ -21,7 +21,7 @@ def place(position: int, text: str, page: int | None = None, **more: Any) -> dic
 
 FEVER = {
     "handbook_id": "b", "question_id": None, "classification": "DIVERGENT", "clinical_significance": "high",
-    "divergence_topic": "fever", "reasoning": "Two thresholds.", "judge": "rules",
+    "divergence_topic": "fever", "reasoning": "Two thresholds.", "judge": "judge-1",
     "places": [
         place(1, "Call for 100.4 °F.", 5, value="100.4 °F", section_id="s1", start=0, end=18),
         place(1, "Call for 38 °C.", 18, value="38 °C"),
@@ -32,9 +32,9 @@ CHEESE = {
     "handbook_id": "b", "label": "contradiction", "places": [place(1, "You may eat it."), place(2, "Do not eat it.")],
 }  # fmt: skip
 COUNTS = [
-    {"handbook_id": "b", "judge": "rules", "statements": 90, "agreeing": 4, "compared": 3, "disagreeing": 3, "unscored": 5,
+    {"handbook_id": "b", "judge": "judge-1", "statements": 90, "agreeing": 4, "compared": 3, "disagreeing": 3, "unscored": 5,
      "not_asked": 0},
-    {"handbook_id": "c", "judge": "rules", "statements": 80, "agreeing": 0, "compared": 0, "disagreeing": 0, "unscored": 1,
+    {"handbook_id": "c", "judge": "judge-1", "statements": 80, "agreeing": 0, "compared": 0, "disagreeing": 0, "unscored": 1,
      "not_asked": 0},
 ]  # fmt: skip
 

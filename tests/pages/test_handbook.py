@@ -80,8 +80,8 @@ def test_what_could_not_be_read_of_the_handbook_is_said(data_dir, tmp_path, open
         assert not any(phrase in words for phrase in ("without text", "not readable", "most others in"))
 
 
-def compared_within(tmp_path, data_dir):
-    """A run in which b disagrees with itself, c does not, and nobody compared a and d."""
+def compared_within(tmp_path, data_dir, counts=None):
+    """A run in which b disagrees with itself, no pair of c has a verdict, and nobody compared a and d."""
     from audit.release.write import write_jsonl
     from tests.metrics.test_within_handbook import CHEESE, COUNTS, FEVER
     from tests.support.loading import BASE, load
@@ -89,7 +89,7 @@ def compared_within(tmp_path, data_dir):
 
     folder = release_from(tmp_path / "releases", BASE)
     write_jsonl(folder / "within_handbook.jsonl", [FEVER, CHEESE | {"divergence_topic": "cheese <b>soft</b> $x$"}])
-    write_jsonl(folder / "within_handbook_counts.jsonl", COUNTS)
+    write_jsonl(folder / "within_handbook_counts.jsonl", counts or COUNTS)
     load(folder, data_dir)
 
 
@@ -101,15 +101,23 @@ def test_where_a_handbook_contradicts_itself_each_place_is_quoted_with_its_page(
     assert all(text in words for text in ("Call for 100.4 °F.", "Page 18", "Call above 101.4 °F.", "Page 40"))
     (address,) = [link.proto.query_string for link in at.get("page_link") if "Page 5" in link.proto.label]
     assert all(part in address for part in ("handbook=b", "section=s1", "start=0", "end=18", "pdf_page=5"))
-    assert "3 compared (3 of them disagree), 4 that state the same value, 5 without a verdict, 0 not asked about" in words
+    assert "3 compared (3 of them disagree), 4 in the same words, not compared, 5 without a verdict, 0 not asked about" in words
 
 
 def test_a_handbook_that_was_not_compared_is_not_said_to_have_no_contradiction(data_dir, tmp_path, open_page):
     compared_within(tmp_path, data_dir)
-    assert "Not compared" in words_on(open_page("handbook", handbook="a"))
-    without = words_on(open_page("handbook", handbook="c"))
-    assert "None was found" in without
-    assert "Not compared" not in without
+    # Nobody compared a; of c no pair has a verdict
+    for name in "ac":
+        words = words_on(open_page("handbook", handbook=name))
+        assert "Not checked: no model has compared passages of this handbook" in words
+        assert "none differs" not in words
+
+
+def test_a_handbook_that_a_model_compared_without_a_disagreement_is_said_to_have_none(data_dir, tmp_path, open_page):
+    from tests.metrics.test_within_handbook import COUNTS
+
+    compared_within(tmp_path, data_dir, [COUNTS[1] | {"compared": 7}])
+    assert "7 pairs of passages compared: none differs." in words_on(open_page("handbook", handbook="c"))
 
 
 def test_questions_that_could_not_be_answered_are_counted_apart_with_their_reason(data_dir, tmp_path, open_page):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -21,9 +23,12 @@ from pages._blinded.scripts import script_path
 from tests.pages.conftest import ROOT, TOKEN, Open, component, words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.llm.fault_server import FaultServer, fault_server
+from tests.support.loading import load
 from tests.support.studies import people
+from tests.support.tiny import release_from
 
 PATIENCE_S = 60
+ESTIMATE = "Estimate calls, tokens and time"
 
 
 @pytest.fixture(autouse=True)
@@ -77,13 +82,12 @@ def judged(run: Run, open_page: Open, **options) -> tuple[AppTest, Job]:
 # -- choosing -----------------------------------------------------------------------------------------------------------
 
 
-def test_without_an_endpoint_the_page_names_the_settings_and_offers_plain_rules(run, open_page):
+def test_without_an_endpoint_the_page_names_the_settings_and_nothing_can_be_judged(run, open_page):
     at = open_page("rejudge")
     words = words_on(at)
     for name in ("AUDIT_JUDGE_URL", "AUDIT_JUDGE_MODEL", "AUDIT_JUDGE_KEY", "secrets.toml"):
         assert name in words
-    assert "baseline judge (rules, no model)" in words
-    assert "Choose these pairs" in labels(at)
+    assert next(button for button in at.button if button.label == ESTIMATE).disabled
 
 
 def test_the_filters_of_disagreements_select_the_pairs_and_the_page_counts_them(run, open_page):
@@ -93,9 +97,9 @@ def test_the_filters_of_disagreements_select_the_pairs_and_the_page_counts_them(
     assert "15 pairs." in words_on(open_page("rejudge", which="all")).replace("*", "")
 
 
-def test_without_a_matching_pair_no_job_can_be_requested(run, open_page):
+def test_without_a_matching_pair_no_job_can_be_requested(run, open_page, server):
     at = open_page("rejudge", words="no such words anywhere")
-    assert next(button for button in at.button if button.label == "Choose these pairs").disabled
+    assert next(button for button in at.button if button.label == ESTIMATE).disabled
 
 
 def test_the_judge_is_named_with_its_host_and_the_key_is_shown_nowhere(run, open_page, server, monkeypatch):
@@ -111,8 +115,8 @@ def test_the_judge_is_named_with_its_host_and_the_key_is_shown_nowhere(run, open
 
 
 def test_a_selection_is_estimated_before_any_call_and_judged_after_confirmation(run, open_page, server):
-    at = open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY", "ABSENT"], judge="model", check=["swap"])
-    at = press(at, "Estimate calls, tokens and time")
+    at = open_page("rejudge", label=["DIVERGENT", "COMPLEMENTARY", "ABSENT"], check=["swap"])
+    at = press(at, ESTIMATE)
     job = until(is_idle)
     assert (request_of(job).count, request_of(job).swap, server.asked) == (12, True, 0)
     at = open_page("rejudge", run=run.key, job=job.name)
@@ -208,10 +212,10 @@ def test_old_and_new_verdicts_are_side_by_side_with_changes_and_kappa(run, open_
     assert len(changed_rows) < 15
 
 
-def test_figures_of_selected_pairs_say_that_they_are_true_of_the_selection_only(run, open_page):
-    at, _ = judged(run, open_page, baseline=True)
+def test_figures_of_selected_pairs_say_that_they_are_true_of_the_selection_only(run, open_page, server):
+    at, _ = judged(run, open_page)
     assert "not drawn at random" not in words_on(at)
-    job = request_judging(Settings(), JobRequest(run.digest, run.title, "x", 1, baseline=True), [("q1", "a", "b")])
+    job = request_judging(Settings(), JobRequest(run.digest, run.title, "x", 1), [("q1", "a", "b")])
     start_judging(Settings(), job)
     until(is_idle, job.name)
     assert "are true of this selection and not of the run" in words_on(open_page("rejudge", job=job.name))
@@ -234,10 +238,10 @@ def test_one_pair_is_judged_at_once_and_shows_both_verdicts_and_the_raw_reply(ru
     assert "tokens read" in words
 
 
-def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
-    at, job = judged(run, open_page, baseline=True)
+def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page, server):
+    at, job = judged(run, open_page)
     field = next(field for field in at.text_input if field.label == "Title of the run")
-    assert field.value == "A tiny release, judged by baseline judge (rules, no model)"
+    assert field.value == "A tiny release, judged by judge"
     field.input("# Second *look*")
     at = press(at, "Save as a run")
     assert "# Second *look*" in at.success[0].value.replace("\\", "")
@@ -245,8 +249,8 @@ def test_a_result_is_saved_under_a_title_and_leads_to_its_run(run, open_page):
     assert len(at.get("page_link")) >= 2
 
 
-def test_a_saved_selection_of_pairs_is_not_the_default_run(run, open_page):
-    job = request_judging(Settings(), JobRequest(run.digest, run.title, "one of them", 1, baseline=True), [("q1", "a", "b")])
+def test_a_saved_selection_of_pairs_is_not_the_default_run(run, open_page, server):
+    job = request_judging(Settings(), JobRequest(run.digest, run.title, "one of them", 1), [("q1", "a", "b")])
     start_judging(Settings(), job)
     at = press((until(is_idle, job.name), open_page("rejudge", job=job.name))[1], "Save as a run")
     saved = find_job(Settings(), job.name).result
@@ -258,10 +262,8 @@ def test_a_saved_selection_of_pairs_is_not_the_default_run(run, open_page):
     assert not at.exception
 
 
-def test_a_long_selection_gives_a_title_that_can_be_saved(run, open_page):
-    job = request_judging(
-        Settings(), JobRequest(run.digest, run.title, "words: " + "very long " * 40, 1, baseline=True), [("q1", "a", "b")]
-    )
+def test_a_long_selection_gives_a_title_that_can_be_saved(run, open_page, server):
+    job = request_judging(Settings(), JobRequest(run.digest, run.title, "words: " + "very long " * 40, 1), [("q1", "a", "b")])
     start_judging(Settings(), job)
     until(is_idle, job.name)
     at = press(open_page("rejudge", job=job.name), "Save as a run")
@@ -269,25 +271,55 @@ def test_a_long_selection_gives_a_title_that_can_be_saved(run, open_page):
     assert len(find_run(Settings().store_dir, job.name).title) <= 200
 
 
-def test_a_result_without_a_title_is_not_saved(run, open_page):
-    at, _ = judged(run, open_page, baseline=True)
+def test_a_result_without_a_title_is_not_saved(run, open_page, server):
+    at, _ = judged(run, open_page)
     next(field for field in at.text_input if field.label == "Title of the run").input("  ")
     assert "needs a title" in words_on(press(at, "Save as a run"))
 
 
-def test_a_discarded_job_is_gone_and_its_address_says_so(run, open_page):
-    at, job = judged(run, open_page, baseline=True)
+def test_a_discarded_job_is_gone_and_its_address_says_so(run, open_page, server):
+    at, job = judged(run, open_page)
     at = press(at, "Delete this job")
     assert list_jobs(Settings()) == []
     assert "There is no job" in words_on(open_page("rejudge", job=job.name))
 
 
-def test_earlier_jobs_are_listed(run, open_page):
-    judged(run, open_page, baseline=True)
+def test_earlier_jobs_are_listed(run, open_page, server):
+    judged(run, open_page)
     listed = next(frame.value for frame in open_page("rejudge").dataframe if "state" in frame.value)
-    assert listed[["selection", "count", "judge", "state"]].values.tolist() == [
-        ["all", 12, "baseline judge (rules, no model)", "finished"]
-    ]
+    assert listed[["selection", "count", "judge", "state"]].values.tolist() == [["all", 12, "model, structured", "finished"]]
+
+
+# -- a run that nothing has compared ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unjudged(tmp_path, data_dir) -> Run:
+    """Three handbooks with an answer each to two questions, and a fourth without."""
+    release = release_from(
+        tmp_path / "unjudged", "q1 kidney ab=DIVERGENT ac=CONSISTENT bc=CONSISTENT d=absent", run_id="unjudged"
+    )
+    shutil.rmtree(release / "comparisons")
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps({name: manifest[name] for name in ("run_id", "title", "answers")}))
+    return load(release, data_dir).run
+
+
+def test_a_run_without_labels_says_what_judging_would_take_and_is_judged_for_the_first_time(unjudged, open_page, server):
+    at = open_page("rejudge", run=unjudged.key, which="all")
+    words = words_on(at).replace("*", "")
+    assert "would take about 3 calls to a language model" in words
+    assert "6 pairs." in words
+    press(at, ESTIMATE)
+    job = until(is_idle)
+    press(open_page("rejudge", run=unjudged.key, job=job.name), "Judge 6 pairs")
+    assert until(is_idle).state is JobState.FINISHED
+    at = open_page("rejudge", run=unjudged.key, job=job.name)
+    assert not at.exception
+    assert "Judged: 3." in words_on(at).replace("*", "")
+    assert "These are the first labels of this run." in words_on(at)
+    press(at, "Save as a run")
+    assert find_run(Settings().store_dir, job.name).has_pairs
 
 
 # -- rights -------------------------------------------------------------------------------------------------------------
@@ -310,11 +342,11 @@ def test_links_to_rejudge_are_for_the_owner_only(run, open_page):
     store.close()
 
 
-def test_a_job_records_who_requested_it(run, open_page, data_dir):
+def test_a_job_records_who_requested_it(run, open_page, data_dir, server):
     store = open_label_store(Settings().studies_url)
     people(store, "petra", role="pi")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.session_state[TOKEN] = open_session(store, "petra", datetime.now(UTC))
-    press(at.run().switch_page(script_path("rejudge")).run(), "Choose these pairs")
+    press(at.run().switch_page(script_path("rejudge")).run(), ESTIMATE)
     assert request_of(list_jobs(Settings())[0]).requested_by
     store.close()

@@ -5,7 +5,6 @@ Every caller asks `says_absence`. What a caller adds is written here text by tex
     the loader      of an answer that says NOT ADDRESSED and more, nothing is assumed: it is neither present nor absent
     the generator   the same; an absence is written in its canonical form
     the judge       an answer without a text has no finding, with a reason; a model is asked about every answer that is no absence
-    the rules       are given bare texts and no flags; they judge a text without any guidance to be absent, as a model would
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ from hypothesis import strategies as st
 from annotation.studies.masking_preview import blind_answer
 from audit.pipeline.judging.corpus import AnswerToJudge
 from audit.pipeline.judging.protocols import NO_ANSWER, AbsenceFinding, _checked_finding
-from audit.pipeline.rules.labels.baseline import judge
 from audit.release.handbook_kinds import ANSWER
 from audit.text.blinding import masker_of
-from audit.vocabulary import AND_MORE, NOTHING_SAID, Label, canonical_absence, says_absence, says_absence_and_more
+from audit.vocabulary import AND_MORE, NOTHING_SAID, canonical_absence, says_absence, says_absence_and_more
 from tests.support.loading import load
 
 QUESTION, ANSWERED = "How long after the transplant may I drive?", "Do not drive for 6 weeks."
@@ -78,7 +76,6 @@ def test_the_words_of_an_absence_are_one_to_all_in_any_markup(text: str, canonic
     assert not says_absence_and_more(text)
     assert loaded(text) == (True, None)
     assert _checked_finding(AnswerToJudge(text), None) == AbsenceFinding(True, "prefix")
-    assert judge(QUESTION, ANSWERED, text).label == Label.ABSENT
     assert blind_answer(text, masker_of([])) == NOTHING_SAID
 
 
@@ -97,7 +94,6 @@ def test_other_words_are_no_absence(text: str) -> None:
     assert not says_absence_and_more(text)
     assert loaded(text) == (False, None)
     assert _checked_finding(AnswerToJudge(text), None) == TO_ASK
-    assert (judge(QUESTION, ANSWERED, text).label == Label.ABSENT) is (text == NO_GUIDANCE)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\u00a0\n"])
@@ -105,7 +101,6 @@ def test_a_blank_answer_is_an_absence_to_all(text: str) -> None:
     assert says_absence(text)
     assert loaded(text) == (True, None)
     assert _checked_finding(AnswerToJudge(text), None) == AbsenceFinding(True, "empty")
-    assert judge(QUESTION, ANSWERED, text).label == Label.ABSENT
     assert blind_answer(text, masker_of([])) == NOTHING_SAID
 
 
@@ -116,7 +111,6 @@ def test_a_blank_answer_with_a_reason_why_it_could_not_be_read_is_unread() -> No
 def test_nothing_is_known_of_an_answer_without_a_text() -> None:
     assert not says_absence(None)
     assert _checked_finding(AnswerToJudge(None), None) == NO_TEXT
-    assert judge(QUESTION, ANSWERED, NOTHING_SAID).label == Label.ABSENT, "annotators and rules read this in place of an absence"
 
 
 @given(st.text(alphabet="*_#>`~[](){}<>\"'«»“” \u00a0\t\n|=+-.", max_size=12), st.text(alphabet="*_`\"')]}»” \n.!", max_size=12))

@@ -73,7 +73,7 @@ def endpoints_of(settings: Settings, model: str) -> list[Endpoint]:
     if not settings.judge_urls:
         raise AuditError(
             "No model endpoint is set. No model was called. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, such as "
-            'http://127.0.0.1:8000/v1, or use the rule-based judge (--baseline; in a config, judge = "baseline").'
+            "http://127.0.0.1:8000/v1."
         )
     return [Endpoint(url, model, settings.judge_key) for url in settings.judge_urls]
 

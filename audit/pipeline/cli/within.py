@@ -1,4 +1,4 @@
-"""`audit within`: each handbook of a folder compared with itself, by rules or by a model."""
+"""`audit within`: each handbook of a folder compared with itself by a model."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result
 from audit.errors import AuditError
+from audit.pipeline.answers.files import read_questions
 from audit.pipeline.cli.estimates import handbooks_text
-from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
+from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.task_command import about_calls, run_task
+from audit.pipeline.embedding.encoders import model_or_words
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, within_task, within_verdicts
-from audit.pipeline.rules.within.candidates import find_candidates
-from audit.pipeline.rules.within.rules import judge_pair
-from audit.pipeline.stages.config import BASELINE, MODEL
-from audit.pipeline.stages.within import FILES, HandbookCandidates, within_figures, write_comparison
+from audit.pipeline.stages.within import FILES, HandbookCandidates, candidates_in, within_figures, write_comparison
+from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
 from audit.text.documents import read_documents
-from audit.vocabulary import RULES_JUDGE
 
-ABOUT = f"""Statements of different sections that seem to be about the same thing are compared; pairs that state the same value
-are counted and not judged. baseline: plain rules, which abstain in doubt.
+ABOUT = f"""Passages of different places that may be about the same thing are compared: for each question the closest ones, and
+statements that are most similar to each other. Those of the same words are counted and not compared. Only a model can tell
+whether two passages disagree, so there is no comparison without one.
 
 {about_calls("DIR.journal")}
 
@@ -39,9 +39,7 @@ def within_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = ABOUT
     parser.add_argument("documents", type=Path, metavar="DOCUMENTS", help="folder that `audit extract` wrote, or one document")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=f"folder for {' and '.join(FILES)}")
-    parser.add_argument(
-        "--judge", choices=(BASELINE, MODEL), default=BASELINE, help="plain rules, or a model (default: %(default)s)"
-    )
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="questions as a release has them (JSONL), to search by")
     parser.add_argument(
         "--pairs",
         type=count,
@@ -58,39 +56,24 @@ def within(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit within DOCUMENTS --out DIR`"""
     if arguments.out.exists() and not arguments.out.is_dir():
         raise AuditError(f"{arguments.out} is a file. Nothing was written. Name a folder with --out.")
-    handbooks = [(document.handbook_id, find_candidates(document)) for document in read_documents(arguments.documents)]
-    if arguments.judge == BASELINE:
-        return _by_rules(arguments, handbooks)
+    queries = read_questions(arguments.questions) if arguments.questions else []
+    model = model_or_words() if queries else LEXICAL
+    handbooks = candidates_in(read_documents(arguments.documents), queries, model, settings)
     prompt = load_prompts(arguments.templates)[PROMPT]
     task = within_task(prompt, model_for(arguments, settings), handbooks, arguments.pairs)
     return run_task(
         arguments,
         settings,
         task,
-        sends=f"pairs of statements of {handbooks_text([handbook for handbook, _ in handbooks])}",
+        sends=f"pairs of passages of {handbooks_text([handbook for handbook, _ in handbooks])}",
         write=lambda replies, _: _finish(arguments, handbooks, task.model, within_verdicts(task, handbooks, replies)),
     )
-
-
-def _by_rules(arguments: argparse.Namespace, handbooks: HandbookCandidates) -> int:
-    if uses_batch(arguments) or arguments.parse_again:
-        raise AuditError(
-            "The rules call no model, so there are no replies to collect or parse. Nothing was written. "
-            "Add --judge model, or leave that option out."
-        )
-    if arguments.dry_run:
-        pairs = sum(len(candidates.pairs) for _, candidates in handbooks)
-        text = f"Pairs of statements: {pairs:,}, handbooks: {len(handbooks):,}. The rules judge them without a model."
-        print_result(arguments, text, {"pairs": pairs, "calls": 0})
-        return OK
-    verdicts = [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
-    return _finish(arguments, handbooks, RULES_JUDGE, verdicts)
 
 
 def _finish(arguments: argparse.Namespace, handbooks: HandbookCandidates, judge: str, verdicts: Sequence[Verdicts]) -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     findings, counts = write_comparison([arguments.out / name for name in FILES], judge, handbooks, verdicts)
-    figures: dict[str, Any] = {**within_figures(findings, counts, by_model=arguments.judge == MODEL)}
+    figures: dict[str, Any] = {**within_figures(findings, counts)}
     path = shlex.quote(str(arguments.out / FILES[0]))
     print_result(
         arguments, f"{figures['message']}\nThe disagreements: {path}", {**figures, "file": str(arguments.out / FILES[0])}

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ WORDS = 70
 # The usual similarity of a handbook is the mean of these ranks, counted from 0: the best may be answers.
 USUAL = slice(4, 15)
 USUAL_SHARE = 0.6
+# A leaflet has no such ranks. Each that is missing counts as in longer handbooks, or anything would be close in a leaflet
+# (benchmarks/leaflets.md).
+USUAL_COSINE, USUAL_OF_WORDS = 0.3, 0.01
 Scores = NDArray[np.float64]
 
 
@@ -77,12 +81,16 @@ class ClosePassage:
 
 
 def passage_places(document: Document) -> tuple[PassagePlace, ...]:
-    """Every passage of a handbook, in reading order; sections that only point elsewhere have none."""
+    """Every passage of a handbook, in reading order; sections that only point elsewhere have none.
+
+    Nor is there one where every statement is a question: "When can I drive?" is near to that question and answers nothing.
+    """
     return tuple(
         place
         for number, section in enumerate(document.sections)
         if not is_navigation(section)
         for place in _of_section(number, section)
+        if not all(section.text[start:end].rstrip().endswith("?") for start, end in place.statements)
     )
 
 
@@ -109,6 +117,13 @@ def _place(number: int, group: Sequence[Statement]) -> PassagePlace:
     return PassagePlace(number, group[0].start, group[-1].end, group[0].leads, spans)
 
 
+@lru_cache(4096)
+def _vector(encoder: Encoder, question: str) -> Vectors:
+    # The same question is put to every handbook
+    vector: Vectors = encoder.encode([question], no_progress)[0]
+    return vector
+
+
 class ClosestPassages:
     """The passages of one handbook, ready to be compared with questions.
 
@@ -116,16 +131,25 @@ class ClosestPassages:
     text with every word of the question could have, in [0, 1].
     """
 
-    def __init__(self, document: Document, encoder: Encoder | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        encoder: Encoder | None = None,
+        folder: Path | None = None,
+        places: tuple[PassagePlace, ...] | None = None,
+    ) -> None:
         """Read the handbook. Vectors are kept in `folder`, in a file named by all that they depend on.
+
+        places  its `passage_places`, where they are known; None: they are found
 
         Raises EmbeddingError and MissingLibraryError from the encoder.
         """
         self.document, self.encoder = document, encoder
-        self.places = passage_places(document)
+        self.places = passage_places(document) if places is None else places
         self._passage_texts = [self._in_front(place) + self._text(place.section, place.start, place.end) for place in self.places]
         self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
         self._spans = [span for place in self.places for span in place.statements]
+        self._digests: dict[str, str] = {}
         self._vectors = self._encoded(encoder, folder) if encoder and self.places else None
 
     def _in_front(self, place: PassagePlace) -> str:
@@ -144,11 +168,24 @@ class ClosestPassages:
             for place, (start, end) in zip(places, self._spans, strict=True)
         ]
 
+    def vectors_file(self, encoder: Encoder, folder: Path) -> Path:
+        """Where the vectors of this handbook by an encoder are stored, or will be."""
+        if encoder.digest not in self._digests:
+            texts = [*self._passage_texts, *self._statement_texts]
+            named = json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False)
+            self._digests[encoder.digest] = hashlib.sha256(named.encode()).hexdigest()[:24]
+        return folder / f"closest-{self._digests[encoder.digest]}.npy"
+
+    def with_encoder(self, encoder: Encoder, folder: Path | None = None) -> ClosestPassages:
+        """The same passages, compared by their vectors, which are computed where they are not stored."""
+        other = copy(self)
+        other.encoder, other._vectors = encoder, self._encoded(encoder, folder) if self.places else None
+        return other
+
     def _encoded(self, encoder: Encoder, folder: Path | None) -> Vectors:
         """A row for each passage, then one for each statement."""
         texts = [*self._passage_texts, *self._statement_texts]
-        digest = hashlib.sha256(json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False).encode()).hexdigest()
-        path = folder / f"closest-{digest[:24]}.npy" if folder else None
+        path = self.vectors_file(encoder, folder) if folder else None
         if path and path.is_file():
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
         distinct = list(dict.fromkeys(texts))
@@ -162,16 +199,17 @@ class ClosestPassages:
         return np.asarray(vectors.astype(np.float16), dtype=np.float32)
 
     @cached_property
-    def _bm25(self) -> Bm25:
+    def word_counts(self) -> Bm25:
+        """BM25 over the passages, then the statements."""
         return Bm25.build([tokens(text) for text in (*self._passage_texts, *self._statement_texts)])
 
     def _similarities(self, question: str) -> Scores:
         """One similarity for each passage, then one for each statement."""
         if self.encoder and self._vectors is not None:
-            return np.asarray(self._vectors @ self.encoder.encode([question], no_progress)[0], dtype=np.float64)
+            return np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
         asked = dict.fromkeys(tokens(question), 1.0)
-        highest = sum(self._bm25.idf(token) for token in asked) * (K1 + 1)
-        return np.asarray(self._bm25.scores(asked), dtype=np.float64) / (highest or 1.0)
+        highest = sum(self.word_counts.idf(token) for token in asked) * (K1 + 1)
+        return np.asarray(self.word_counts.scores(asked), dtype=np.float64) / (highest or 1.0)
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
@@ -181,10 +219,14 @@ class ClosestPassages:
         passages, of_statements = every[: len(self.places)], every[len(self.places) :]
         best = passages.copy()
         np.maximum.at(best, self._owners, of_statements)
-        usual = np.sort(best)[::-1][USUAL]
-        relative = best - USUAL_SHARE * (float(usual.mean()) if usual.size else 0.0)
+        relative = best - USUAL_SHARE * self._usual(best)
         rows = np.argsort(-relative, kind="stable")[:count]
         return [self._close(int(row), float(relative[row]), float(best[row]), of_statements) for row in rows]
+
+    def _usual(self, best: Scores) -> float:
+        ranked = np.sort(best)[::-1][USUAL]
+        missing = USUAL.stop - USUAL.start - ranked.size
+        return float(ranked.sum() + missing * (USUAL_COSINE if self.encoder else USUAL_OF_WORDS)) / (USUAL.stop - USUAL.start)
 
     def _close(self, row: int, score: float, similarity: float, of_statements: Scores) -> ClosePassage:
         place = self.places[row]

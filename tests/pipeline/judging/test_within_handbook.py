@@ -1,19 +1,21 @@
-"""One handbook compared with itself: what is found, once and with every place, and what is never compared."""
+"""One handbook compared with itself: which passages are compared, and each disagreement once with every place."""
 
 import json
 
-import pytest
-
+from audit.pipeline.embedding.encoders import words_encoder
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.findings import count_record, finding_records
 from audit.pipeline.judging.within.model import StatementPair, within_task, within_verdicts
+from audit.pipeline.judging.within.pairs import FAR, Candidates, find_candidates
 from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.item_task import ItemTask
-from audit.pipeline.rules.within.candidates import Candidates, _looked_up, _weights, find_candidates
-from audit.pipeline.rules.within.claims import claims_of, passages_of
-from audit.pipeline.rules.within.rules import judge_pair
+from audit.pipeline.retrieval.closest import ClosestPassages
+from audit.pipeline.retrieval.model import Query
 from audit.release.journal_files import Reply
 from audit.text.documents import Document, Section
+from audit.text.statements import statements
+
+QUESTION = Query("fever", "At what temperature do I have to call the team?")
 
 
 def handbook(*sections: tuple[int, str, str]) -> Document:
@@ -24,157 +26,86 @@ def handbook(*sections: tuple[int, str, str]) -> Document:
     return Document("heart_alder_post", "heart", "Alder", "post", made)
 
 
-def found_by_rules(document: Document) -> list[dict]:
-    found = find_candidates(document)
-    return list(finding_records("heart_alder_post", "rules", found, {pair: judge_pair(found, pair) for pair in found.pairs}))
+def candidates(document: Document, *questions: Query) -> Candidates:
+    texts = [statement.quoted for section in document.sections for statement in statements(section.text)]
+    # With a question by an encoder, of words: BM25 scores of a handbook of six sentences say little
+    encoder = words_encoder([*texts, *(question.text for question in questions)]) if questions else None
+    return find_candidates(ClosestPassages(document, encoder), questions)
 
 
-def values(finding: dict) -> list[tuple[int, int, str]]:
-    """(position, page, value) of each place."""
-    return [(place["position"], place["page"], place["value"]) for place in finding["places"]]
+def stated(found: Candidates) -> list[tuple[str, str]]:
+    return [(pair.first.stated, pair.second.stated) for pair in found.pairs]
 
 
 FEVER = (
     (5, "When to call", "Call the team right away if you have:\n• a temperature of 100.4°F or 38°C or higher\n• chills"),
-    (18, "Signs of infection", "Tell us about a fever of 100.4 F or more."),
-    # The amount in this heading is no condition of the threshold
-    (40, "2 weeks of daily checks", "Call if your temperature is higher than 101.4°F."),
+    (18, "Signs of infection", "Tell the team about a temperature of 100.4 F or higher."),
+    (40, "2 weeks of daily checks", "Call the team if your temperature is higher than 101.4°F."),
+)
+DIET = (
+    (7, "Food", "Wash every fruit with clean water before you eat it."),
+    (8, "Drinks", "Coffee and tea are safe in small cups."),
+    (9, "Exercise", "Walk for some minutes every morning and evening."),
 )
 
 
-def test_a_threshold_that_one_page_states_otherwise_is_found_once_with_its_three_places():
-    (finding,) = found_by_rules(handbook(*FEVER))
+def test_statements_most_similar_to_each_other_are_compared_without_a_question():
+    daily = "You do not have to take your temperature each day."
+    record = "Take and record your temperature each day, and when you feel warm."
+    found = candidates(handbook((3, "At home", daily), *DIET, (30, "Checks", record)))
 
-    assert values(finding) == [(1, 5, "100.4°F"), (1, 18, "100.4 F or more"), (2, 40, "higher than 101.4°F")]
-    assert (finding["classification"], finding["clinical_significance"]) == ("DIVERGENT", "high")
-    assert finding["divergence_topic"] == "fever at which to call"
-    assert finding["reasoning"].startswith("Amounts apart: page ")
-    assert "page 40 says" in finding["reasoning"]
-    assert finding["places"][0]["text"] == ("Call the team right away if you have: a temperature of 100.4°F or 38°C or higher")
+    assert stated(found)[0] == (daily, record)
+    assert found.pairs[0].subject == "take temperature day"
 
 
-def test_the_places_are_positions_in_the_texts():
-    document = handbook(*FEVER)
-    (finding,) = found_by_rules(document)
+def test_the_closest_passages_of_different_sections_are_compared_for_a_question():
+    found = candidates(handbook(*FEVER, *DIET), QUESTION)
 
-    for place in finding["places"]:
-        section = document.by_id[place["section_id"]]
-        assert section.text[place["start"] : place["end"]] in place["text"]
+    of_question = {(pair.first.page, pair.second.page) for pair in found.pairs if pair.question_id == "fever"}
+    assert of_question == {(5, 18), (5, 40), (18, 40)}
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        # The same value in another unit, or in a range
-        ("Call us for a fever above 38 °C.", "Call us for a fever above 100.4 °F."),
-        ("Do not lift more than 10 pounds (4.5 kg).", "Never lift anything heavier than 10 lb."),
-        ("Rest your arm for 4 to 6 weeks after surgery.", "Rest your arm for 6 weeks after surgery."),
-        # Other kinds of temperature
-        ("Call us for a fever of 100.4 °F.", "Store your medicine at a temperature of 15-30 °C."),
-        ("Call us for a fever of 100.4 °F.", "A normal temperature is 98.6 °F."),
-        ("Call us for a fever of 100.4 °F.", "Wash towels at a temperature of 140 °F."),
-        # Other cases: patients, times, medicines, conditions
-        ("Adults take 500 mg of ibandil twice a day.", "Children take 250 mg of ibandil twice a day."),
-        ("Take 2 mg of ibandil in the morning.", "Take 4 mg of ibandil in the evening."),
-        ("Symptoms of hepatitis A begin after 2 weeks.", "Symptoms of hepatitis B begin after 8 weeks."),
-        ("Call for a fever of 100.4 °F for more than 1 hour.", "Call for a fever of 101 °F."),
-        ("In month 1 your blood is drawn every 3 days.", "In month 6 your blood is drawn every 30 days."),
-        ("If you have diabetes your sugar goal is 100 mg/dl.", "If you have no diabetes your sugar goal is 160 mg/dl."),
-        # Opposite bounds may both be followed
-        ("Drink at least 2 liters of water each day.", "Drink at most 3 liters of water each day."),
-        # Other objects
-        ("Warm up your muscles for 10 minutes.", "The visit to the dietitian takes 60 minutes."),
-        # Advice under a condition
-        ("You may swim in a pool with a clean cover.", "Do not swim in a pool until your wound has closed."),
-        ("Never smoke cigarettes.", "The cigarettes may be harmful."),
-    ],
-)  # fmt: skip
-def test_what_is_no_contradiction_is_not_shown(first, second):
-    assert found_by_rules(handbook((3, "At home", first), (30, "Your recovery at home", second))) == []
+def test_places_of_one_section_are_compared_where_a_page_lies_between_them():
+    first, second = "Use a humidifier in the bedroom at night.", "Do not use a humidifier in the bedroom."
+    between = "\n\n".join(f"{chr(97 + n % 26) * (3 + n // 26)} is the name of a room with a window." for n in range(FAR // 40))
+    near = candidates(handbook((1, "Guide", f"{first}\n\n{second}\n\n{between}")))
+    far = candidates(handbook((1, "Guide", f"{first}\n\n{between}\n\n{second}")))
+
+    assert (first, second) not in stated(near)
+    assert (first, second) in stated(far)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "label"),
-    [
-        ("Do not lift more than 10 pounds.", "You must not lift anything over 25 pounds.", "DIVERGENT"),
-        ("Do not drive for 4 weeks after your surgery.", "You may drive again 8 weeks after surgery.", "DIVERGENT"),
-        ("Change the wound dressing every 2 days.", "Change the wound dressing once a week.", "DIVERGENT"),
-        ("You may eat soft cheese.", "Do not eat soft cheese.", "CONTRADICTORY"),
-    ],
-)
-def test_what_cannot_both_be_followed_is_shown(first, second, label):
-    (finding,) = found_by_rules(handbook((3, "At home", first), (30, "Recovery", second)))
+def test_the_same_words_are_counted_and_not_compared():
+    text = "Wash your hands before every meal, and often."
+    found = candidates(handbook((3, "Hygiene", text), *DIET, (30, "At home", text)))
 
-    assert finding["classification"] == label
-    assert [place["page"] for place in finding["places"]] == [3, 30]
+    assert found.agreeing == 1
+    assert (text, text) not in stated(found)
 
 
-def test_a_medicine_that_only_the_heading_names_is_another_medicine():
-    dose = "Take your dose {} hours before your blood test."
-    document = handbook((3, "Ibandil", dose.format("12")), (9, "Morvastin", dose.format("2")))
+def test_a_line_that_runs_through_the_handbook_is_not_a_statement():
+    pages = [(page, f"Part {page}", f"After Your Transplant Guide {page}") for page in range(1, 9)]
 
-    assert found_by_rules(document) == []
-
-
-def test_amounts_that_one_section_lists_for_several_cases_are_not_compared():
-    rows = "Weight to 20 kg | Syrup a day: 5 ml\nWeight to 40 kg | Syrup a day: 8 ml"
-    document = handbook((3, "Syrup", rows), (9, "Syrup for the day", "Weight to 20 kg | Syrup a day: 6 ml"))
-
-    assert [finding for finding in found_by_rules(document) if len(finding["places"]) > 2] == []
+    assert candidates(handbook(*pages, *DIET)).pairs == []
 
 
-def test_pairs_that_say_the_same_are_counted_and_not_listed():
-    found = find_candidates(handbook(*FEVER[:2]))
-    counts = count_record("heart_alder_post", "rules", found, {})
-
-    assert (counts["agreeing"], counts["compared"], counts["disagreeing"]) == (1, 0, 0)
-
-
-def test_what_the_rules_cannot_tell_is_unscored_and_not_agreement():
-    first, second = (
-        "Your blood is drawn every week in the clinic.",
-        "Your blood is drawn every month at the lab, before breakfast.",
+def test_pairs_of_which_one_denies_or_states_another_amount_are_read_first():
+    soap = ("Clean the skin with soap and warm water daily.", "Use warm water and soap to clean the skin daily.")
+    cheese = ("You may eat soft cheese from the shop.", "Never eat soft cheese, whatever the shop says.")
+    found = candidates(
+        handbook((1, "Skin", soap[0]), *DIET, (20, "Bath", soap[1]), (2, "Cheese", cheese[0]), (30, "Not to eat", cheese[1]))
     )
-    found = find_candidates(handbook((3, "Blood tests", first), (9, "Later tests", second)))
-    counts = count_record("h", "rules", found, {pair: judge_pair(found, pair) for pair in found.pairs})
 
-    assert (counts["compared"], counts["unscored"], counts["not_asked"]) == (0, len(found.pairs), 0)
-
-
-def test_your_child_is_the_patient_and_not_a_case():
-    texts = ("Call if your child has a fever of 100.4 °F.", "Call for a fever of 101.4 °F.")
-
-    assert len(found_by_rules(handbook((3, "Fever", texts[0]), (9, "Fever at night time", texts[1])))) <= 1
-    (first, second) = [
-        claim for passage in passages_of(handbook((3, "", texts[0]), (9, "", texts[1]))) for claim in claims_of(passage)
-    ]
-    assert first.passage.cases == second.passage.cases == frozenset()
-
-
-def long_handbook(pages: int) -> Document:
-    """Pages of ten statements, each of which has the words of a statement on every other page."""
-    parts = ("dressing", "catheter", "diet", "exercise", "vaccine", "school", "garden", "dentist", "insurance", "travel")
-    lines = ["\n\n".join(f"Look after your {part} for {page} minutes a week." for part in parts) for page in range(1, pages + 1)]
-    return handbook(*((page, f"Part {page}", text) for page, text in enumerate(lines, start=1)))
-
-
-def test_the_time_grows_with_the_length_of_a_handbook_and_not_with_its_square():
-    compared = [len(list(_looked_up(*_claims_and_weights(long_handbook(pages))))) for pages in (100, 200, 400)]
-
-    assert compared[2] / compared[1] < 2.2 > compared[1] / compared[0]
-
-
-def _claims_and_weights(document: Document):
-    passages = list(passages_of(document))
-    return [claim for passage in passages for claim in claims_of(passage)], _weights(passages)
+    assert stated(found)[0] == cheese
+    assert soap in stated(found)
 
 
 # -- by a model --------------------------------------------------------------------------------------------------------
 
 
-def model_task(document: Document, max_pairs: int = 100) -> tuple[ItemTask[StatementPair], Candidates]:
-    found = find_candidates(document)
-    return within_task(load_prompts()["within"], "tiny", [(document.handbook_id, found)], max_pairs), found
+def model_task(max_pairs: int = 100) -> tuple[ItemTask[StatementPair], Candidates]:
+    found = candidates(handbook(*FEVER, *DIET), QUESTION)
+    return within_task(load_prompts()["within"], "tiny", [("heart_alder_post", found)], max_pairs), found
 
 
 def reply(label: str) -> str:
@@ -182,34 +113,71 @@ def reply(label: str) -> str:
     return json.dumps(verdict)
 
 
-def test_a_model_reads_both_passages_with_their_headings():
-    task, _ = model_task(handbook(*FEVER))
-    (_, call), *_ = task.calls()
-    prompt = call.body["messages"][1]["content"]
-
-    assert "<passage_a>\nWhen to call\nCall the team right away if you have: a temperature of 100.4°F" in prompt
-    assert "<passage_b>\n2 weeks of daily checks\nCall if your temperature is higher than 101.4°F.\n</passage_b>" in prompt
-    assert "fever at which to call" in prompt
-
-
-def test_replies_of_a_model_are_verdicts_and_an_unreadable_one_is_none():
-    task, found = model_task(handbook(*FEVER))
-    calls = [call for _, call in task.calls()]
-    texts = [reply("DIVERGENT"), "I would rather not say."]
-    replies = {call.key: Reply(call.key, ANSWERED, text=text) for call, text in zip(calls, texts, strict=True)}
+def verdicts_of(labels: dict[tuple[int, int], str]):
+    """The verdicts where the model says these labels of the pairs of pages, and nothing readable of others."""
+    task, found = model_task()
+    texts = {
+        call.key: reply(label) if (label := labels.get((item.pair.first.page, item.pair.second.page))) else "I cannot say."
+        for item, call in task.calls()
+    }
+    replies = {key: Reply(key, ANSWERED, text=text) for key, text in texts.items()}
     handbooks = [("heart_alder_post", found)]
     (verdicts,) = within_verdicts(task, handbooks, lambda keys: {key: replies[key] for key in keys if key in replies})
+    return found, verdicts
 
+
+def places(finding: dict) -> list[tuple[int, int]]:
+    """(position, page) of each place."""
+    return [(place["position"], place["page"]) for place in finding["places"]]
+
+
+def test_a_model_reads_both_passages_with_their_headings():
+    task, _ = model_task()
+    prompts = [call.body["messages"][1]["content"] for _, call in task.calls()]
+
+    (prompt,) = [one for one in prompts if "100.4°F" in one and "101.4" in one]
+    assert "<passage_a>\nWhen to call\nCall the team right away if you have: a temperature of 100.4°F" in prompt
+    assert "<passage_b>\n2 weeks of daily checks\nCall the team if your temperature is higher than 101.4°F.\n" in prompt
+    assert f"<subject>\n{QUESTION.text}\n</subject>" in prompt
+
+
+def test_a_disagreement_is_found_once_with_its_three_places():
+    _, verdicts = verdicts_of({(5, 18): "CONSISTENT", (5, 40): "DIVERGENT", (18, 40): "DIVERGENT"})
+    (finding,) = finding_records("heart_alder_post", "tiny", verdicts)
+
+    assert places(finding) == [(1, 5), (1, 18), (2, 40)]
+    assert (finding["classification"], finding["question_id"]) == ("DIVERGENT", "fever")
+    document = handbook(*FEVER, *DIET)
+    for place in finding["places"]:
+        assert document.by_id[place["section_id"]].text[place["start"] : place["end"]] in place["text"]
+
+
+def test_places_that_the_judge_did_not_call_consistent_have_positions_of_their_own():
+    _, verdicts = verdicts_of({(5, 18): "COMPLEMENTARY", (5, 40): "DIVERGENT", (18, 40): "CONTRADICTORY"})
+    (finding,) = finding_records("heart_alder_post", "tiny", verdicts)
+
+    assert places(finding) == [(1, 5), (2, 18), (3, 40)]
+    assert finding["classification"] == "CONTRADICTORY"
+
+
+def test_two_places_that_disagree_never_share_a_position():
+    _, verdicts = verdicts_of({(5, 18): "CONSISTENT", (5, 40): "CONSISTENT", (18, 40): "DIVERGENT"})
+    (finding,) = finding_records("heart_alder_post", "tiny", verdicts)
+
+    assert places(finding) == [(1, 18), (2, 40)]
+
+
+def test_an_unreadable_reply_is_unscored_and_not_agreement():
+    found, verdicts = verdicts_of({(5, 40): "DIVERGENT"})
     counts = count_record("heart_alder_post", "tiny", found, verdicts)
-    (finding,) = finding_records("heart_alder_post", "tiny", found, verdicts)
-    assert (counts["compared"], counts["disagreeing"], counts["unscored"]) == (1, 1, 1)
-    # The second statement of 100.4 says the same as the first: it is a place of the finding, though its own pair is unscored
-    assert [place["page"] for place in finding["places"]] == [5, 18, 40]
+
+    assert (counts["compared"], counts["disagreeing"]) == (1, 1)
+    assert counts["unscored"] == len(found.pairs) - 1
 
 
 def test_pairs_beyond_the_limit_and_pairs_without_a_reply_were_not_asked():
-    task, found = model_task(handbook(*FEVER), max_pairs=1)
+    task, found = model_task(max_pairs=1)
     (verdicts,) = within_verdicts(task, [("heart_alder_post", found)], lambda _: {})
 
     assert len(list(task.open_calls("structured", lambda _: {}))) == 1
-    assert count_record("h", "tiny", found, verdicts)["not_asked"] == len(found.pairs) == 2
+    assert count_record("h", "tiny", found, verdicts)["not_asked"] == len(found.pairs) > 2

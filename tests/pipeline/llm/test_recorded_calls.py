@@ -52,7 +52,6 @@ from audit.pipeline.llm.calls import ANSWERED, Call
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies, StageCost, no_replies
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.within.candidates import find_candidates
 from audit.pipeline.stress.building.model_facts import COUNTERFACTUAL, SUB_QUESTION, FactTask, load_fact_prompts, model_facts
 from audit.pipeline.stress.building.questions import BuildReport
 from audit.pipeline.stress.planted.judging import model_records as planted_records
@@ -69,7 +68,7 @@ from audit.vocabulary import SystemMode
 from tests.pipeline.generation.leaflets import BIRCH, QUESTIONS, asked, found
 from tests.pipeline.judging.corpora import Shelf, corpus, protocol, texts
 from tests.pipeline.judging.test_positions import DRIVING
-from tests.pipeline.judging.test_within_handbook import FEVER, handbook
+from tests.pipeline.judging.test_within_handbook import DIET, FEVER, QUESTION, candidates, handbook
 from tests.pipeline.stress.planted.pairs import start_pairs
 from tests.pipeline.stress.test_building import question
 from tests.support.llm.fitting import answer
@@ -163,9 +162,9 @@ def facts(_: Path) -> Case:
 
 
 def within(_: Path) -> Case:
-    handbooks = [(f"heart_{n}", find_candidates(handbook(*FEVER))) for n in range(2)]
-    other = handbook((1, "Fever", "Call at 39 °C of fever."), (9, "When to call", "Call if the fever is 38.2 °C or more."))
-    handbooks.append(("heart_other", find_candidates(other)))
+    handbooks = [(f"heart_{n}", candidates(handbook(*FEVER, *DIET), QUESTION)) for n in range(2)]
+    other = handbook((1, "Fever", "Call at 39 °C of fever."), (9, "When to call", "Call if the fever is 38.2 °C."), *DIET)
+    handbooks.append(("heart_other", candidates(other)))
     task = within_task(load_prompts()["within"], MODEL, handbooks, 2)
     return Case(task, lambda replies: list(map(str, within_verdicts(task, handbooks, replies))))
 

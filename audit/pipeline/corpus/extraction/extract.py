@@ -10,6 +10,7 @@ from typing import Any
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.contents import title_key
 from audit.pipeline.corpus.extraction.engines import Engine, engine_named
 from audit.pipeline.corpus.extraction.formats import Format, digest_of_source, format_of, read_source
 from audit.pipeline.corpus.extraction.identity import Identity
@@ -72,16 +73,30 @@ def _read_pdf(pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None
         silent = still_silent
     _check_has_text(extracted)
     return {
-        "sections": tuple(sections_of(extracted.blocks)), "title": extracted.title, "digest": digest,
+        "sections": tuple(sections_of(extracted.blocks)), "title": _title(extracted), "digest": digest,
         "pages": extracted.page_count, "silent_pages": silent, "lost": extracted.lost,
         "ocr_pages": tuple(sorted({*recognised, *extracted.pictured_pages})),
         "engine": f"{engine.version}, {ocr.name}" if ocr and recognised else engine.version,
     }  # fmt: skip
 
 
+def _title(extracted: ExtractedBlocks) -> str | None:
+    """The outermost heading of the first page with a heading; without any, the title in the file, if the text has its words.
+
+    What a program writes as the title of a file is often the name of a draft, which no page says.
+    """
+    headings = [block for block in extracted.blocks if block.kind == "heading" and block.text.strip()]
+    if headings:
+        first_page = [block for block in headings if block.page == headings[0].page]
+        return min(first_page, key=lambda block: block.level).text
+    text = title_key(" ".join(block.text for block in extracted.blocks))
+    return extracted.title if extracted.title and title_key(extracted.title) in text else None
+
+
 def _read_other(source: Path, identity: Identity, file_format: Format) -> dict[str, Any]:
     text = read_source(source, identity.url)
-    return {**vars(text), "engine": file_format.version}
+    title = text.title or next((section.heading for section in text.sections if section.heading), None)
+    return {**vars(text), "title": title, "engine": file_format.version}
 
 
 def pdf_digest(pdf: Path) -> str:

@@ -7,7 +7,7 @@ strangers: nothing is fetched, no entity outside the page is read, and size and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from audit.errors import DocumentError
@@ -60,7 +60,7 @@ def read_html(markup: str) -> WebPage:
     if root is None:
         return WebPage(())
     _check_bounds(library, root)
-    title, url = _title(root), _own_url(root, markup)
+    named, url = plain_text(root.xpath("string(//title)")) or None, _own_url(root, markup)
     styles, left_out = take_styles(root), LeftOutOfPage(root)
     source = " ".join(root.itertext())
     content = own_content(root, styles, left_out, library.Element)
@@ -70,7 +70,7 @@ def read_html(markup: str) -> WebPage:
     blocks = tuple(walk.blocks_of(content))
     kept = " ".join(block.text for block in blocks)
     missing = unread(source, kept, f"{left_out.text} {walk.words.replaced}")
-    return WebPage(blocks, title, url, left_out.losses + ((missing,) if missing else ()))
+    return WebPage(blocks, _heading_of(blocks) or named, url, left_out.losses + ((missing,) if missing else ()))
 
 
 def _clean(markup: str) -> str:
@@ -99,9 +99,10 @@ def _check_bounds(library: Any, root: Any) -> None:
             raise DocumentError(f"it has more than {MAX_ELEMENTS:,} elements")
 
 
-def _title(root: Any) -> str | None:
-    title = root.xpath("string(//title)")
-    return plain_text(title) or None
+def _heading_of(blocks: Sequence[WebBlock]) -> str | None:
+    """The first outermost heading: the title in the file is often that of a whole site."""
+    headings = [block for block in blocks if block.kind == "heading" and block.level and block.text]
+    return min(headings, key=lambda block: block.level).text if headings else None
 
 
 def _own_url(root: Any, markup: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Judging pairs of statements of one handbook by a model: the required calls, and the parsing of replies."""
+"""Judging pairs of passages of one handbook by a model: the required calls, and the parsing of replies."""
 
 from __future__ import annotations
 
@@ -8,43 +8,40 @@ from dataclasses import dataclass
 
 from audit.pipeline.judging.parse import is_readable, read_verdict
 from audit.pipeline.judging.within.findings import Verdicts
+from audit.pipeline.judging.within.pairs import Candidates, PassagePair, QuotedPlace
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.rules.within.candidates import CandidatePair, Candidates
-from audit.pipeline.rules.within.claims import Claim
-from audit.pipeline.rules.within.rules import subject_of
 from audit.pipeline.verdict import Verdict
 
 PROMPT, STAGE = "within", "structured"
-# Pairs of one handbook that a model is asked about, those of which the rules are certain first; the others count as not asked
-DEFAULT_PAIRS = 100
+# Pairs of one handbook that a model is asked about; the others count as not asked. The two known contradictions of a binder of
+# 220,000 letters are the 48th and the 179th of its 1,014 pairs.
+DEFAULT_PAIRS = 300
 REPLY_TOKENS = 130
 
 
 @dataclass(frozen=True)
 class StatementPair:
-    """Two statements of a handbook that a model is asked about."""
+    """Two passages of a handbook that a model is asked about."""
 
     handbook_id: str
-    candidates: Candidates
-    pair: CandidatePair
+    pair: PassagePair
 
     @property
     def texts(self) -> dict[str, str]:
         """The texts of its prompt."""
-        first, second = (self.candidates.claims[number] for number in (self.pair.first, self.pair.second))
-        return {"subject": subject_of(first, second), "passage_a": _shown(first), "passage_b": _shown(second)}
+        return {"subject": self.pair.subject, "passage_a": _shown(self.pair.first), "passage_b": _shown(self.pair.second)}
 
 
 def within_task(
     prompt: Prompt, model: str, handbooks: Sequence[tuple[str, Candidates]], max_pairs: int = DEFAULT_PAIRS
 ) -> ItemTask[StatementPair]:
-    """The pairs of statements of each handbook, given as (id, candidates): at most `max_pairs` of them each."""
+    """The pairs of passages of each handbook, given as (id, candidates): at most `max_pairs` of them each."""
 
     def items() -> Iterator[StatementPair]:
         for handbook, candidates in handbooks:
-            yield from (StatementPair(handbook, candidates, pair) for pair in candidates.pairs[:max_pairs])
+            yield from (StatementPair(handbook, pair) for pair in candidates.pairs[:max_pairs])
 
     return ItemTask(
         {STAGE: prompt},
@@ -63,13 +60,13 @@ def within_verdicts(
     task: ItemTask[StatementPair], handbooks: Sequence[tuple[str, Candidates]], replies: Replies
 ) -> list[Verdicts]:
     """The verdict on each pair that has a reply, handbook by handbook."""
-    verdicts: dict[str, dict[CandidatePair, Verdict]] = defaultdict(dict)
+    verdicts: dict[str, dict[PassagePair, Verdict]] = defaultdict(dict)
     for item, _, reply in task.results(replies):
         if reply:
             verdicts[item.handbook_id][item.pair] = read_verdict(reply, STAGE)
     return [verdicts[handbook] for handbook, _ in handbooks]
 
 
-def _shown(claim: Claim) -> str:
-    """A statement below its headings: without them, "take it twice a day" says nothing."""
-    return "\n".join(filter(None, (claim.passage.section.title, claim.passage.quoted)))
+def _shown(place: QuotedPlace) -> str:
+    """A passage below its headings: without them, "take it twice a day" says nothing."""
+    return "\n".join(filter(None, (place.section.title, place.text)))

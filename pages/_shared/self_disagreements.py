@@ -1,28 +1,63 @@
-"""Where a handbook disagrees with itself: each disagreement with its places side by side, one column a position."""
+"""Where handbooks disagree with themselves: what was checked, in a sentence, and each disagreement with its places."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from audit.charts.style import LABEL_WORDS
+from audit.metrics.within_handbook import was_read, within_handbook_counts
 from audit.store.runs import Run
 from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
-from pages._shared.widgets import say
+from pages._shared.loaders import load
+from pages._shared.widgets import listed, say
 
 # More positions than this would be columns too narrow to read.
 MAX_COLUMNS = 4
 MAX_SHOWN = 50
+NOBODY_CHECKED = (
+    "Not checked: no model has compared passages within one {handbook}, so whether any {handbook} contradicts itself is unknown."
+)
+NOT_CHECKED = (
+    "Not checked: no model has compared passages of this {handbook} with each other, so whether any of them contradict is "
+    "unknown."
+)
+CHECKED = "{judge} compared passages of {some} of {all} {handbooks} with passages of the same {handbook}"
+NONE_DIFFERS = CHECKED + ": of {pairs} pairs, none differs."
+SOME_DIFFER = CHECKED + ". **{number}** of them {contradict} themselves, on {findings} {subjects}."
 
 
-def draw_self_disagreements(run: Run, places: pd.DataFrame) -> None:
-    """Draw the disagreements of a frame of `within_handbook`, at most MAX_SHOWN; says so where there is none, or more."""
+def within_line(run: Run) -> str:
+    """How many handbooks of the run contradict themselves, or that nobody has checked: Markdown, one sentence or two."""
+    counts = load(within_handbook_counts, run)
+    read = counts[was_read(counts)]
+    if read.empty:
+        return say(run, NOBODY_CHECKED)
+    number, findings = int((read["findings"] > 0).sum()), int(read["findings"].sum())
+    return say(
+        run,
+        SOME_DIFFER if findings else NONE_DIFFERS,
+        judge=listed(dict.fromkeys(read["judge"].dropna())) or "An unnamed judge",
+        some=f"{len(read):,}", all=f"{len(counts):,}", pairs=f"{read['compared'].sum():,}", number=f"{number:,}",
+        contradict="contradicts" if number == 1 else "contradict", findings=f"{findings:,}",
+        subjects="subject" if findings == 1 else "subjects",
+    )  # fmt: skip
+
+
+def draw_self_disagreements(run: Run, places: pd.DataFrame, names: Mapping[str, str] | None = None) -> None:
+    """Draw the disagreements of a frame of `within_handbook`, at most MAX_SHOWN; `names`: say which handbook each is of."""
     groups = list(places.groupby("number", sort=False))
-    if not groups:
-        st.info(say(run, "None was found. Only statements that seem to be about the same thing were compared."))
     for _, group in groups[:MAX_SHOWN]:
         with st.container(border=True):
+            if names is not None:
+                handbook_id = group["handbook_id"].iloc[0]
+                st.page_link(
+                    script_path("handbook"), label=escaped(names[handbook_id]), icon=":material/menu_book:",
+                    query_params={"run": run.key, "handbook": handbook_id},
+                )  # fmt: skip
             _disagreement(run, group)
     if len(groups) > MAX_SHOWN:
         st.caption(f"The first {MAX_SHOWN} of {len(groups):,} are shown; the CSV file has all.")
@@ -40,7 +75,8 @@ def _disagreement(run: Run, group: pd.DataFrame) -> None:
             with column:
                 _position(run, same)
     judge = f"Compared by {first['judge']}." if pd.notna(first["judge"]) else "Who compared them is not stated."
-    st.caption(escaped(judge))
+    reason = f" {first['reasoning']}" if pd.notna(first["reasoning"]) else ""
+    st.caption(escaped(f"{judge}{reason}"))
 
 
 def _position(run: Run, same: pd.DataFrame) -> None:

@@ -1,1 +1,0 @@
-"""Labels of pairs of answers."""

@@ -1,1 +1,0 @@
-"""Statements of one handbook that do not agree."""

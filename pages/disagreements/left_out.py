@@ -1,0 +1,42 @@
+"""Tab *Left out by mine*: the questions that most peers of the reader's own handbook answer and it does not."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from audit.metrics.coverage import gaps
+from audit.store.runs import Run
+from pages._shared.loaders import load
+from pages._shared.pickers import named_by, pick_one
+from pages._shared.widgets import clicked_row, counts, footer, go_to, say
+
+CHOOSE = "Choose a {handbook} to see which {questions} most others of its {organ} answer and it does not."
+NO_ANSWERS = "This run has no answers, so what {a_handbook} leaves out is unknown."
+NONE = "No {question} that most other {handbooks} answer was left out by {name}."
+FOUND = (
+    "{number} that most other {handbooks} answer and **{name}** does not, the clearest first. Only {questions} of its {organ} "
+    "and general ones count. Click a row to see what all {handbooks} say on it."
+)
+
+
+def left_out(run: Run, names: dict[str, str]) -> None:
+    """A picker of one's own handbook, kept in the address as `mine`, and what it leaves out; a click opens the question."""
+    ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
+    mine = pick_one(say(run, "My {handbook}"), ordered, "mine", format_func=named_by(names), placeholder="Choose one")
+    if not run.has_answers:
+        st.info(say(run, NO_ANSWERS))
+        return
+    if mine is None:
+        st.info(say(run, CHOOSE))
+        return
+    frame = load(gaps, run, handbook_id=mine)
+    if frame.empty:
+        st.info(say(run, NONE, name=names[mine]))
+        return
+    number = say(run, "**1** {question}" if len(frame) == 1 else "**{n}** {questions}", n=f"{len(frame):,}")
+    counts(run, FOUND.replace("{number}", number), name=names[mine])
+    columns = gaps.table.pick(run, "text", "topics", "peers_answering", "peers_asked")
+    row = clicked_row(frame, "left_out_table", columns, wrapped=True)
+    footer(frame, "left-out", run, "gaps")
+    if row is not None:
+        go_to("question", run, question=row["question_id"])
