@@ -82,8 +82,7 @@ COMMANDS = (
         "audit.pipeline.cli.retrieve:retrieve",
     ),
     Command("generate", "Answer each question from each handbook's passages.", "audit.pipeline.cli.generate:generate"),
-    Command("ask", "Answer one question from all handbooks, with the sources that support and contradict each "
-    "statement.", "audit.pipeline.cli.ask:ask"),
+    Command("ask", "Find the passages of each handbook that are closest to one question.", "audit.pipeline.cli.ask:ask"),
     Command(
         "positions build", "Write the positions on every question of a run, found by rules.", "audit.pipeline.cli.positions:build"
     ),
@@ -212,6 +211,8 @@ COMMANDS = (
 # What one side asks the other to do, by name: nothing above the wall imports audit.pipeline, and nothing of audit annotation.
 ADD_ASKED = "audit.pipeline.asking.keeping:add_as_run"
 """(settings, run, what was asked) -> the new run, for the page Ask."""
+WRITE_ASKED = "audit.pipeline.cli.written_answer:write_from_run"
+"""(settings, run, what was asked) -> a model's answer from the passages found, for the page Ask."""
 DEMO_THEMES = "audit.pipeline.cli.themes:build_lexical_themes"
 """(run, settings, like) -> themes by words, for an `audit demo` that does not ship."""
 STUDY_PAIRS = "annotation.cli.study:study_pairs"

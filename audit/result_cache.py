@@ -97,12 +97,17 @@ def cached_or_computed(
     return result
 
 
-def _read(file: Path, filters: list[tuple[str, str, str]] | None = None) -> pd.DataFrame | None:
+def stored_for_every_question(store: Path, name: str, columns: list[str]) -> pd.DataFrame | None:
+    """Columns of a metric of BY_QUESTION for all questions, with `of_question`; None where they were not computed at loading."""
+    return _read(_question_results_file(store, name), columns=columns)
+
+
+def _read(file: Path, filters: list[tuple[str, str, str]] | None = None, columns: list[str] | None = None) -> pd.DataFrame | None:
     if not file.is_file():
         return None
     try:
         # Small files of many parts: threads and reading ahead take twice the computing time of the reading itself
-        return pd.read_parquet(file, filters=filters, use_threads=False, pre_buffer=False)
+        return pd.read_parquet(file, filters=filters, columns=columns, use_threads=False, pre_buffer=False)
     except (OSError, pa.ArrowException):
         # Removed or damaged since; its content can be computed again.
         return None

@@ -16,6 +16,7 @@ from audit.cli.conventions import OK, add_json, note, print_result
 from audit.cli.dashboard import serve, serve_options
 from audit.commands import DEMO_STUDIES, DEMO_THEMES, load_object
 from audit.errors import AuditError, ReleaseError
+from audit.jobs.asking import prepare_for_questions
 from audit.queries.themes import taxonomy_path
 from audit.release.layout import open_release
 from audit.result_cache import precompute_loaded_themes, precompute_results
@@ -61,6 +62,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
         precompute_results(loaded.run, progress=_step)
+        prepare_for_questions(loaded.run, settings.data_dir)
     _add_themes(loaded.run, settings)
     if earlier is not None:
         _add_themes(earlier.run, settings, like=loaded.run)

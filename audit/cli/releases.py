@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
+from audit.jobs.asking import prepare_for_questions
 from audit.release.report import report_as_text
 from audit.release.schema import json_schema, markdown
 from audit.result_cache import prepare_in_background
@@ -43,6 +44,7 @@ def load(arguments: argparse.Namespace, settings: Settings) -> int:
     loaded = load_release(arguments.path, settings, again=arguments.again, progress=_progress(arguments))
     if loaded.fresh:
         prepare_in_background(loaded.run, settings.themes_dir)
+        prepare_for_questions(loaded.run, settings.data_dir)
     code = _print_report(arguments, loaded)
     if not arguments.json:
         print(f"\nRun {loaded.run.key} is {'' if loaded.fresh else 'already '}loaded. View it with: audit serve")

@@ -1,4 +1,4 @@
-"""Processes that read handbooks for the dashboard: started on demand, limited in number and time, and ended when idle."""
+"""A question to all handbooks of a run: what is asked, what comes back, and the processes that search the handbooks."""
 
 from __future__ import annotations
 
@@ -9,38 +9,127 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
-from queue import LifoQueue, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from audit.errors import AuditError
 from audit.formatting import printable
+from audit.queries.run_texts import section_count
+from audit.store.connection import open_store
 from audit.store.runs import Run
+from audit.vocabulary import Found
 
-# -- the request (question and scope) and the reply ----------------------------------------------------------
+# -- the question and what comes back ------------------------------------------------------------------------------------
 
-if TYPE_CHECKING:  # so that the dashboard does not load the libraries that answer
-    from audit.release.sourced_answers import SourcedAnswer
-
-MAX_CHARACTERS = 500
+MAX_CHARACTERS = 1_000
+MIN_LETTERS = 3
 NOTHING = "Nothing was asked."
-QUESTION_ID, SYSTEM_ID = "asked", "all-sources"
+BY_WORDS = "words"
+"""What compared question and passages where no sentence model did."""
 
 
 @dataclass(frozen=True)
 class AskScope:
-    """The handbooks to ask. `organ`: those that concern it (None: all); `sources`: those of these sources ((): all)."""
+    """The handbooks to ask. `organ`: those that concern it (None: all); `sources`: those of these centers ((): all)."""
 
     organ: str | None = None
     sources: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class AskedPassage:
+    """A passage of a handbook, whole and word for word: characters `start` to `end` of a section's text.
+
+    title      its section under those above it
+    leads      lines that introduce it ("Avoid the following:") and stand before it
+    statement  (start, end) of its best statement, in characters of `text`
+    score      closeness to the question, less what is usual in the handbook
+    """
+
+    section_id: str
+    title: str
+    page: int | None
+    start: int
+    end: int
+    leads: tuple[str, ...]
+    text: str
+    statement: tuple[int, int]
+    score: float
+
+
+@dataclass(frozen=True)
+class AskedHandbook:
+    """A handbook with its passages closest to the question, best first.
+
+    found    how surely the first passage answers; None where the search cannot tell, for the reason in `unread`
+    """
+
+    handbook_id: str
+    organ: str
+    center: str
+    phase: str
+    found: Found | None
+    passages: tuple[AskedPassage, ...] = ()
+    unread: str | None = None
+
+    @property
+    def score(self) -> float:
+        """The score of its best passage; lower than any score where it has none."""
+        return self.passages[0].score if self.passages else -1.0
+
+
+STATES = (Found.STATED, Found.PERHAPS, Found.NOT_FOUND, None)
+"""In the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The reply.
+
+    handbooks  those in the scope, by state and then the closest first
+    compared   what compared the question with the passages: the name of a sentence model, or BY_WORDS
+    encoded    (handbooks that the sentence model has read, all handbooks), where it has not read all and words were compared
+    errors     how often such a search errs on questions of known answer, as `generator_errors` of a manifest; None: not measured
+    seconds    duration, once the handbooks were ready
+    """
+
+    question: str
+    scope: AskScope
+    handbooks: tuple[AskedHandbook, ...]
+    compared: str
+    encoded: tuple[int, int] | None = None
+    errors: Mapping[str, Any] | None = None
+    seconds: float = 0.0
+
+    def by_state(self) -> dict[Found | None, tuple[AskedHandbook, ...]]:
+        """The handbooks of each state that has any, in the order of STATES."""
+        return {state: tuple(books) for state, books in groupby(self.handbooks, key=lambda book: book.found)}
+
+
+def clean_question(text: str) -> str:
+    """The question on one line, without control characters. Raises AuditError for one that is empty, too short or too long."""
+    question = " ".join(printable(text).split())
+    example = "Write it in full words, such as: When may I drive again?"
+    if not question:
+        raise AuditError(f"The question is empty. {NOTHING} {example}")
+    if sum(map(str.isalnum, question)) < MIN_LETTERS:
+        raise AuditError(f"'{question[:MAX_CHARACTERS]}' is too short to search for. {NOTHING} {example}")
+    if len(question) > MAX_CHARACTERS:
+        raise AuditError(
+            f"The question has {len(question):,} characters; allowed: {MAX_CHARACTERS:,}. {NOTHING} Ask one thing at a time."
+        )
+    return question
+
+
+# -- the process ---------------------------------------------------------------------------------------------------------
+
+
 class AskRequest(NamedTuple):
-    """A question for one run (store file and digest), with the folder of indexes. Without a question: only prepare the run."""
+    """A question for one run (store file and digest), with the folder of indexes. Without a question: only get the run ready."""
 
     store: Path
     digest: str
@@ -51,95 +140,83 @@ class AskRequest(NamedTuple):
 
 STEP, DONE, REFUSED = "step", "done", "refused"
 """Kinds of reply to a request."""
-Step = Callable[[str, float], None]
-"""Called with the current step and its progress in [0, 1]."""
+WAITING, PREPARING = "waiting", "preparing"
+Step = Callable[[str, int, int], None]
+"""Called with what is being done, how many handbooks are done, and of how many."""
+PROCESSES = 2
+TIME_LIMIT_S = 120.0
+"""Without a sign of life: reading one handbook, or answering."""
+IDLE_S = 3600.0
+POLL_S = 0.05
+MANY_SECTIONS = 2_000
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+PROCESS = "audit.pipeline.asking.process"
 
 
-def no_step(_doing: str, _share: float) -> None:
+def no_step(_doing: str, _done: int, _total: int) -> None:
     """Show nothing."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The reply.
-
-    handbooks  a row per handbook in the scope, with the columns of audit.metrics.position_groups, source_id and unread_reason;
-               `answer` is missing where the handbook does not address the question
-    citations  handbook id -> the citations of its answer, as answers.jsonl has them
-    labels     handbooks x handbooks by handbook id: a label, `unscored` where the rules cannot decide, `self` on the diagonal
-    verdicts   one record per pair of answering handbooks: handbook_a, handbook_b, label, significance, topic, reasoning
-    sourced    one answer from all sources
-    notes      messages for the reader
-    seconds    duration, once the library was ready
-    answers    the records of answers.jsonl
-    """
-
-    question: str
-    scope: AskScope
-    handbooks: pd.DataFrame
-    citations: Mapping[str, list[dict[str, Any]]]
-    labels: pd.DataFrame
-    verdicts: tuple[dict[str, Any], ...]
-    sourced: SourcedAnswer
-    notes: tuple[str, ...] = ()
-    seconds: float = 0.0
-    answers: tuple[dict[str, Any], ...] = field(default=(), repr=False)
-
-
-def clean_question(text: str) -> str:
-    """The question on one line, without control characters. Raises AuditError for one that is empty or too long."""
-    question = " ".join(printable(text).split())
-    if not question:
-        raise AuditError(f"The question is empty. {NOTHING} Write it in full words, such as: When may I drive again?")
-    if len(question) > MAX_CHARACTERS:
-        raise AuditError(
-            f"The question has {len(question):,} characters; allowed: {MAX_CHARACTERS}. {NOTHING} Ask one thing at a time."
-        )
-    return question
-
-
-PROCESSES = 2
-TIME_LIMIT_S = 120.0
-IDLE_S = 600.0
-POLL_S = 0.05
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
-
-
 class Worker:
-    """One process, which answers one question at a time and is restarted after it has ended."""
+    """One process, which answers one question after the other and is started again after it has ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._idle: threading.Timer | None = None
+        self._thread = ThreadPoolExecutor(1, "asking")
+        self.open = 0
+        self.latest = (WAITING, 0, 0)
+        """What it does at present, as a `Step` is told."""
 
-    def ask(self, request: AskRequest, step: Step = no_step, limit_s: float = TIME_LIMIT_S) -> Asked | None:
-        """The reply. Raises AuditError where the request is refused, takes longer than the limit, or the process dies."""
+    def submit(self, request: AskRequest) -> Future[Asked | None]:
+        """Ask when the requests before it are answered."""
+        self.open += 1
+        future = self._thread.submit(self.ask, request)
+        future.add_done_callback(lambda _: setattr(self, "open", self.open - 1))
+        return future
+
+    def ask(self, request: AskRequest, limit_s: float = TIME_LIMIT_S) -> Asked | None:
+        """The reply. Raises AuditError where the request is refused, nothing is heard for `limit_s`, or the process dies."""
         if self._idle:
             self._idle.cancel()
         process = self._running()
-        limit = _after(limit_s, process.kill)
         try:
-            return _reply(process, request, step)
+            return self._reply(process, request, limit_s)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             self.close()
             raise AuditError(
                 f"The handbooks could not be read within {limit_s:.0f} seconds, or the process that reads them ended. {NOTHING} "
-                "Ask again; what was indexed is kept. Fewer organs or sources are faster."
+                "Ask again; fewer organs or sources are faster."
             ) from error
         finally:
-            limit.cancel()
+            self.latest = (WAITING, 0, 0)
             self._idle = _after(IDLE_S, self.close)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            path = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.pipeline.asking.process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": path},
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", PROCESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
             )
         return self._process
+
+    def _reply(self, process: subprocess.Popen[bytes], request: AskRequest, limit_s: float) -> Asked | None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        pickle.dump(tuple(request), process.stdin)
+        process.stdin.flush()
+        while True:
+            limit = _after(limit_s, process.kill)
+            try:
+                kind, content = pickle.load(process.stdout)  # noqa: S301 - from a process that this one started
+            finally:
+                limit.cancel()
+            if kind == STEP:
+                self.latest = content
+            elif kind == REFUSED:
+                raise AuditError(content)
+            elif kind == DONE:
+                reply: Asked | None = content
+                return reply
 
     def close(self) -> None:
         """End the process; the next question starts a new one."""
@@ -149,85 +226,88 @@ class Worker:
             self._process = None
 
 
-def _after(seconds: float, action: object) -> threading.Timer:
-    timer = threading.Timer(seconds, action)  # type: ignore[arg-type]  # a bound method
+def _environment() -> Mapping[str, str]:
+    paths = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": paths}
+
+
+def _after(seconds: float, action: Callable[[], object]) -> threading.Timer:
+    timer = threading.Timer(seconds, action)
     timer.daemon = True
     timer.start()
     return timer
 
 
-def _reply(process: subprocess.Popen[bytes], request: AskRequest, step: Step) -> Asked | None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    pickle.dump(tuple(request), process.stdin)
-    process.stdin.flush()
-    while True:
-        kind, content = pickle.load(process.stdout)  # noqa: S301 - from a process that this one started
-        if kind == STEP:
-            step(*content)
-        elif kind == REFUSED:
-            raise AuditError(content)
-        elif kind == DONE:
-            reply: Asked | None = content
-            return reply
+# -- requests ------------------------------------------------------------------------------------------------------------
 
-
-# -- requests --------------------------------------------------------------------------------------------------------
-
-# The worker that was used last comes first, because it has the run ready
-_FREE: LifoQueue[Worker] = LifoQueue()
 _ALL = tuple(Worker() for _ in range(PROCESSES))
-for _worker in _ALL:
-    _FREE.put(_worker)
-_THREADS = ThreadPoolExecutor(PROCESSES, "asking")
-_READY: set[str] = set()
-"""Digests of the runs that were prepared."""
+_OF_RUN: dict[str, Worker] = {}
+"""Digest of a run -> the worker that has it ready: a second one would read all of it again."""
+_CHOOSING = threading.Lock()
 
 
 @atexit.register
 def close_workers() -> None:
     """End all processes."""
-    _READY.clear()
+    _OF_RUN.clear()
     for worker in _ALL:
         worker.close()
 
 
-def _ask(request: AskRequest, step: Step) -> Asked | None:
-    worker = _FREE.get()
-    try:
-        return worker.ask(request, step)
-    finally:
-        _FREE.put(worker)
+def _worker_of(digest: str) -> Worker:
+    with _CHOOSING:
+        if digest not in _OF_RUN:
+            used = list(_OF_RUN.values())
+            # The one with the fewest requests and, of these, with the fewest runs
+            _OF_RUN[digest] = min(_ALL, key=lambda worker: (worker.open, used.count(worker)))
+        return _OF_RUN[digest]
 
 
-def _request(run: Run, question: str | None, scope: AskScope, data_dir: Path) -> AskRequest:
-    return AskRequest(run.path, run.digest, data_dir.resolve() / "retrieval" / "indexes", question, scope)
+def index_folder(data_dir: Path) -> Path:
+    """Where what was computed of the handbooks is kept, in files named by all that they depend on."""
+    return data_dir.resolve() / "retrieval" / "indexes"
 
 
 def prepare(run: Run, data_dir: Path) -> None:
-    """Start preparing a run for questions, and return at once; does nothing if the run is already prepared."""
-    if run.digest not in _READY:
-        _READY.add(run.digest)
-        _THREADS.submit(_ask, _request(run, None, AskScope(), data_dir), no_step)
+    """Start to get a run ready for questions, and return at once; does nothing where that was started before."""
+    if run.digest not in _OF_RUN:
+        request = AskRequest(run.path, run.digest, index_folder(data_dir), None, AskScope())
+        _worker_of(run.digest).submit(request)
+
+
+def start_preparing(store: Path, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a process that stores what questions to a run need; it goes on after this program has ended."""
+    return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
+        [sys.executable, "-m", PROCESS, str(store), str(folder)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment(),
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def prepare_for_questions(run: Run, data_dir: Path) -> None:
+    """Start what makes a loaded run ready for questions; where it has few texts and no sentence model is installed, that is quick
+    enough for the first question.
+    """
+    with open_store(run.path) as con:
+        sections = section_count(con)
+    if sections > (0 if find_spec("sentence_transformers") else MANY_SECTIONS):
+        start_preparing(run.path, index_folder(data_dir))
 
 
 def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:
-    """The answers of a run's handbooks, computed in another process; concurrent requests wait for one of PROCESSES.
+    """The passages of a run's handbooks that are closest to a question, found in another process.
 
     step  is called in the caller's thread. If it raises because the user has left the page, the process still finishes its
           answer, so that the next question does not receive it
 
-    Raises AuditError for an empty or too long question, a run without texts, a scope without handbooks, or a process that ends.
+    Raises AuditError for a question that cannot be asked, a run without texts, a scope without handbooks, or a process that ends.
     """
-    request = _request(run, clean_question(text), scope, data_dir)
-    steps: SimpleQueue[tuple[str, float]] = SimpleQueue()
-    future = _THREADS.submit(_ask, request, lambda doing, share: steps.put((doing, share)))
-    latest = ("Waiting", 0.0)
+    request = AskRequest(run.path, run.digest, index_folder(data_dir), clean_question(text), scope)
+    worker = _worker_of(run.digest)
+    future = worker.submit(request)
     while not future.done():
-        step(*latest)
+        step(*worker.latest)
         wait([future], timeout=POLL_S)
-        while not steps.empty():
-            latest = steps.get()
     reply = future.result()
     assert reply is not None, "a question was asked"
     return reply

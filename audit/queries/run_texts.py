@@ -33,8 +33,13 @@ def run_documents(con: Connection) -> tuple[Document, ...]:
 
 def has_texts(con: Connection) -> bool:
     """Whether the run has the text of at least one handbook."""
-    ((has_any,),) = rows(con, "select count(*) > 0 from sections")
-    return bool(has_any)
+    return section_count(con) > 0
+
+
+def section_count(con: Connection) -> int:
+    """The number of sections whose text the run has."""
+    ((count,),) = rows(con, "select count(*) from sections")
+    return int(count)
 
 
 def handbooks_with_texts(con: Connection) -> pd.DataFrame:

@@ -1,32 +1,145 @@
-// Searches the list that came with the page: each word typed has to occur in the name. Names are texts of others, so they are
-// written as text, never as HTML.
-const LISTED = [4, 4, 5, 8, 1]  // of each kind, at most
+// Ranks the list that came with the page by the words typed, as audit/text/word_match.py does (its numbers are explained there).
+// Names are texts of others, so they are written as text, never as HTML.
+const STOP_WEIGHT = 0.2, NAME_SHARE = 0.15
+const UNFINISHED = 0.85, SAME_BEGINNING = 0.6, SLIP = 0.75, PART = 0.5
+const MIN_BEGINNING = 4, MIN_PART = 3, MIN_REST = 3, LONG_WORD = 8
+const NEAR_THE_BEST = 0.4  // a result with less of the best one's score is left out
+const LONG_TEXT = 120  // characters of what was typed that a result repeats
+const NOTHING = "Nothing in this run is near these words."
+const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)?/gu
+const ENDINGS = [["ies", "y"], ["ing", ""], ["ed", ""], ["es", ""], ["s", ""]]
 
-const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
-const wordsOf = (text) => folded(text).split(/\s+/).filter(Boolean)
+const folded = (text) => text.normalize("NFD").replace(/\p{Mn}/gu, "").replaceAll("’", "'").toLowerCase()
+const wordsOf = (text) => folded(text).match(WORD) ?? []
 
-// Names in which a word begins where a typed word does come before names in which it is in the middle.
-const rank = (name, words) => words.filter((word) => name.startsWith(word) || name.includes(` ${word}`)).length
-
-function matches(entries, words, most) {
-  const hits = entries.filter((entry) => words.every((word) => entry.folded.includes(word)))
-  hits.sort((one, other) => rank(other.folded, words) - rank(one.folded, words))  // stable: else in the order of the run
-  return hits.slice(0, most)
+function stem(word) {
+  let base = word.replace(/'s$/, "")
+  for (const [ending, replacement] of ENDINGS)
+    if (base.endsWith(ending) && base.length - ending.length >= 3 && !base.endsWith("ss")) {
+      base = base.slice(0, -ending.length) + replacement
+      break
+    }
+  return base.endsWith("e") && base.length > 4 ? base.slice(0, -1) : base
 }
 
-// The parts of `text` in which a word occurs, as <mark>. Folding may change a text's length; then nothing is marked.
-function marked(text, words) {
-  const parts = document.createDocumentFragment(), plain = folded(text)
-  if (plain.length !== text.length) { parts.append(text); return parts }
-  const hit = new Array(text.length).fill(false)
-  for (const word of words)
-    for (let at = plain.indexOf(word); at >= 0; at = plain.indexOf(word, at + 1)) hit.fill(true, at, at + word.length)
-  for (let start = 0, end; start < text.length; start = end) {
-    end = start
-    while (end < text.length && hit[end] === hit[start]) end += 1
-    const part = text.slice(start, end)
-    parts.append(hit[start] ? Object.assign(document.createElement("mark"), { textContent: part }) : part)
+function slips(one, other, most) {
+  if (Math.abs(one.length - other.length) > most) return false
+  let earlier = [], before = [], row = [...Array(other.length + 1).keys()]
+  for (let at = 1; at <= one.length; at += 1) {
+    [earlier, before, row] = [before, row, [at]]
+    for (let to = 1; to <= other.length; to += 1) {
+      let steps = Math.min(before[to] + 1, row[to - 1] + 1, before[to - 1] + (one[at - 1] !== other[to - 1]))
+      if (at > 1 && to > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1]) steps = Math.min(steps, earlier[to - 2] + 1)
+      row.push(steps)
+    }
   }
+  return row[other.length] <= most
+}
+
+function likeness(word, typed, term, known, unfinished) {
+  if (unfinished && word.length > 1 && term.startsWith(word)) return UNFINISHED
+  const shorter = Math.min(typed.length, term.length)
+  let shared = 0
+  while (shared < shorter && typed[shared] === term[shared]) shared += 1
+  if (shared >= MIN_BEGINNING && shared >= 0.75 * shorter) return SAME_BEGINNING
+  if (known) return 0
+  if (typed.length >= MIN_BEGINNING && slips(typed, term, typed.length < LONG_WORD ? 1 : 2)) return SLIP
+  const isPart = (term.length >= MIN_PART && word.startsWith(term)) || (term.length > MIN_PART && word.endsWith(term))
+  return isPart && word.length - term.length >= MIN_REST ? PART : 0
+}
+
+// Entries as [value, name, note, more], where `more` has further stems, each behind a digit for its weight in tenths.
+export class WordIndex {
+  constructor(entries, stopStems) {
+    this.stop = stopStems
+    this.size = entries.length
+    this.entries = new Map()  // stem -> entry -> weight
+    this.like = new Map()  // the words that were looked up: every letter typed asks for the same ones again
+    const terms = entries.map(([, name, , more]) => new Map([
+      ...(more ? more.split(" ").map((word) => [word.slice(1), word[0] / 10]) : []), ...wordsOf(name).map((word) => [stem(word), 1]),
+    ]))
+    terms.forEach((ofEntry, number) => ofEntry.forEach((weight, term) => {
+      if (!this.entries.has(term)) this.entries.set(term, new Map())
+      this.entries.get(term).set(number, weight)
+    }))
+    this.nameWeights = terms.map((ofEntry) =>
+      [...ofEntry].reduce((sum, [term, weight]) => sum + (weight === 1 ? this.rarity(term) : 0), 0))
+  }
+  rarity(term) {
+    return Math.log(1 + this.size / Math.max(this.entries.get(term)?.size ?? 0, 1)) * (this.stop.has(term) ? STOP_WEIGHT : 1)
+  }
+  joined(words) {
+    const left = [...words], joined = []
+    while (left.length) {
+      let word = left.shift()
+      const known = left.length && this.entries.has(stem(word)) && this.entries.has(stem(left[0]))
+      if (left.length && !known && this.entries.has(stem(word + left[0]))) word += left.shift()
+      joined.push(word)
+    }
+    return [...new Set(joined)]
+  }
+  termsLike(word, unfinished) {
+    const key = `${word} ${unfinished}`
+    if (!this.like.has(key)) {
+      const typed = stem(word), known = this.entries.has(typed), found = known ? [[typed, 1]] : []
+      if (!this.stop.has(typed) || unfinished)
+        for (const term of this.entries.keys()) {
+          const alike = term === typed || this.stop.has(term) ? 0 : likeness(word, typed, term, known, unfinished)
+          if (alike) found.push([term, alike])
+        }
+      this.like.set(key, found)
+    }
+    return this.like.get(key)
+  }
+  // Entry -> score; and the stems that were found, to mark them.
+  search(text, unfinished = false) {
+    const words = this.joined(wordsOf(text)), scores = new Map(), named = new Map(), meant = new Set(), found = new Set()
+    const total = words.reduce((sum, word) => sum + this.rarity(stem(word)), 0) || 1
+    words.forEach((word, position) => {
+      const best = new Map(), stopWord = this.stop.has(stem(word))
+      for (const [term, alike] of this.termsLike(word, unfinished && position === words.length - 1)) {
+        if (!stopWord) found.add(term)
+        for (const [number, weight] of this.entries.get(term)) {
+          best.set(number, Math.max(best.get(number) ?? 0, alike * weight))
+          if (weight < 1) continue
+          if (!named.has(number)) named.set(number, new Map())
+          named.get(number).set(term, Math.max(named.get(number).get(term) ?? 0, alike))
+        }
+      }
+      for (const [number, share] of best) {
+        if (!stopWord) meant.add(number)
+        scores.set(number, (scores.get(number) ?? 0) + (1 - NAME_SHARE) * this.rarity(stem(word)) * share / total)
+      }
+    })
+    for (const [number, terms] of named) {
+      const said = [...terms].reduce((sum, [term, alike]) => sum + alike * this.rarity(term), 0)
+      scores.set(number, scores.get(number) + NAME_SHARE * said / this.nameWeights[number])
+    }
+    if (!words.every((word) => this.stop.has(stem(word))))
+      for (const number of [...scores.keys()]) if (!meant.has(number)) scores.delete(number)
+    return { scores, found }
+  }
+}
+
+// The best entries of a kind, with the score of the first.
+function matches({ index, entries, least, most }, text) {
+  const { scores, found } = index.search(text, !/\s$/.test(text))
+  const ranked = [...scores].sort(([one, high], [other, low]) => low - high || one - other)
+  const best = ranked[0]?.[1] ?? 0
+  const hits = ranked.filter(([, score]) => score >= Math.max(least, NEAR_THE_BEST * best)).slice(0, most)
+  return { best, stems: found, hits: hits.map(([number]) => entries[number]) }
+}
+
+// The text with the words whose stems were found as <mark>.
+function marked(text, stems) {
+  const parts = document.createDocumentFragment()
+  let done = 0
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    if (!stems.has(stem(folded(word)))) continue
+    parts.append(text.slice(done, index), Object.assign(document.createElement("mark"), { textContent: word }))
+    done = index + word.length
+  }
+  parts.append(text.slice(done))
   return parts
 }
 
@@ -35,15 +148,20 @@ function textBoxHasFocus(event) {
   return target instanceof Element && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
 }
 
+// Kinds with an index each. The list is long, and most visitors of a page do not search: it is read when the box is first used.
+function readIndex(text) {
+  const { kinds, stop_stems } = JSON.parse(text), stop = new Set(stop_stems)
+  return kinds.map((kind) => ({ ...kind, index: new WordIndex(kind.entries, stop) }))
+}
+
 export default function (component) {
-  const { kinds, entries, placeholder, in_answers, run, large } = component.data
+  const { index, placeholder, asks, run, large } = component.data
   const root = component.parentElement.querySelector(".search")
   const input = root.querySelector("input"), list = root.querySelector("[role=listbox]")
   root.classList.toggle("large", large)
   input.placeholder = placeholder
   input.setAttribute("aria-label", placeholder)
-  const searched = entries.map((ofKind) => ofKind.map(([value, name]) => ({ value, name, folded: folded(name) })))
-  let active = -1
+  let kinds = null, active = -1
 
   const options = () => [...list.querySelectorAll("a")]
   const close = () => { list.hidden = true; active = -1; input.setAttribute("aria-expanded", "false") }
@@ -53,57 +171,72 @@ export default function (component) {
     input.blur()
     component.setTriggerValue("open", { kind, value })
   }
-  const result = (kind, { value, name }, words) => {
-    const query = new URLSearchParams({ run, [kinds[kind].param]: value })
-    const link = Object.assign(document.createElement("a"), { href: `${kinds[kind].page}?${query}`, tabIndex: -1, dir: "auto" })
+  const result = (kind, [value, name, note], stems) => {
+    const query = new URLSearchParams({ run, [kind.param]: value })
+    const link = Object.assign(document.createElement("a"), { href: `${kind.page}?${query}`, tabIndex: -1, dir: "auto" })
     link.setAttribute("role", "option")
-    link.append(marked(name, words))
+    link.append(marked(name, stems))
+    if (note) link.append(" ", Object.assign(document.createElement("small"), { textContent: note, dir: "auto" }))
     link.onclick = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return  // a new tab or window
       event.preventDefault()
-      open(kind, value)
+      open(kinds.indexOf(kind), value)
     }
     return link
   }
+  const group = (heading, links, title = heading) => {
+    const box = document.createElement("div")
+    box.setAttribute("role", "group")
+    box.setAttribute("aria-label", heading)
+    if (title) {
+      box.append(Object.assign(document.createElement("div"), { className: "heading", textContent: title, ariaHidden: "true" }))
+    } else box.className = "typed"
+    box.append(...links)
+    list.append(box)
+  }
   const activate = (number) => {
-    const all = options()
-    active = all.length ? (number + all.length) % all.length : -1
-    all.forEach((link, index) => {
-      link.id = `result-${index}`
-      link.setAttribute("aria-selected", String(index === active))
+    active = number
+    options().forEach((link, place) => {
+      link.id = `result-${place}`
+      link.setAttribute("aria-selected", String(place === active))
     })
-    if (active < 0) return
+    list.classList.toggle("chosen", active >= 0)
+    if (active < 0) { input.removeAttribute("aria-activedescendant"); return }
     input.setAttribute("aria-activedescendant", `result-${active}`)
-    all[active].scrollIntoView({ block: "nearest" })
+    options()[active].scrollIntoView({ block: "nearest" })
   }
   const show = () => {
-    const words = wordsOf(input.value)
+    const text = input.value, typed = text.trim()
     list.replaceChildren()
     input.removeAttribute("aria-activedescendant")
-    if (!words.length) { close(); return }
-    kinds.forEach(({ heading, param }, kind) => {
-      const typed = { value: input.value.trim(), name: `${in_answers}: ${input.value.trim()}` }
-      const hits = param === "words" ? [typed] : matches(searched[kind], words, LISTED[kind] ?? 8)
-      if (!hits.length) return
-      const group = document.createElement("div"), title = document.createElement("div")
-      Object.assign(title, { className: "heading", textContent: heading })
-      group.setAttribute("role", "group")
-      group.setAttribute("aria-label", heading)
-      title.setAttribute("aria-hidden", "true")
-      group.append(title, ...hits.map((hit) => result(kind, hit, param === "words" ? [] : words)))
-      list.append(group)
-    })
-    if (!list.childElementCount)
-      list.append(Object.assign(document.createElement("div"), { className: "nothing", textContent: "Nothing has these words." }))
+    if (!typed) { close(); return }
+    kinds ??= readIndex(index)
+    const typedKinds = kinds.filter((kind) => kind.typed)
+    const found = kinds.filter((kind) => !kind.typed).map((kind) => ({ kind, ...matches(kind, text) }))
+      .filter(({ hits }) => hits.length).sort((one, other) => other.best - one.best)
+    for (const { kind, hits, stems } of found) group(kind.heading, hits.map((hit) => result(kind, hit, stems)))
+    if (!found.length) list.append(Object.assign(document.createElement("div"), { className: "nothing", textContent: NOTHING }))
+    const shown = typed.length > LONG_TEXT ? `${typed.slice(0, LONG_TEXT)}…` : typed
+    const rows = typedKinds.map((kind) => result(kind, [typed, `${kind.typed}: ${shown}`], new Set()))
+    if (rows.length) group("With these words", rows, "")
+    if (asks) rows.at(-1).append(Object.assign(document.createElement("kbd"), { textContent: "Enter", ariaHidden: "true" }))
     list.hidden = false
     input.setAttribute("aria-expanded", "true")
-    activate(0)
+    // Where the handbooks can be asked, Enter asks unless an arrow key has chosen something else
+    activate(asks || !options().length ? -1 : 0)
   }
+  const move = (step) => {
+    const all = options().length
+    if (all) activate(active < 0 ? (step > 0 ? 0 : all - 1) : (active + step + all) % all)
+  }
+  const enter = () => (options()[active] ?? options().at(-1))?.click()
   input.oninput = show
   input.onfocus = () => { if (input.value) show() }
   input.onkeydown = (event) => {
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") activate(active + (event.key === "ArrowDown" ? 1 : -1))
-    else if (event.key === "Enter") options()[active]?.click()
+    if (event.isComposing) return
+    if (event.key === "ArrowDown") move(1)
+    else if (event.key === "ArrowUp") move(-1)
+    else if (event.key === "Enter") enter()
     else if (event.key === "Escape") { input.value = ""; close(); input.blur() }
     else { event.stopPropagation(); return }  // a letter typed here is no shortcut of the page
     event.preventDefault()

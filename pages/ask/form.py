@@ -1,4 +1,4 @@
-"""What is asked and of whom, kept in the address, and the answer: from memory, or from the process that reads the texts."""
+"""What is asked and of whom, kept in the address, and what was found: in memory, or by the process that searches the texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from audit.jobs.asking import Asked, AskScope, ask_run, clean_question
+from audit.jobs.asking import PREPARING, WAITING, Asked, AskScope, ask_run, clean_question
 from audit.queries.run_texts import handbooks_with_texts
 from audit.settings import Settings
 from audit.store.runs import Run
@@ -23,10 +23,8 @@ TEXT, ORGAN, SOURCES = "ask", "organ", "source"
 EXAMPLE = "Can I drink alcohol?"
 WHO_IS_ASKED = "{n} {handbooks} can be asked, because the run has their texts. A source is what comes from one {center}."
 DOING = {
-    "Waiting": "Waiting until other questions are answered",
-    "Indexing": "Preparing the {handbooks} for the first question",
-    "Reading": "Reading the {handbooks}",
-    "Comparing": "Comparing what they say",
+    WAITING: "Waiting until another {question} is answered",
+    PREPARING: "Preparing the {handbooks} of this run: {done} of {total}",
 }
 
 
@@ -72,15 +70,15 @@ def _to_address(options: Mapping[str, Sequence[str] | None]) -> None:
 
 
 def asked_of(run: Run, question: str, scope: AskScope) -> Asked:
-    """What the handbooks say, with the progress on the page. Raises AuditError as `ask_run` does."""
+    """The closest passages, with the progress on the page. Raises AuditError as `ask_run` does."""
     key = (run.digest, run.loaded_at, question, scope)
     known: Asked | None = recent_answers().get(key)
     if known is not None:
         return known
-    bar = st.progress(0.0, say(run, DOING["Reading"]))
+    bar = st.progress(0.0, say(run, "Searching the {handbooks}"))
 
-    def step(doing: str, share: float) -> None:
-        bar.progress(min(share, 1.0), say(run, DOING.get(doing, doing)))
+    def step(doing: str, done: int, total: int) -> None:
+        bar.progress(done / total if total else 0.0, say(run, DOING[doing], done=done, total=total))
 
     asked = ask_run(run, question, scope, Settings().data_dir, step)
     bar.empty()

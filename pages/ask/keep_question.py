@@ -15,8 +15,8 @@ from pages._shared.widgets import counts, link, say
 
 NOT_STORED = "No {question} is stored. It is in the address of this page, so that *Copy link* gives a link that asks it again."
 ADDING = (
-    "*Add to a run* writes a release with this {question}, every answer, the labels and the answer from all sources, and loads "
-    "it as a new run. This run does not change."
+    "*Add to a run* writes a release with this {question} and the passages of every {handbook}, and loads it as a new run, in "
+    "which nothing is compared yet. This run does not change."
 )
 
 
@@ -41,5 +41,3 @@ def _saved(new: Run) -> None:
     st.success(say(new, "Added as the run **{title}** ({key}).", title=new.title, key=new.key))
     with st.container(horizontal=True):
         link("question", "Open the {question}", new, icon=":material/open_in_new:", question=new.run_id)
-        link("sources", "See how sources were chosen", new, icon=":material/alt_route:")
-        link("rejudge", "Have a model judge the pairs (cost first)", new, icon=":material/gavel:", which="all")

@@ -1,6 +1,7 @@
-"""The process that reads handbooks: `python -m audit.pipeline.asking.process`.
+"""The process that searches handbooks: `python -m audit.pipeline.asking.process [STORE FOLDER]`.
 
-Requests come on standard input, replies go to standard output.
+Without arguments requests come on standard input and replies go to standard output. With them what questions to the run
+in STORE need is computed and stored in FOLDER.
 
 Untrusted texts are indexed and compared in this process, so the dashboard neither loads the libraries nor waits. Requests and
 replies are pickles, which is safe because this program writes both and the content of handbooks stays text.
@@ -9,37 +10,43 @@ replies are pickles, which is safe because this program writes both and the cont
 from __future__ import annotations
 
 import logging
+import os
 import pickle
 import sys
 from collections import OrderedDict
+from pathlib import Path
 from typing import BinaryIO
 
 from audit.errors import AuditError
-from audit.jobs.asking import DONE, REFUSED, STEP, Asked, AskRequest
-from audit.pipeline.asking.engine import RunLibrary
+from audit.jobs.asking import DONE, REFUSED, STEP, Asked, AskRequest, start_preparing
+from audit.pipeline.asking.engine import RunHandbooks, model_encoder, prepare_run
 
-KEPT_LIBRARIES = 2
+KEPT_RUNS = 2
 
 
-class Libraries:
+class Runs:
     """The most recently used runs, ready for further questions."""
 
     def __init__(self) -> None:
-        self._libraries: OrderedDict[str, RunLibrary] = OrderedDict()
+        self._runs: OrderedDict[str, RunHandbooks] = OrderedDict()
+        self._encoder = model_encoder()
 
     def ask(self, request: AskRequest, replies: BinaryIO) -> Asked | None:
         """Answer a request and report each step; None for a request without a question."""
 
-        def step(doing: str, share: float) -> None:
-            send(replies, STEP, (doing, share))
+        def step(doing: str, done: int, total: int) -> None:
+            send(replies, STEP, (doing, done, total))
 
-        if request.digest not in self._libraries:
-            while len(self._libraries) >= KEPT_LIBRARIES:
-                self._libraries.popitem(last=False)
-            self._libraries[request.digest] = RunLibrary.of_store(request.store, request.folder, step)
-        self._libraries.move_to_end(request.digest)
-        library = self._libraries[request.digest]
-        return None if request.question is None else library.ask(request.question, request.scope, step)
+        if request.digest not in self._runs:
+            while len(self._runs) >= KEPT_RUNS:
+                self._runs.popitem(last=False)
+            run = RunHandbooks.of_store(request.store, self._encoder, request.folder, step)
+            self._runs[request.digest] = run
+            if run.encoded < len(run.books):
+                start_preparing(request.store, request.folder)
+        self._runs.move_to_end(request.digest)
+        run = self._runs[request.digest]
+        return None if request.question is None else run.ask(request.question, request.scope, step)
 
 
 def send(stream: BinaryIO, kind: str, content: object) -> None:
@@ -48,22 +55,33 @@ def send(stream: BinaryIO, kind: str, content: object) -> None:
     stream.flush()
 
 
-def main() -> None:
+def answer_requests() -> None:
     """Answer requests until the dashboard closes the input."""
-    logging.disable(logging.INFO)
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
     # Text that libraries print must not corrupt the replies
     sys.stdout = sys.stderr
-    libraries = Libraries()
+    runs = Runs()
     while True:
         try:
             request = AskRequest(*pickle.load(requests))  # noqa: S301 - from the dashboard, which started this process
         except EOFError:
             return
         try:
-            send(replies, DONE, libraries.ask(request, replies))
+            send(replies, DONE, runs.ask(request, replies))
         except AuditError as error:
             send(replies, REFUSED, str(error))
+
+
+def main() -> None:
+    """Answer requests, or read the handbooks of the run that the arguments name."""
+    logging.disable(logging.INFO)
+    if sys.argv[1:]:
+        # Somebody may be waiting for a page meanwhile
+        if hasattr(os, "nice"):
+            os.nice(10)
+        prepare_run(*map(Path, sys.argv[1:]))
+    else:
+        answer_requests()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from audit.pipeline.generation.source_passages import SourcePassage, SourceReader
 from audit.pipeline.generation.system_answers import (
     AnsweringSystem,
     RepliedStatement,
@@ -19,10 +20,9 @@ from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.reply_models import read_reply
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.rules.marks.several_sources import SourcePassage, SourceReader
-from audit.pipeline.rules.marks.statement_marks import Compare, marked
 from audit.release.journal_files import Reply
 from audit.release.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
+from audit.text.comparison import find_negations
 from audit.text.quantity import find_quantities
 
 NO_STATEMENTS = "no statements"
@@ -83,16 +83,18 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassage], reader: SourceReader) -> SourcedStatement:
-    """The statement with the quotes that are in its passages; without any if they lack an amount that it states."""
+    """The statement with the quotes that are in its passages; without any if they lack an amount or a negation that it states."""
     by_number = {one.passage.number: one for one in passages}
     citations = tuple(
         citation
         for one in replied.quotes
         if one.passage in by_number and (citation := _checked_citation(one.quote, by_number[one.passage], reader)) is not None
     )
-    quoted = find_quantities(" ".join(citation.stated for citation in citations))
-    amounts_agree = all(any(amount.agrees(other) for other in quoted) for amount in find_quantities(replied.text))
-    return SourcedStatement(replied.text, citations if amounts_agree else ())
+    quoted = " ".join(citation.stated for citation in citations)
+    amounts = find_quantities(quoted)
+    amounts_agree = all(any(amount.agrees(other) for other in amounts) for amount in find_quantities(replied.text))
+    denial_agrees = not find_negations(replied.text) or bool(find_negations(quoted))
+    return SourcedStatement(replied.text, citations if amounts_agree and denial_agrees else ())
 
 
 def _checked_citation(quote: str, source_passage: SourcePassage, reader: SourceReader) -> SourceCitation | None:
@@ -136,7 +138,7 @@ def passages_in_prompt(passages: Sequence[SourcePassage]) -> tuple[SystemPassage
 
 
 def model_answers(
-    task: SystemTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader, compare: Compare
+    task: SystemTask, replies: Replies, evidence: Mapping[str, PackedEvidence], reader: SourceReader
 ) -> Iterator[tuple[str, SourcedAnswer | None]]:
     """Pairs of question id and the answer from its reply (None without a reply).
 
@@ -145,23 +147,24 @@ def model_answers(
     for question, _, reply in task.results(replies):
         question_id, own = question.query.question_id, evidence[question.query.question_id]
         n_prompted = len(question.passages)
-        yield question_id, answer_from_reply(reply, own, reader, compare, task.model, n_prompted) if reply else None
+        yield question_id, answer_from_reply(reply, own, reader, task.model, n_prompted) if reply else None
 
 
 def answer_from_reply(
-    reply: Reply, evidence: PackedEvidence, reader: SourceReader, compare: Compare, model: str, n_prompted: int | None = None
+    reply: Reply, evidence: PackedEvidence, reader: SourceReader, model: str, n_prompted: int | None = None
 ) -> SourcedAnswer:
-    """The answer in a reply: its statements, checked and marked.
+    """The answer in a reply: its statements, checked.
 
     n_prompted  number of passages in the prompt, counted from the first; None: all
     """
     read, passages = read_sourced_reply(reply), reader.passages(evidence)[:n_prompted]
     duplicates = evidence.duplicates()
     checked = [checked_statement(replied, passages, reader) for replied in read.statements]
-    drafts = [replace(one, citations=(*one.citations, *reader.same_elsewhere(one.citations, duplicates))) for one in checked]
-    statements = marked(evidence.question, drafts, compare)
+    statements = tuple(
+        replace(one, citations=(*one.citations, *reader.same_elsewhere(one.citations, duplicates))) for one in checked
+    )
     unsupported = sum(not one.citations for one in statements)
-    note = f"Statements without a quote from the passages, or with an amount that the quote lacks: {unsupported:,}."
+    note = f"Statements without a quote from the passages, or with an amount or negation that the quote lacks: {unsupported:,}."
     return SourcedAnswer(
         evidence.question, statements, evidence, (*evidence.notes, *([note] if unsupported else [])), reply.model or model,
         read.declined, read.reason, usage_record([reply]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -130,16 +131,25 @@ class ClosestPassages:
     text with every word of the question could have, in [0, 1].
     """
 
-    def __init__(self, document: Document, encoder: Encoder | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        encoder: Encoder | None = None,
+        folder: Path | None = None,
+        places: tuple[PassagePlace, ...] | None = None,
+    ) -> None:
         """Read the handbook. Vectors are kept in `folder`, in a file named by all that they depend on.
+
+        places  its `passage_places`, where they are known; None: they are found
 
         Raises EmbeddingError and MissingLibraryError from the encoder.
         """
         self.document, self.encoder = document, encoder
-        self.places = passage_places(document)
+        self.places = passage_places(document) if places is None else places
         self._passage_texts = [self._in_front(place) + self._text(place.section, place.start, place.end) for place in self.places]
         self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
         self._spans = [span for place in self.places for span in place.statements]
+        self._digests: dict[str, str] = {}
         self._vectors = self._encoded(encoder, folder) if encoder and self.places else None
 
     def _in_front(self, place: PassagePlace) -> str:
@@ -158,11 +168,24 @@ class ClosestPassages:
             for place, (start, end) in zip(places, self._spans, strict=True)
         ]
 
+    def vectors_file(self, encoder: Encoder, folder: Path) -> Path:
+        """Where the vectors of this handbook by an encoder are stored, or will be."""
+        if encoder.digest not in self._digests:
+            texts = [*self._passage_texts, *self._statement_texts]
+            named = json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False)
+            self._digests[encoder.digest] = hashlib.sha256(named.encode()).hexdigest()[:24]
+        return folder / f"closest-{self._digests[encoder.digest]}.npy"
+
+    def with_encoder(self, encoder: Encoder, folder: Path | None = None) -> ClosestPassages:
+        """The same passages, compared by their vectors, which are computed where they are not stored."""
+        other = copy(self)
+        other.encoder, other._vectors = encoder, self._encoded(encoder, folder) if self.places else None
+        return other
+
     def _encoded(self, encoder: Encoder, folder: Path | None) -> Vectors:
         """A row for each passage, then one for each statement."""
         texts = [*self._passage_texts, *self._statement_texts]
-        digest = hashlib.sha256(json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False).encode()).hexdigest()
-        path = folder / f"closest-{digest[:24]}.npy" if folder else None
+        path = self.vectors_file(encoder, folder) if folder else None
         if path and path.is_file():
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
         distinct = list(dict.fromkeys(texts))
@@ -176,7 +199,8 @@ class ClosestPassages:
         return np.asarray(vectors.astype(np.float16), dtype=np.float32)
 
     @cached_property
-    def _bm25(self) -> Bm25:
+    def word_counts(self) -> Bm25:
+        """BM25 over the passages, then the statements."""
         return Bm25.build([tokens(text) for text in (*self._passage_texts, *self._statement_texts)])
 
     def _similarities(self, question: str) -> Scores:
@@ -184,8 +208,8 @@ class ClosestPassages:
         if self.encoder and self._vectors is not None:
             return np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
         asked = dict.fromkeys(tokens(question), 1.0)
-        highest = sum(self._bm25.idf(token) for token in asked) * (K1 + 1)
-        return np.asarray(self._bm25.scores(asked), dtype=np.float64) / (highest or 1.0)
+        highest = sum(self.word_counts.idf(token) for token in asked) * (K1 + 1)
+        return np.asarray(self.word_counts.scores(asked), dtype=np.float64) / (highest or 1.0)
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""

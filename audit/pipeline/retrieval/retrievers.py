@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from audit.pipeline.embedding.vectors import no_progress
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.fusion import Ranking, top_rows
 from audit.pipeline.retrieval.index import HandbookIndex
+from audit.text.synonyms import MEDICAL, read_groups
 
 # -- query expansion ----------------------------------------------------------------------------------------------------
 
-MEDICAL_SYNONYMS = Path(__file__).parent / "synonyms" / "medical.toml"
 Phrase = tuple[str, ...]
 SynonymGroups = tuple[tuple[tuple[str, Phrase], ...], ...]
 """Groups of phrases with the same meaning, each phrase as written and as stems."""
@@ -72,15 +71,15 @@ def _contains(question_tokens: Sequence[str], phrase: Phrase) -> bool:
 
 @lru_cache(maxsize=8)
 def read_synonym_groups(path: Path | None = None) -> SynonymGroups:
-    """The groups of a TOML file: `groups = [["kidney", "renal"], ...]`; None: the medical ones in this package.
+    """The groups of a TOML file: `groups = [["kidney", "renal"], ...]`; None: the medical ones of `audit.text.synonyms`.
 
     Raises RetrievalError where the file cannot be read or has another form.
     """
-    path = path or MEDICAL_SYNONYMS
+    path = path or MEDICAL
     try:
-        groups = tomllib.loads(path.read_text(encoding="utf-8"))["groups"]
+        groups = read_groups(path)
         return tuple(tuple((written, tuple(tokens(written))) for written in group if tokens(written)) for group in groups)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise RetrievalError(
             f"{path} is not a table of synonyms ({describe_error(error)}). Nothing was retrieved. "
             'It must contain: groups = [["kidney", "renal"], ["heart attack", "myocardial infarction"]]'

@@ -44,7 +44,7 @@ class RetrievalSettings:
     bodies_weight
     headings_weight
     navigation_weight    factor for hits in tables of contents, indexes and the like
-    expansion            TOML file of synonyms; None: the medical ones in this package
+    expansion            TOML file of synonyms; None: the medical ones of audit.text
     expansion_weight     weight of a word that query expansion added; the question's own words weigh 1
     expand_dense         whether the vector search looks for the expanded question too, as in the paper
     rerank_depth         hits that the reranker scores

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.atomic_io import write_atomic
+from audit.jobs.asking import prepare_for_questions
 from audit.pipeline.embedding.encoders import encoder_factory
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.verdict_sources import JudgingSummary
@@ -197,6 +198,7 @@ class LoadStage(TaskByTask):
         """Load it, as `audit load` does."""
         run = load_release(self.context.workspace.release, self.context.settings).run
         precompute_results(run)
+        prepare_for_questions(run, self.context.settings.data_dir)
         with open_store(run.path) as con:
             # Beside the release, not in it: the digest of a release must not depend on having been loaded
             write_atomic(self.context.workspace.datasheet, datasheet_text(run.title, datasheet(con)))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.generation.source_passages import SourceQuoter
 from audit.pipeline.llm.tasks import batches
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
@@ -18,8 +19,6 @@ from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.rules.marks.several_sources import LibraryReader, answer_from_sources
-from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, write_lines
 from audit.pipeline.stages.context import Outcome, Stage
 from audit.pipeline.stages.source_groups import Files, documents_of, read_files, source_records, sources_of
@@ -31,8 +30,7 @@ CODE = (
     "pipeline/retrieval",
     "pipeline/embedding",
     "pipeline/answers",
-    "pipeline/rules",
-    "pipeline/verdict.py",
+    "pipeline/generation/source_passages.py",
     "pipeline/stages/route.py",
     "pipeline/stages/source_groups.py",
     "release/sourced_answers.py",
@@ -75,11 +73,11 @@ class RouteBatch:
 
 
 @lru_cache(maxsize=2)
-def _library(handbooks: Handbooks) -> tuple[Library, LibraryReader]:
+def _library(handbooks: Handbooks) -> tuple[Library, SourceQuoter]:
     documents = read_files(handbooks.documents)
     encoder = _encoder(handbooks.encoder, handbooks.cache)
     library = build_library(documents, handbooks.sources, handbooks.options, encoder, handbooks.cache / "indexes")
-    return library, LibraryReader(library)
+    return library, SourceQuoter(library, encoder)
 
 
 def _encoder(name: str, cache: Path) -> Encoder | None:
@@ -88,22 +86,22 @@ def _encoder(name: str, cache: Path) -> Encoder | None:
 
 def route_batch(batch: RouteBatch) -> dict[str, object]:
     """Route a batch of questions, pack their evidence, and write both; returns how many questions there were."""
-    library, reader = _library(batch.handbooks)
+    library, quoter = _library(batch.handbooks)
     recogniser = recogniser_of(batch.entities)
     records = []
     for question in batch.questions:
         evidence = gather(library, str(question["question"]), batch.across, batch.required, recogniser)
-        records.append(_record(batch, str(question["question_id"]), evidence, reader))
+        records.append(_record(batch, str(question["question_id"]), evidence, quoter))
     write_lines(batch.out, records)
     return {"questions": len(records)}
 
 
-def _record(batch: RouteBatch, question_id: str, evidence: GatheredEvidence, reader: LibraryReader) -> dict[str, object]:
+def _record(batch: RouteBatch, question_id: str, evidence: GatheredEvidence, quoter: SourceQuoter) -> dict[str, object]:
     duplicates = {str(number): [list(chunk) for chunk in chunks] for number, chunks in evidence.duplicates().items()}
     record = {"question_id": question_id, "question": evidence.question, "duplicates": duplicates}
     if not batch.extractive:
         return {**record, "routed": evidence.record(), "answer": None}
-    answer = answer_from_sources(evidence, reader, statement_label)
+    answer = quoter.answer(evidence)
     # Seconds differ between runs, and the same questions are to give the same bytes
     own = answer.record(question_id, batch.system_id) | {"usage": None}
     return {**record, "routed": answer.route_record(question_id, batch.system_id), "answer": own}

@@ -15,12 +15,11 @@ from audit.errors import AuditError
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.answers.files import read_json_lines
 from audit.pipeline.generation.several_sources_model import model_answers, passages_in_prompt
+from audit.pipeline.generation.source_passages import SourceReader
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask
 from audit.pipeline.generation.system_evidence import Retrieved, best_passages
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.marks.several_sources import SourceReader
-from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.stages.context import Figures, Outcome, Record, RunContext, TaskByTask
 from audit.pipeline.stages.judging_input import handbook_record, run_record, section_records
@@ -41,14 +40,8 @@ CODE = (
     "pipeline/llm/prompts.py",
     "pipeline/stages/systems.py",
 )
-# What marks the statements of answers from several sources
-MARKS_CODE = (
-    "pipeline/rules",
-    "pipeline/verdict.py",
-    "pipeline/stages/source_groups.py",
-    "release/sourced_answers.py",
-    "text",
-)
+# What the answers from several sources rest on
+SOURCES_CODE = ("pipeline/stages/source_groups.py", "release/sourced_answers.py", "text")
 # With spaces, which no system's id has
 RELEASE = "tables of the release"
 TABLES = ("systems", "system_answers")
@@ -95,7 +88,7 @@ class SystemsStage(TaskByTask):
         inputs = {
             "system": settings,
             "model": context.settings.judge_model,
-            "code": code_digest(*CODE, *(MARKS_CODE if options.asks_sources else ())),
+            "code": code_digest(*CODE, *(SOURCES_CODE if options.asks_sources else ())),
             "retriever": run_record(context, "")["retriever"] if options.retrieves else "",
             "templates": context.cache.digest(options.templates) if options.templates else "",
             "found": None if None in digests else digest_of(digests),
@@ -202,9 +195,7 @@ def sourced_run(
 ) -> SystemRun:
     """The answers of a model from several sources, with how their questions were routed, from the replies to its calls."""
     routed = routed_questions(context, options)
-    by_question = dict(model_answers(task, replies, routed.evidence, routed.reader, statement_label)) | dict(
-        routed.without_passages()
-    )
+    by_question = dict(model_answers(task, replies, routed.evidence, routed.reader)) | dict(routed.without_passages())
     answers = [(name, answer) for name in routed.evidence if (answer := by_question.get(name))]
     records = [answer.record(name, options.id) for name, answer in answers]
     for record in records:
@@ -349,7 +340,7 @@ def extractive_records(context: RunContext, options: SystemOptions) -> tuple[lis
 def system_record(options: SystemOptions) -> Record:
     """The record of systems.jsonl of a system without a model."""
     return {
-        "system_id": options.id, "name": options.name or "Several sources, their own sentences", "model": PASSAGES_GENERATOR,
+        "system_id": options.id, "name": options.name or "Several sources, their closest passages", "model": PASSAGES_GENERATOR,
         "mode": options.mode, "retriever": options.across.retriever, "settings": source_settings(options),
     }  # fmt: skip
 

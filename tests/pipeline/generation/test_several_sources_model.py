@@ -1,4 +1,4 @@
-"""A model's answer from several sources: quotes that are checked, statements that are marked, replies that cannot be read."""
+"""A model's answer from several sources: quotes that are checked, replies that cannot be read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from audit.pipeline.generation.several_sources_model import (
     read_sourced_reply,
     sourced_task,
 )
+from audit.pipeline.generation.source_passages import SourceQuoter
 from audit.pipeline.generation.system_answers import AnsweringSystem, SystemQuestion
 from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
 from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.marks.several_sources import LibraryReader
-from audit.pipeline.rules.marks.statement_labels import statement_label
 from audit.release.journal_files import Reply
 from audit.release.sourced_answers import SourcedAnswer
 from audit.release.system_kinds import SYSTEM_ANSWER
@@ -62,7 +61,7 @@ def number_of(evidence: GatheredEvidence, center: str) -> int:
 
 
 def answered(library: Library, evidence: GatheredEvidence, given: Reply) -> SourcedAnswer:
-    return answer_from_reply(given, evidence, LibraryReader(library), statement_label, "small")
+    return answer_from_reply(given, evidence, SourceQuoter(library), "small")
 
 
 def test_a_statement_with_a_copied_quote_is_supported_and_one_with_an_invented_quote_is_not(library, evidence):
@@ -93,16 +92,20 @@ def test_an_amount_that_the_quote_lacks_makes_a_statement_unsupported(library, e
     assert [one.mark for one in spelled.statements] == ["supported"]
 
 
-def test_statements_of_two_sources_that_differ_are_marked_as_contradicted_by_each_other(library, evidence):
-    twelve = f"{SIX.replace('6', '12')}"
-    first = number_of(evidence, "alder")
+def test_a_negation_that_the_quote_lacks_makes_a_statement_unsupported(library, evidence):
+    quotes = [(number_of(evidence, "cedar"), "anything over 10 pounds for 12 weeks after surgery")]
+    statements = ("Do not lift after surgery.", "It is about anything over 10 pounds.")
+    answer = answered(library, evidence, replied(*((text, quotes) for text in statements)))
+    assert [one.mark for one in answer.statements] == ["unsupported", "supported"]
+
+
+def test_statements_that_differ_are_not_marked_because_nothing_has_compared_them(library, evidence):
+    twelve = SIX.replace("6", "12")
+    quotes = {"alder": SIX, "cedar": twelve}
     answer = answered(
-        library, evidence, replied((f"{SIX}.", [(first, SIX)]), (f"{twelve}.", [(number_of(evidence, "cedar"), twelve)]))
+        library, evidence, replied(*((f"{words}.", [(number_of(evidence, name), words)]) for name, words in quotes.items()))
     )
-    six, weeks_12 = answer.statements
-    assert set(six.supported_by) >= {"alder"}
-    assert ([c.source_id for c in six.contradicted_by], six.mark) == (["cedar"], "contradicted")
-    assert {c.source_id for c in weeks_12.contradicted_by} >= {"alder"}
+    assert [one.mark for one in answer.statements] == ["supported", "supported"]
 
 
 def test_a_refusal_keeps_what_the_model_says_is_missing(library, evidence):
@@ -133,12 +136,12 @@ def test_a_statement_without_text_is_left_out():
 
 def test_the_prompt_names_the_sources_and_a_question_without_reply_has_no_answer(library, evidence):
     system = AnsweringSystem("small", SystemMode.MULTI_SOURCE)
-    passages = passages_in_prompt(LibraryReader(library).passages(evidence))
+    passages = passages_in_prompt(SourceQuoter(library).passages(evidence))
     question = SystemQuestion(Query("q1", LIFT), passages)
     task = sourced_task(system, system.prompt(), lambda: [question], 8_000)
     (call,) = task.open_calls(task.stages[0], lambda _: {})
     assert "[1] cedar: Lifting" in call.body["messages"][-1]["content"]
     stored = {call.key: replied((f"{SIX}.", [(2, SIX)]))}
     for replies, statements in (({}, None), (stored, 1)):
-        ((_, answer),) = model_answers(task, lambda _, r=replies: r, {"q1": evidence}, LibraryReader(library), statement_label)
+        ((_, answer),) = model_answers(task, lambda _, r=replies: r, {"q1": evidence}, SourceQuoter(library))
         assert (answer and len(answer.statements)) == statements

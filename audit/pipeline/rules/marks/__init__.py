@@ -1,1 +1,0 @@
-"""Marks of statements: which sources make them, and which contradict them."""

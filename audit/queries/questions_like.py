@@ -1,0 +1,56 @@
+"""The questions of a run that are like one that somebody asks, with who answers them and how disputed they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from audit.queries.nearest_questions import NearQuestion, nearest_questions
+from audit.store.connection import Connection, rows
+
+COUNT = 3
+MIN_SCORE, ALIKE = 0.25, 0.5
+"""The score from which a question is worth a look, and from which it may ask the same."""
+ANSWERS = """
+select handbook_id from answers join handbooks using (handbook) join questions using (question)
+where question_id = $question and absent = false
+order by handbook
+"""
+PAIRS = """
+select count(*) filter (present), count(*) filter (disagrees)
+from judged_pairs join questions using (question) where question_id = $question
+"""
+
+
+@dataclass(frozen=True)
+class QuestionLike:
+    """A question of the run.
+
+    score                 nearness, from MIN_SCORE to 1
+    answered_by           ids of the handbooks that answer it
+    present, disagreeing  pairs in which both handbooks answer, and those of them that disagree
+    """
+
+    question_id: str
+    text: str
+    score: float
+    answered_by: tuple[str, ...]
+    present: int
+    disagreeing: int
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether it may ask the same."""
+        return self.score >= ALIKE
+
+
+def questions_like(con: Connection, text: str) -> tuple[QuestionLike, ...]:
+    """At most COUNT questions that are near to a text, the nearest first; () where none is."""
+    near = [one for one in nearest_questions(con, text, COUNT) if one.score >= MIN_SCORE]
+    return tuple(_question_like(con, one) for one in near)
+
+
+def _question_like(con: Connection, near: NearQuestion) -> QuestionLike:
+    asked = {"question": near.question_id}
+    answered_by = tuple(handbook_id for (handbook_id,) in rows(con, ANSWERS, asked))
+    ((present, disagreeing),) = rows(con, PAIRS, asked)
+    return QuestionLike(near.question_id, near.text, near.score, answered_by, int(present), int(disagreeing))
