@@ -6,11 +6,18 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from audit.pipeline.embedding.encoders import MINILM as MINILM_NAME
+from audit.pipeline.embedding.static import NAME as STATIC_NAME
+from audit.release.taxonomy import LEXICAL
 from audit.vocabulary import Found
 
 TABLE = Path(__file__).with_name("found.toml")
 MINILM, WORDS = "minilm", "words"
+WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WORDS, STATIC_NAME: WORDS}
+"""Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
+COUNTS = ("missed", "answered", "found", "unanswered", "source", "date")
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,17 @@ class Thresholds:
 @cache
 def thresholds(way: str) -> Thresholds:
     """The thresholds of a way to compare: MINILM or WORDS."""
+    row = _table()[way]
+    return Thresholds(row["stated"], row["perhaps"])
+
+
+def generator_errors(way: str) -> dict[str, Any] | None:
+    """How often this way errs on questions of known answer, as `generator_errors` of a manifest; None: not measured."""
+    row = _table()[way]
+    return {name: row[name] for name in COUNTS} if all(name in row for name in COUNTS) else None
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
     with TABLE.open("rb") as file:
-        rows = tomllib.load(file)[way]
-    return Thresholds(rows["stated"], rows["perhaps"])
+        return tomllib.load(file)
