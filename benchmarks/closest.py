@@ -32,6 +32,9 @@ from audit.vocabulary import Found
 GOLD = Path(__file__).with_name("gold")
 CACHE = Path(__file__).parent.parent / "data" / "vectors"
 TUNE, HELD = "tune", "held"
+CURVES = Path(__file__).parent.parent / "audit" / "evaluation" / "search_curves.csv"
+MEASURED = (found.MINILM, found.WORDS)
+"""The ways that a run uses, so found.toml has their thresholds."""
 QUOTED = 2
 """Passages that an answer quotes."""
 WRONGLY_STATED, FALSELY_SILENT = 0.05, 0.15
@@ -39,6 +42,7 @@ WRONGLY_STATED, FALSELY_SILENT = 0.05, 0.15
 RIGHT, PARTLY = 0.5, 0.2
 WORD = re.compile(r"[^\W_]+")
 NO_VECTORS = Encoder("none", "0" * 64, lambda texts, _progress: np.zeros((len(texts), 1), dtype=np.float32))
+Row = dict[str, Any]
 WAYS: dict[str, tuple[Callable[[], Encoder | None], float]] = {
     found.WORDS: (lambda: None, closest.BM25_WEIGHT),
     found.MINILM: (lambda: sentence_encoder(MINILM), closest.BM25_WEIGHT),
@@ -66,24 +70,27 @@ def main() -> None:
     """Read the command line, run, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ways", nargs="*", metavar="WAY", choices=[[], *WAYS], default=[])
-    parser.add_argument("--curve", type=Path, metavar="FILE.csv", help="write the operating curve of each way on half held")
+    parser.add_argument("--curve", action="store_true", help=f"write the curves on half held, which *Trust* draws: {CURVES.name}")
     parser.add_argument("--list", action="store_true", help="print each question with what was quoted")
     arguments = parser.parse_args()
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for way in arguments.ways or (found.WORDS, "bm25", "static"):
         results = ask(way)
         for half in (TUNE, HELD):
             of_half = [one for one in results if one.half == half]
             print(f"{way}, {half}: {len(of_half)} questions, AUC {auc(of_half):.3f} {curve_words(of_half)}")
-            if way in (found.WORDS, found.MINILM):
+            if way in MEASURED:
                 print_states(of_half, found.thresholds(way))
         stated, perhaps = chosen([one for one in results if one.half == TUNE])
         print(f"{way}, rule: stated = {stated:.3f}, perhaps = {perhaps:.3f}\n", flush=True)
-        rows += [{"way": way, **row} for row in curve([one for one in results if one.half == HELD])]
+        held = [one for one in results if one.half == HELD]
+        if way in MEASURED:
+            print(f"[{way}]", *(f"{name} = {count}" for name, count in errors(held, found.thresholds(way)).items()), sep="\n")
+            rows += [{"way": way, **row} for row in curve(held, found.thresholds(way))]
         if arguments.list:
             print_list(results)
     if arguments.curve:
-        with arguments.curve.open("w", encoding="utf-8", newline="") as file:
+        with CURVES.open("w", encoding="utf-8", newline="") as file:
             table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             table.writeheader()
             table.writerows(rows)
@@ -132,18 +139,37 @@ def auc(results: Sequence[Asked]) -> float:
     return float(((right[:, None] > wrong) + 0.5 * (right[:, None] == wrong)).mean())
 
 
-def curve(results: Sequence[Asked]) -> Iterator[dict[str, float]]:
-    """For each threshold that matters: how many are right, wrong, and falsely not found at or above it, as counts."""
-    for threshold in sorted({one.score for one in results}, reverse=True):
-        above = [one for one in results if one.score >= threshold]
+def curve(results: Sequence[Asked], thresholds: found.Thresholds | None = None) -> Iterator[Row]:
+    """For each score: with how many questions at or above it the answer is quoted, with how many not, and how many are missed.
+
+    missed  questions with an answer below it. state  that whose lowest score this is, by `thresholds`; "" for all others
+    """
+    scores = sorted({one.score for one in results}, reverse=True)
+    for score, lower in zip(scores, [*scores[1:], None], strict=True):
+        above = [one for one in results if one.score >= score]
+        state = thresholds.found(score) if thresholds else None
         yield {
-            "threshold": threshold,
+            "threshold": score,
             "right": sum(one.held >= RIGHT for one in above),
             "wrong": sum(one.held < RIGHT for one in above),
-            "missed": sum(one.answered for one in results) - sum(one.answered for one in above),
+            "missed": sum(one.answered and one.score < score for one in results),
             "answered": sum(one.answered for one in results),
             "questions": len(results),
+            "state": state.value if thresholds and state and state is not thresholds.found(lower) else "",
         }
+
+
+def errors(results: Sequence[Asked], thresholds: found.Thresholds) -> dict[str, int]:
+    """The counts of found.toml."""
+    states = [(thresholds.found(one.score), one) for one in results]
+    return {
+        "missed": sum(one.answered and state is Found.NOT_FOUND for state, one in states),
+        "answered": sum(one.answered for one in results),
+        "found": sum(not one.answered and state is not Found.NOT_FOUND for state, one in states),
+        "unanswered": sum(not one.answered for one in results),
+        "stated_right": sum(state is Found.STATED and one.held >= RIGHT for state, one in states),
+        "stated_wrong": sum(state is Found.STATED and one.held < RIGHT for state, one in states),
+    }
 
 
 def curve_words(results: Sequence[Asked]) -> str:

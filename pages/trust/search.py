@@ -1,0 +1,55 @@
+"""How often the search misses an answer: of a run whose answers are the closest passages, which no model has read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from audit.charts.search import search_curves_figure
+from audit.charts.style import interval, percent
+from audit.evaluation.search_curves import search_curves
+from audit.stats.intervals import wilson
+from audit.store.runs import Run
+from pages._shared.widgets import chart, say
+
+WAYS = {"minilm": "With the sentence model MiniLM", "words": "Without a sentence model"}
+NOT_MEASURED = "The answers of this run are the passages closest to each question. How often such a search errs was not measured."
+MISSED = (
+    "The answers of this run are the passages closest to each question; no model has read them. Of {answered} questions that a "
+    "document answers, such a search called {missed} “not found” ({share}; 95 % interval {span})."
+)
+FOUND = "Of {unanswered} questions that the document does not answer, it found passages for {found} ({share}; {span})."
+EXPLAINED = (
+    "Each point of a line is a score. Further to the right, lower scores are accepted: more answers are quoted, and more passages "
+    "that do not answer. From the first mark on an answer is *stated*, from the second on *perhaps*; below it is *not found*. "
+    "Measured on {questions} questions to {source} The questions, the answers and the grades are a language model's, not a "
+    "clinician's."
+)
+SOURCE = "ten documents of US health institutes that the search was not set on (benchmarks/closest.md)."
+
+
+def search_section(run: Run) -> None:
+    """The measured errors of the search behind the answers, and the curve that its thresholds were chosen from."""
+    st.header("How often does the search miss an answer?", anchor=False)
+    sentences = list(error_sentences(run, run.manifest.get("generator_errors")))
+    for sentence in sentences:
+        st.markdown(sentence)
+    if not sentences:
+        st.markdown(say(run, NOT_MEASURED))
+    curves = search_curves()
+    alt = "Questions with the answer quoted against questions with other passages quoted, for each score, with and without a model."
+    chart(search_curves_figure(curves, WAYS), "search_curves", alt)
+    st.caption(say(run, EXPLAINED, questions=str(curves["questions"].iloc[0]), source=SOURCE))
+
+
+def error_sentences(run: Run, stated: Any) -> Iterator[str]:
+    """What a manifest states on the errors of its search; nothing where counts are missing or impossible."""
+    for template, part, whole in ((MISSED, "missed", "answered"), (FOUND, "found", "unanswered")):
+        counts = [stated.get(name) for name in (part, whole)] if isinstance(stated, dict) else []
+        if not (all(type(count) is int for count in counts) and counts and 0 <= counts[0] <= counts[1] > 0):
+            continue
+        low, high = wilson(*counts)
+        values = {part: f"{counts[0]:,}", whole: f"{counts[1]:,}"}
+        yield say(run, template, share=percent(counts[0] / counts[1]), span=interval(float(low), float(high)), **values)
