@@ -379,6 +379,7 @@ SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
+FOUND_SPELLINGS = {plain(state.value): state for state in FOUND}
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
 POSITION_METHOD_SPELLINGS = {method.value: method for method in PositionMethod}
 STRESS_TEST_SPELLINGS = spellings(STRESS_TEST_VARIANTS)
@@ -406,5 +407,7 @@ PairIds = tuple[str, str, str]
 """question_id, handbook_a, handbook_b"""
 RULES_JUDGE = "baseline judge (rules, no model)"
 """The name of the judge by rules wherever its verdicts are shown or written."""
-EXTRACTIVE = "extractive: sentences of the source, no model"
-"""The name of the generator by rules."""
+STAND_IN_JUDGE = "stand-in judge that reads truth.csv, no model"
+"""The name of the judge of a made-up example, wherever its labels are shown or written."""
+PASSAGES_GENERATOR = "closest passages, no model"
+"""The name of the generator that quotes passages, wherever its answers are shown or written."""

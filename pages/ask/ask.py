@@ -11,7 +11,7 @@ from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name
-from audit.vocabulary import EXTRACTIVE, RULES_JUDGE
+from audit.vocabulary import PASSAGES_GENERATOR, RULES_JUDGE
 from pages._shared.label_matrix import label_matrix
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -128,7 +128,7 @@ def results(run: Run, asked: Asked) -> None:
     st.html(CSS)
     st.html(PAIR_CSS)
     citations = Citations(run, asked)
-    banner_of_rules(EXTRACTIVE, RULES_JUDGE)
+    banner_of_rules(PASSAGES_GENERATOR, RULES_JUDGE)
     summary(run, asked)
     one_answer(run, asked, names, citations)
     every_answer(run, asked, names, citations)

@@ -67,10 +67,9 @@ CORE_MEANINGS = {
     "section": "A part of {a_handbook} under one heading. A passage is a stretch of its text.",
     "absent": "The {handbook} was asked and does not address the {question}.",
     "unread": "The {handbook} was asked the {question}, but the reply of the model, or the {handbook} itself, could not be read.",
-    "abstained": "The rules of the baseline judge found amounts or advice that differ, and could not tell whether both are "
-    "about the same thing. The pair is unscored.",
-    "preview": "A run whose answers were extracted or whose pairs were labelled by rules, without a language model. Its figures "
-    "show what a run looks like, and are not findings.",
+    "abstained": "The judge said that it could not decide. The pair is unscored.",
+    "preview": "A run whose answers or labels no language model has read: answers are quoted passages, or labels come from "
+    "the truth table of a made-up example. Its figures show what a run looks like, and are not findings.",
     "zero": "Pairs were counted, and none of them was of this kind.",
     "curated": "People have edited the themes. Every edit has an author and a reason and can be undone. Exports "
     "contain both the curated and the original themes.",

@@ -51,17 +51,6 @@ class GroundedQuestion(NamedTuple):
     retrieval: Mapping[str, Any]
 
 
-class SectionRanking(Protocol):
-    """The sections of a handbook by what they say on a question."""
-
-    @property
-    def document(self) -> Document:
-        """The handbook."""
-
-    def ranked_sections(self, question: str) -> list[Section]:
-        """Those that cover most of the question first; ties in reading order."""
-
-
 def without_numbers(text: str) -> str:
     """A text whose own bracketed numbers, such as the reference `[12]`, are in parentheses."""
     # A model would otherwise cite the handbook's own reference [12] as passage 12.
@@ -126,12 +115,12 @@ def _passages_in_prompt(passages: tuple[NumberedPassage, ...]) -> str:
     return "\n\n".join(passage.in_prompt for passage in passages)
 
 
-def evidence_of(question: GroundedQuestion, ranking: SectionRanking, max_characters: int | None = None) -> Evidence:
+def evidence_of(question: GroundedQuestion, max_characters: int | None = None) -> Evidence:
     """The evidence for one question, at most `max_characters` of it (None: all)."""
     if str(question.retrieval.get("mode") or "").startswith(FULL_DOCUMENT):
-        return _full_document(question, ranking, max_characters)
+        return _full_document(question, max_characters)
     records = question.retrieval.get("passages") or ()
-    passages = [retrieved_passage(number, record, ranking.document) for number, record in enumerate(records, 1)]
+    passages = [retrieved_passage(number, record, question.document) for number, record in enumerate(records, 1)]
     fitting = fitting_passages(passages, max_characters)
     return Evidence(tuple(fitting), cut=_cut_note("passages", "first", len(fitting), len(passages), max_characters))
 
@@ -151,23 +140,22 @@ def retrieved_passage(number: int, record: object, document: Document) -> Number
     return NumberedPassage(number, section_id, title, str(text), start, end, pages, leads)
 
 
-def _full_document(question: GroundedQuestion, ranking: SectionRanking, max_characters: int | None) -> Evidence:
-    sections = [section for section in ranking.document.sections if section.text.strip()]
+def _full_document(question: GroundedQuestion, max_characters: int | None) -> Evidence:
+    sections = [section for section in question.document.sections if section.text.strip()]
     if max_characters is None or sum(map(_prompt_length, sections)) <= max_characters:
         return Evidence(_numbered(sections), full=True)
-    return _best_sections(question, ranking, sections, max_characters)
+    return _best_sections(question, sections, max_characters)
 
 
-def _best_sections(question: GroundedQuestion, ranking: SectionRanking, sections: list[Section], max_characters: int) -> Evidence:
-    """The sections that fit: first those that retrieval ranked, then those that cover most of the question."""
+def _best_sections(question: GroundedQuestion, sections: list[Section], max_characters: int) -> Evidence:
+    """The sections that fit: first those that retrieval ranked, then the others in reading order."""
     by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
     ranked = [str(record.get("section_id")) for record in by_rank if record.get("rank")]
-    ranked += [section.section_id for section in ranking.ranked_sections(question.query.text)]
-    with_text = {section.section_id for section in sections}
+    with_text = {section.section_id: section for section in sections}
     chosen, room = set[str](), max_characters
     # A section that does not fit is skipped; a later, shorter one may still fit
-    for section_id in dict.fromkeys(section_id for section_id in ranked if section_id in with_text):
-        length = _prompt_length(ranking.document.by_id[section_id])
+    for section_id in dict.fromkeys(section_id for section_id in (*ranked, *with_text) if section_id in with_text):
+        length = _prompt_length(with_text[section_id])
         if length <= room:
             chosen.add(section_id)
             room -= length

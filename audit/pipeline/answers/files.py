@@ -19,13 +19,13 @@ from audit.pipeline.answers.unreadable import unseen_text
 from audit.pipeline.retrieval.model import Query
 from audit.release.handbook_kinds import QUESTION
 from audit.text.documents import Document, read_documents
-from audit.vocabulary import GENERAL
+from audit.vocabulary import GENERAL, Found
 
 ANSWERS, SUMMARY = "answers.jsonl", "summary.json"
 NOTHING = "Nothing was asked."
 Record = dict[str, Any]
 PREFIX, THRESHOLD = "prefix", "threshold"
-"""How an absence was determined: the model wrote the canonical prefix, or the evidence covers too little of the question."""
+"""How an absence was determined: the model wrote the canonical prefix, or no passage is close enough to the question."""
 
 
 @dataclass(frozen=True)
@@ -152,21 +152,24 @@ def answer_record(
     unread_reason: str | None = None,
     usage: Mapping[str, object] | None = None,
     quotes: Sequence[Quote] | None = None,
+    found: Found | None = None,
 ) -> Record:
     """One record of answers.jsonl.
 
     method         how an absence was determined; an absence in a handbook that is largely unreadable is unread
     unread_reason  why there is no text
-    quotes         the statements that the text quotes; None where the generator does not know them
+    quotes         what the text quotes; None where the generator does not know it
+    found          how surely passages that no model has read answer; None: a model wrote the text, or there is none
     """
     if method is not None and (unseen := unseen_text(question.document)):
-        text, method, unread_reason = None, None, unseen
+        text, method, unread_reason, found = None, None, unseen, None
     return {
         "question_id": question.query.question_id,
         "handbook_id": question.document.handbook_id,
         "answer": text,
         "absent": None if text is None else method is not None,
         "absence_method": method,
+        **({} if found is None else {"found": found.value}),
         "unread_reason": unread_reason,
         "retrieval": _retrieval_record(question, evidence, citation_records(text or "", evidence, question.document, quotes)),
         "usage": dict(usage or {}),

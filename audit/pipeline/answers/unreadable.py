@@ -27,14 +27,15 @@ def _language(document: Document) -> str | None:
 
 
 def other_language(document: Document, asked: str | None) -> str | None:
-    """Why rules cannot answer from a handbook in another language than that of the questions; None where they can.
+    """Why a handbook in another language than that of the questions cannot be searched; None where it can.
 
     asked  the language of the questions, from `asked_in`; None: unknown, and no answer is withheld
     """
     written = _language(document)
     if asked is None or written is None or asked == written:
         return None
-    return f"the handbook is in {language_name(written)}, the questions in {language_name(asked)}: rules cannot read it"
+    languages = f"the handbook is in {language_name(written)}, the questions in {language_name(asked)}"
+    return f"{languages}: their texts cannot be compared"
 
 
 def unseen_text(document: Document) -> str | None:

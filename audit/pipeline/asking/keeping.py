@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from audit.jobs.asking import SYSTEM_ID, Asked
-from audit.jobs.progress import Progress
 from audit.pipeline.judging.corpus import AnswerToJudge, QuestionToJudge
-from audit.pipeline.stages.judging_runs import judge_by_rules, read_corpus
+from audit.pipeline.stages.judging_runs import leave_unjudged, read_corpus
 from audit.release.write import write_jsonl
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.store.runs import Run
-from audit.vocabulary import EXTRACTIVE, GENERAL, SystemMode
+from audit.vocabulary import GENERAL, PASSAGES_GENERATOR, SystemMode
 
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 MAX_ID = 60
@@ -51,12 +50,12 @@ def write_asked(folder: Path, run: Run, asked: Asked) -> Path:
         def texts() -> Iterator[Any]:
             return (record for record in sections() if record["handbook_id"] in members) if sections else iter(())
 
-        names = {"run_id": name, "title": f"{run.title}: {asked.question}", "generator": EXTRACTIVE, "digest": ""}
+        names = {"run_id": name, "title": f"{run.title}: {asked.question}", "generator": PASSAGES_GENERATOR, "digest": ""}
         narrowed = replace(
             corpus, run={**corpus.run, **names}, handbooks=handbooks, items=lambda: iter([_question_to_judge(name, asked)]),
             sections=texts, trials=None,
         )  # fmt: skip
-        judge_by_rules(folder / name, narrowed, Progress())
+        leave_unjudged(folder / name, narrowed)
     for table, records in _system_tables(name, asked).items():
         write_jsonl(folder / name / f"{table}.jsonl", records)
     return folder / name
@@ -85,7 +84,7 @@ def _system_tables(question_id: str, asked: Asked) -> dict[str, list[dict[str, A
     system = {
         "system_id": SYSTEM_ID,
         "name": "All sources, quoted",
-        "model": EXTRACTIVE,
+        "model": PASSAGES_GENERATOR,
         "mode": SystemMode.MULTI_SOURCE.value,
         "retriever": evidence["trace"]["settings"]["retriever"],
     }

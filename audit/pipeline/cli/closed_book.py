@@ -40,7 +40,7 @@ def generator_settings(arguments: argparse.Namespace, settings: Settings) -> Set
     if not urls and not (arguments.dry_run or arguments.parse_again or uses_batch(arguments)):
         raise AuditError(
             "No model endpoint is set. No model was called. Name an OpenAI-compatible endpoint with --url, such as "
-            "http://127.0.0.1:8000/v1, set AUDIT_JUDGE_URL, or extract the answers from the handbook: --generator extractive."
+            "http://127.0.0.1:8000/v1, set AUDIT_JUDGE_URL, or quote the handbooks: --generator passages."
         )
     return replace(settings, judge_urls=urls, judge_model=arguments.model or settings.judge_model)
 

@@ -1,41 +1,40 @@
-"""`audit generate`: answers from the passages found in each handbook, by extraction or by a model, or from a model alone."""
+"""`audit generate`: answers from the passages found in each handbook, quoted or by a model, or from a model alone."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, share, temperature
+from audit.cli.conventions import FINDINGS, OK, add_json, count, print_result, temperature
 from audit.errors import AuditError
 from audit.pipeline.answers.files import GenerationInputs, GenerationSummary, check_output_folder, read_inputs, write_answers
 from audit.pipeline.cli.closed_book import answer_closed_book, generator_settings
 from audit.pipeline.cli.estimates import handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, model_for, uses_batch
 from audit.pipeline.cli.task_command import about_calls, run_task
-from audit.pipeline.embedding.encoders import Encoder, cached_encoder, model_or_words, sentence_encoder
 from audit.pipeline.generation.model_generator import (
     DEFAULT_CONTEXT,
     answer_task,
     load_answer_prompt,
     model_answers,
 )
+from audit.pipeline.generation.passage_generator import QUOTED, quoted_answers
 from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
-from audit.release.taxonomy import LEXICAL
 from audit.settings import Settings
-from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import PASSAGES_GENERATOR
 
 RETRIEVAL, CLOSED_BOOK = "retrieval", "closed-book"
-EXTRACTIVE_GENERATOR, MODEL = "extractive", "model"
+PASSAGES, MODEL = "passages", "model"
 ABOUT = f"""--mode retrieval: each question is asked of the handbooks of its organ; general questions are asked of all
-handbooks, and general handbooks get all questions. --generator extractive: the best sentences of the passages, without a model.
+handbooks, and general handbooks get all questions. --generator passages: at most two of the closest passages, quoted, with how
+surely they answer; nothing reads them. It needs passages that `audit retrieve --strategy closest` found.
 --generator model: --url and --model choose a different endpoint from the judge's.
 
 {about_calls("DIR.journal")}
@@ -69,41 +68,12 @@ def generate_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--generator",
-        choices=(EXTRACTIVE_GENERATOR, MODEL),
-        default=EXTRACTIVE_GENERATOR,
+        choices=(PASSAGES, MODEL),
+        default=PASSAGES,
         help="how answers are written (default: %(default)s)",
     )
     add_json(parser)
-    _add_extractive_options(parser.add_argument_group("extractive"))
     _add_model_options(parser.add_argument_group("model"))
-
-
-def _add_extractive_options(group: Any) -> None:
-    defaults = ExtractiveSettings()
-    group.add_argument(
-        "--threshold",
-        type=share,
-        default=defaults.threshold,
-        metavar="SHARE",
-        help="smallest share of the question's words, by weight, that a statement, its leads and headings must contain; "
-        "below it the answer is NOT ADDRESSED (default: %(default)s)",
-    )
-    group.add_argument(
-        "--encoder",
-        metavar="NAME|PATH",
-        help=f"sentence model that compares statements with the question, or '{LEXICAL}' for no model "
-        "(default: MiniLM if installed)",
-    )
-    group.add_argument(
-        "--sentences",
-        type=count,
-        default=defaults.sentences,
-        metavar="N",
-        help="maximum number of statements (default: %(default)s)",
-    )
-    group.add_argument(
-        "--words", type=count, default=defaults.words, metavar="N", help="maximum number of words (default: %(default)s)"
-    )
 
 
 def _add_model_options(group: Any) -> None:
@@ -150,8 +120,8 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
             f"--mode {CLOSED_BOOK}."
         )
     sources = read_inputs(arguments.questions, arguments.documents, arguments.retrieval)
-    if arguments.generator == EXTRACTIVE_GENERATOR:
-        return _extract_answers(arguments, settings, sources)
+    if arguments.generator == PASSAGES:
+        return _quote_passages(arguments, sources)
     settings = generator_settings(arguments, settings)
     prompt = load_answer_prompt(arguments.templates)
     prompt = replace(
@@ -163,32 +133,21 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
 # -- ways of answering -------------------------------------------------------------------------------------------------
 
 
-def _extract_answers(arguments: argparse.Namespace, settings: Settings, sources: GenerationInputs) -> int:
+def _quote_passages(arguments: argparse.Namespace, sources: GenerationInputs) -> int:
     if uses_batch(arguments) or arguments.parse_again:
         raise AuditError(
-            "The extractive generator calls no model, so there are no replies to collect or parse. Nothing was written. "
+            f"--generator {PASSAGES} calls no model, so there are no replies to collect or parse. Nothing was written. "
             "Add --generator model, or leave that option out."
         )
     if arguments.dry_run:
         answers = sum(1 for _ in sources.grounded_questions())
-        text = f"{answers:,} answers by the extractive generator, which calls no model."
-        print_result(arguments, text, {"answers": answers, "calls": 0})
+        print_result(arguments, f"{answers:,} answers by {PASSAGES_GENERATOR}.", {"answers": answers, "calls": 0})
         return OK
-    options = ExtractiveSettings(threshold=arguments.threshold, sentences=arguments.sentences, words=arguments.words)
-    asked = tqdm(sources.grounded_questions(), desc=EXTRACTIVE_GENERATOR, unit="answer", disable=None, dynamic_ncols=True)
+    asked = tqdm(sources.grounded_questions(), desc=PASSAGES, unit="answer", disable=None, dynamic_ncols=True)
     summary = GenerationSummary()
-    encoder = _statement_encoder(arguments, settings)
-    about = {"generator": EXTRACTIVE, "settings": asdict(options) | {"encoder": encoder.name if encoder else LEXICAL}}
-    write_answers(arguments.out, extractive_answers(asked, options, encoder), summary, about, sources.missing)
+    about = {"generator": PASSAGES_GENERATOR, "settings": {"quoted": QUOTED}}
+    write_answers(arguments.out, quoted_answers(asked), summary, about, sources.missing)
     return _finish(arguments, sources, summary)
-
-
-def _statement_encoder(arguments: argparse.Namespace, settings: Settings) -> Encoder | None:
-    """The sentence model, its vectors kept with those of `audit retrieve`; None where none is named or installed."""
-    model = arguments.encoder or model_or_words()
-    if model == LEXICAL:
-        return None
-    return cached_encoder(sentence_encoder(model), settings.data_dir.resolve() / "retrieval" / "vectors")
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt, sources: GenerationInputs) -> int:

@@ -32,7 +32,7 @@ from audit.pipeline.retrieval.settings import (
     RetrievalSettings,
     weight_field,
 )
-from audit.pipeline.retrieval.strategies import STRATEGIES
+from audit.pipeline.retrieval.strategies import CLOSEST, HERO, STRATEGIES
 from audit.pipeline.stages.build_cache import BuildCache, read_lines, write_lines
 from audit.pipeline.stages.retrieve import MODEL_NOT_NEEDED, HandbookSearch, search_handbook, search_task
 from audit.release.taxonomy import LEXICAL
@@ -68,6 +68,9 @@ handbooks get all questions. Writes DIR/HANDBOOK_ID.jsonl, the passages of the f
 of every strategy. A handbook that was searched before with the same settings is not searched again; its index is kept in the
 data folder, under retrieval.
 
+closest finds whole passages of about 70 words, whose scores can be compared between handbooks; `audit generate` quotes them where
+no model answers. The others find what a model is to answer from; hero is that of arXiv:2605.29084.
+
 hybrid adds words of the handbook to the question, weighs vectors and BM25 equally, reranks the best ten chunks by the question's
 words or by --reranker, and takes five that differ from each other. --hybrid changes a setting, for instance --hybrid final_k=3
 leave_out=expansion,mmr (also dense, bm25, rerank). The others and their defaults:
@@ -88,7 +91,7 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the passages")
     parser.add_argument(
         "--strategy", nargs="+", action="extend", choices=STRATEGIES, metavar="NAME",
-        help=f"{', '.join(STRATEGIES)}; answers are written from the first one's passages (default: hero)",
+        help=f"{', '.join(STRATEGIES)}; answers are written from the first one's passages (default: closest)",
     )  # fmt: skip
     parser.add_argument(
         "--preset", choices=tuple(PRESETS), help="paper: the settings of arXiv:2605.29084, section 4.2; other options change them"
@@ -152,7 +155,7 @@ def _default_of(name: str) -> str:
 
 def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit retrieve DOCUMENTS --questions FILE --out DIR`"""
-    arguments.strategy = arguments.strategy or ["hero"]
+    arguments.strategy = arguments.strategy or [HERO if arguments.preset else CLOSEST]
     if arguments.trec and not arguments.gold:
         raise RetrievalError(
             "--trec writes known sections too, so it needs --gold. Nothing was retrieved. Add --gold FILE.jsonl."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,6 @@ from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, faulty, read_reply
 from audit.pipeline.llm.reply_text import clean_text, without_thinking
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.rules.answers.relevance import Relevance
 from audit.release.journal_files import Reply
 from audit.vocabulary import AND_MORE, canonical_absence, says_absence_and_more
 
@@ -87,9 +85,7 @@ def answer_task(
     room = evidence_room(prompt, context)
 
     def items() -> Iterator[tuple[GroundedQuestion, Evidence]]:
-        for document, of_document in groupby(questions(), key=lambda question: question.document):
-            relevance = Relevance(document)
-            yield from ((question, evidence_of(question, relevance, room)) for question in of_document)
+        return ((question, evidence_of(question, room)) for question in questions())
 
     def calls_of(item: tuple[GroundedQuestion, Evidence]) -> list[Call]:
         question, evidence = item

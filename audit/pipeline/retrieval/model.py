@@ -122,6 +122,7 @@ class Retrieval:
     seconds   CPU time
     layers    the hits of each layer, in order
     titles    section id -> title, for the sections of the passages
+    encoder   what texts were compared with, where a score means something by that alone; else None
     """
 
     strategy: str
@@ -133,6 +134,7 @@ class Retrieval:
     seconds: float
     layers: tuple[Layer, ...]
     titles: Mapping[str, str] = field(default_factory=dict)
+    encoder: str | None = None
 
     def record(self) -> dict[str, Any]:
         """The `retrieval` object of answers.jsonl; of a handbook used in full it has only the best sections, without text."""
@@ -145,6 +147,7 @@ class Retrieval:
         section_ids = dict.fromkeys(passage.section_id for _, passage in numbered)
         return {
             "strategy": self.strategy,
+            **({} if self.encoder is None else {"encoder": self.encoder}),
             "mode": self.mode,
             "reason": self.reason,
             "sections": [self.titles.get(section_id) or section_id for section_id in section_ids],

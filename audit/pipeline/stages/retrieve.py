@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from audit.evaluation.gold import Gold, read_gold, unused_gold
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.embedding.encoders import FULL_PRECISION, Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.retrieval.closest import ClosestPassages
 from audit.pipeline.retrieval.index import HandbookIndex, build_index
 from audit.pipeline.retrieval.model import Query, Retrieval
 from audit.pipeline.retrieval.retrievers import cross_encoder
 from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.retrieval.strategies import compares_vectors, index_settings, make_strategy
+from audit.pipeline.retrieval.strategies import (
+    CLOSEST,
+    ClosestStrategy,
+    Strategy,
+    compares_vectors,
+    index_settings,
+    make_strategy,
+)
 from audit.pipeline.stages.build_cache import BuildCache, Task, code_digest, digest_of, write_lines
 from audit.pipeline.stages.context import Outcome, SourceDocument, Stage
 from audit.pipeline.stages.judging_input import check_questions_meet
@@ -67,10 +75,9 @@ def search_handbook(task: HandbookSearch) -> Mapping[str, object]:
     compared = task.gold is not None or len(task.strategies) > 1
     by_meaning = compared or compares_vectors(task.strategies, document, task.options)
     encoder = _encoder(task) if by_meaning and task.questions else None
-    indexes = _indexes(task, document, encoder)
+    strategies = _strategies(task, document, encoder)
     queries = [Query.of(question) for question in task.questions]
-    reranker = cross_encoder(task.reranker) if task.reranker else None
-    retrievals = {name: list(map(make_strategy(name, indexes[name], reranker).retrieve, queries)) for name in task.strategies}
+    retrievals = {name: list(map(strategies[name].retrieve, queries)) for name in task.strategies}
     records = [
         {"question_id": query.question_id, "handbook_id": task.handbook_id, "retrieval": _record(retrieval)}
         for query, retrieval in zip(queries, retrievals[task.strategies[0]], strict=True)
@@ -78,22 +85,42 @@ def search_handbook(task: HandbookSearch) -> Mapping[str, object]:
     write_lines(task.out, records)
     if task.trials is not None:
         write_lines(task.trials, _trials(task, queries, retrievals))
-    figures = {"questions": len(queries), "chunks": len(indexes[task.strategies[0]].chunks)}
+    first = strategies[task.strategies[0]]
+    chunks = first.passages.places if isinstance(first, ClosestStrategy) else first.index.chunks
+    figures = {"questions": len(queries), "chunks": len(chunks)}
     return figures if by_meaning or task.encoder == LEXICAL else {**figures, "message": MODEL_NOT_NEEDED}
 
 
-def _indexes(task: HandbookSearch, document: Document, encoder: Encoder | None) -> dict[str, HandbookIndex]:
-    """Strategy -> its index; strategies whose chunks are the same share one."""
-    settings = {name: index_settings(name, task.options) for name in task.strategies}
-    built = {options: build_index(document, options, encoder, task.cache / "indexes") for options in set(settings.values())}
+def _strategies(task: HandbookSearch, document: Document, encoder: Encoder | None) -> dict[str, Strategy]:
+    """Name -> strategy over this handbook; its vectors are kept, so that whatever compares its texts finds them."""
+    folder = task.cache / "indexes"
+    reranker = cross_encoder(task.reranker) if task.reranker else None
+    strategies: dict[str, Strategy] = {
+        name: make_strategy(name, index, reranker) for name, index in _indexes(task, document, encoder, folder).items()
+    }
+    if CLOSEST in task.strategies:
+        name = encoder.name if encoder else LEXICAL
+        strategies[CLOSEST] = ClosestStrategy(ClosestPassages(document, encoder, folder), task.options, name)
+    return strategies
+
+
+def _indexes(task: HandbookSearch, document: Document, encoder: Encoder | None, folder: Path) -> dict[str, HandbookIndex]:
+    """Strategy -> its index; strategies whose chunks are the same share one, and `closest` needs none."""
+    cached = cached_encoder(encoder, task.cache / "vectors") if encoder else None
+    settings = {name: index_settings(name, task.options) for name in task.strategies if name != CLOSEST}
+    built = {options: build_index(document, options, cached, folder) for options in set(settings.values())}
     return {name: built[options] for name, options in settings.items()}
 
 
 def _encoder(task: HandbookSearch) -> Encoder | None:
-    """The model, with its vectors cached; None without a model: HERO-QA then searches by words alone."""
-    if task.encoder == LEXICAL:
-        return None
-    return cached_encoder(sentence_encoder(task.encoder, task.threads, task.precision), task.cache / "vectors")
+    """The model; None without one: words alone are then compared, which some strategies refuse."""
+    return None if task.encoder == LEXICAL else _sentence_model(task.encoder, task.threads, task.precision)
+
+
+@cache
+def _sentence_model(name: str, threads: int, precision: str) -> Encoder:
+    # Loaded once for all handbooks that a process searches
+    return sentence_encoder(name, threads, precision)
 
 
 def _record(retrieval: Retrieval) -> dict[str, object]:
@@ -145,7 +172,7 @@ class RetrieveStage(Stage):
         """Each handbook's text, the questions that concern it, and how it is searched."""
         # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
-        check_questions_meet(self.context, 1)
+        check_questions_meet(self.context)
         return [self._task(source) for source in self.context.present]
 
     def _task(self, source: SourceDocument) -> Task:
@@ -158,7 +185,7 @@ class RetrieveStage(Stage):
         return HandbookSearch(
             handbook, source.document,
             questions=tuple(question for question in self.context.questions() if meets(Query.of(question), source)),
-            strategies=tuple(dict.fromkeys((options.strategy, *options.compare))),
+            strategies=tuple(dict.fromkeys((self.context.config.strategy, *options.compare))),
             options=options.options, encoder=options.encoder, reranker=options.reranker,
             cache=self.context.settings.data_dir.resolve() / "retrieval",
             out=workspace.retrieval(handbook), trials=workspace.trials(handbook) if options.compare else None,

@@ -31,7 +31,7 @@ from audit.release.sourced_answers import ChunkId, SourcedAnswer, StoredEvidence
 from audit.release.system_kinds import REFERENCE_RECORD
 from audit.release.write import write_release
 from audit.text.documents import Document, read_document
-from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import PASSAGES_GENERATOR
 
 CODE = (
     "pipeline/generation",
@@ -125,7 +125,7 @@ class SystemsStage(TaskByTask):
         tables = (*TABLES, *(SOURCE_TABLES if context.config.asks_sources else ()), *(["references"] if references else []))
         names = [f"{table}.jsonl" for table in tables]
         # Beside pairs, the judge's stage recreates the folder, and these files are made again after it
-        names += [] if context.config.compares else ["manifest.json", "questions.jsonl"]
+        names += [] if context.config.answers_handbooks else ["manifest.json", "questions.jsonl"]
         return Task(self.name, RELEASE, inputs, tuple(context.workspace.release / name for name in names))
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
@@ -171,7 +171,7 @@ class SystemsStage(TaskByTask):
             **(self._source_tables([path for _, _, *routes in files for path in routes]) if context.config.asks_sources else {}),
             **({"references": _references(context, path)} if (path := context.config.questions.references) else {}),
         }
-        if context.config.compares:
+        if context.config.answers_handbooks:
             written = [write_lines(context.workspace.release / f"{name}.jsonl", records) for name, records in tables.items()]
             return {"systems": written[0], "answers": written[1]}
         _write_systems_release(context, tables)
@@ -301,7 +301,7 @@ class RoutedQuestions:
         """The refusals where there is nothing to answer from: no model is asked to invent something."""
         for question_id, evidence in self.evidence.items():
             if not evidence.record()["evidence"]:
-                yield question_id, SourcedAnswer(evidence.question, (), evidence, evidence.notes, EXTRACTIVE)
+                yield question_id, SourcedAnswer(evidence.question, (), evidence, evidence.notes, PASSAGES_GENERATOR)
 
 
 def routed_questions(context: RunContext, options: SystemOptions) -> RoutedQuestions:
@@ -349,7 +349,7 @@ def extractive_records(context: RunContext, options: SystemOptions) -> tuple[lis
 def system_record(options: SystemOptions) -> Record:
     """The record of systems.jsonl of a system without a model."""
     return {
-        "system_id": options.id, "name": options.name or "Several sources, their own sentences", "model": EXTRACTIVE,
+        "system_id": options.id, "name": options.name or "Several sources, their own sentences", "model": PASSAGES_GENERATOR,
         "mode": options.mode, "retriever": options.across.retriever, "settings": source_settings(options),
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
 from audit.pipeline.corpus.duplicates import Sketch, duplicates, sketch_of
 from audit.pipeline.corpus.quality import Quality, quality_of, write_qualities
-from audit.pipeline.stages.config import EXTRACTIVE
+from audit.pipeline.stages.config import PASSAGES
 from audit.pipeline.stages.context import RunContext
 from audit.text.documents import Document, read_document
 
@@ -46,7 +46,7 @@ def _notes(document: Document, quality: Quality, context: RunContext, asked: str
     if unseen_text(document):
         yield f"{document.handbook_id}: so much is missing that what it does not address counts as unread, not as NOT ADDRESSED."
     reason = other_language(document, asked)
-    if reason and context.config.generate.generator == EXTRACTIVE:
+    if reason and context.config.generate.generator == PASSAGES:
         yield f"{document.handbook_id}: {reason}. Its answers count as unread, not as NOT ADDRESSED. A model may read it."
     elif reason:
         languages = reason.partition(":")[0]

@@ -37,7 +37,7 @@ def add(project: Project, text: str) -> None:
 
 
 def systems_alone(project: Project) -> None:
-    project.change('judge = "baseline"', 'judge = "none"')
+    project.set("generator", '"none"')
 
 
 def table(project: Project, name: str) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def test_systems_alone_need_neither_pairs_nor_a_second_handbook(project, server,
 
 def test_a_system_answers_from_what_the_strategy_hybrid_finds_and_its_calls_can_be_tried_before(project, server, capsys):
     systems_alone(project)
-    project.change('strategy = "hero"\ncompare = ["hero", "bm25"]', 'strategy = "hybrid"')
+    project.change('compare = ["hero", "bm25"]', 'strategy = "hybrid"')
     project.change("[retrieval.options]", "[retrieval.options.hybrid]\nfinal_k = 2\n[retrieval.options]")
     add(project, FOUND.format(url=server.url))
     assert project.run("--until", "retrieve") == 0
@@ -210,7 +210,7 @@ def test_a_faulty_system_is_refused_in_a_sentence(project, capsys, written, sent
     assert int(message.partition("line ")[2].partition(":")[0]) > lines
 
 
-def test_without_a_judge_there_must_be_systems(project, capsys):
+def test_without_a_generator_there_must_be_systems(project, capsys):
     systems_alone(project)
     assert project.run() == 2
-    assert "judge is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err
+    assert "generator is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err

@@ -23,7 +23,7 @@ from audit.pipeline.rules.answers.relevance import Relevance, stem_set
 from audit.pipeline.rules.answers.scoring import Scored, ScoringSettings, scored_candidates
 from audit.release.taxonomy import LEXICAL
 from audit.text.statements import CELL_SEPARATOR
-from audit.vocabulary import EXTRACTIVE, NOT_ADDRESSED
+from audit.vocabulary import NOT_ADDRESSED, PASSAGES_GENERATOR
 
 """The name of this generator wherever its answers are shown or written."""
 NO_RELEVANT_SENTENCE = f"{NOT_ADDRESSED}: no passage covers enough of the question."
@@ -78,13 +78,13 @@ def extractive_answer(
 ) -> Record:
     """The record of one answer."""
     started = time.perf_counter()
-    evidence = evidence_of(question, relevance)
+    evidence = evidence_of(question)
     asked = read_question(question.query.text)
     passages = evidence.passages if encoder else _passages_to_read(asked, evidence, relevance)
     confidence, chosen = chosen_statements(asked, passages, relevance, settings, encoder)
     text = printed(chosen)
     usage: dict[str, object] = {
-        "generator": EXTRACTIVE,
+        "generator": PASSAGES_GENERATOR,
         "score": round(confidence, 4),
         "threshold": settings.threshold,
         "encoder": encoder.name if encoder else LEXICAL,

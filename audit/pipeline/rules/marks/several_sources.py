@@ -27,7 +27,7 @@ from audit.pipeline.rules.answers.scoring import Scored
 from audit.pipeline.rules.marks.statement_marks import Compare, marked
 from audit.release.sourced_answers import ChunkId, Citations, PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
 from audit.text.documents import Document
-from audit.vocabulary import EXTRACTIVE
+from audit.vocabulary import PASSAGES_GENERATOR
 
 BRIEF = replace(DEFAULTS, sentences=2, words=60)
 """Only the best statements of each handbook, so that the answer stays short."""
@@ -107,8 +107,8 @@ def answer_from_sources(
     started = time.perf_counter()
     drafts, notes = _quoted_statements(evidence, reader, settings, encoder)
     statements = marked(evidence.question, _most_confident(drafts), compare)
-    usage = {"generator": EXTRACTIVE, "latency_s": round(time.perf_counter() - started, 3)}
-    return SourcedAnswer(evidence.question, statements, evidence, (*evidence.notes, *notes), EXTRACTIVE, usage=usage)
+    usage = {"generator": PASSAGES_GENERATOR, "latency_s": round(time.perf_counter() - started, 3)}
+    return SourcedAnswer(evidence.question, statements, evidence, (*evidence.notes, *notes), PASSAGES_GENERATOR, usage=usage)
 
 
 def _most_confident(drafts: Sequence[SourcedStatement]) -> list[SourcedStatement]:
