@@ -22,12 +22,13 @@ MISSED = (
 )
 FOUND = "Of {unanswered} questions that the document does not answer, it found passages for {found} ({share}; {span})."
 EXPLAINED = (
-    "Each point of a line is a score. Further to the right, lower scores are accepted: more answers are quoted, and more passages "
-    "that do not answer. From the first mark on an answer is *stated*, from the second on *perhaps*; below it is *not found*. "
-    "Measured on {questions} questions to {source} The questions, the answers and the grades are a language model's, not a "
-    "clinician's."
+    "Each point of a line is a score: the lower the score that is accepted, the more answers are quoted, and the more other "
+    "passages. Down to the first mark an answer is *stated*, down to the second it is *perhaps* there, below that *not found*. "
+    "{questions} questions, {answered} of them answered in their document, to ten documents of US health institutes that the "
+    "thresholds were not chosen on. A language model wrote and graded the questions, not a clinician "
+    "([how it was done]({link}))."
 )
-SOURCE = "ten documents of US health institutes that the search was not set on (benchmarks/closest.md)."
+LINK = "https://github.com/search?q=handbook-audit"
 
 
 def search_section(run: Run) -> None:
@@ -39,7 +40,7 @@ def search_section(run: Run) -> None:
     if not sentences:
         st.markdown(say(run, NOT_MEASURED))
     curves = search_curves()
-    alt = "Questions with the answer quoted against questions with other passages quoted, for each score, with and without a model."
+    alt = "Share of questions with the answer quoted against that with other passages quoted, for each score."
     chart(search_curves_figure(curves, WAYS), "search_curves", alt)
     st.caption(say(run, EXPLAINED, questions=str(curves["questions"].iloc[0]), source=SOURCE))
 
