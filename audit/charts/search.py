@@ -11,6 +11,7 @@ from audit.charts.style import QUALITATIVE, html, percent, percent_ticks, styled
 
 STEPS = tuple(step / 10 for step in range(11))
 HEIGHT = 340
+COUNTS = ("right", "wrong", "missed", "answered", "questions")
 
 
 def search_curves_figure(frame: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
@@ -47,6 +48,3 @@ def _hover(name: str, row: Mapping[str, object]) -> str:
         f"({percent(right / questions)})<br>Other passages: {wrong:,} ({percent(wrong / questions)})"
         f"<br>Missed: {missed:,} of {answered:,} with an answer"
     )
-
-
-COUNTS = ("right", "wrong", "missed", "answered", "questions")

@@ -26,9 +26,8 @@ EXPLAINED = (
     "passages. Down to the first mark an answer is *stated*, down to the second it is *perhaps* there, below that *not found*. "
     "{questions} questions, {answered} of them answered in their document, to ten documents of US health institutes that the "
     "thresholds were not chosen on. A language model wrote and graded the questions, not a clinician "
-    "([how it was done]({link}))."
+    "(benchmarks/closest.md)."
 )
-LINK = "https://github.com/search?q=handbook-audit"
 
 
 def search_section(run: Run) -> None:
@@ -42,7 +41,8 @@ def search_section(run: Run) -> None:
     curves = search_curves()
     alt = "Share of questions with the answer quoted against that with other passages quoted, for each score."
     chart(search_curves_figure(curves, WAYS), "search_curves", alt)
-    st.caption(say(run, EXPLAINED, questions=str(curves["questions"].iloc[0]), source=SOURCE))
+    questions, answered = (f"{curves[name].iloc[0]:,}" for name in ("questions", "answered"))
+    st.caption(say(run, EXPLAINED, questions=questions, answered=answered))
 
 
 def error_sentences(run: Run, stated: Any) -> Iterator[str]:
