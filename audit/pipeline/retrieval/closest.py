@@ -41,6 +41,7 @@ USUAL_SENTENCES, USUAL_STATIC = 0.32, 0.61
 # A cosine that one unit of BM25 is worth.
 BM25_WEIGHT = 1 / 20
 Scores = NDArray[np.float64]
+NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ class ClosestPassages:
         self._spans = [span for place in self.places for span in place.statements]
         self._digests: dict[str, str] = {}
         # Static vectors are computed faster than they are read
-        self._vectors = self._encoded(self.encoder, folder if model else None) if self.places else None
+        self._vectors = self._encoded(self.encoder, folder if model else None) if self.places else NO_VECTORS
 
     def _in_front(self, place: PassagePlace) -> str:
         """The heading and the leads of a passage, without which it may mean something else."""
@@ -186,7 +187,7 @@ class ClosestPassages:
         """The same passages, compared by their vectors, which are computed where they are not stored."""
         other = copy(self)
         other.encoder, other._usual_if_missing = encoder, USUAL_SENTENCES
-        other._vectors = self._encoded(encoder, folder) if self.places else None
+        other._vectors = self._encoded(encoder, folder) if self.places else NO_VECTORS
         return other
 
     def _encoded(self, encoder: Encoder, folder: Path | None) -> Vectors:
