@@ -33,7 +33,7 @@ SECTIONS = {
         "curated",
     ),
     "How answers are found": (
-        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "extractive", "said by",
+        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "closest passages", "said by",
         "says otherwise", "strategy", "trial", "gold section", "hit@k", "MRR", "nDCG@5",
     ),
     "How the judge is measured": (
@@ -81,7 +81,7 @@ CORE_MEANINGS = {
     "ranks are (reciprocal rank fusion, RRF), where each search gives a section 1 / (60 + its rank).",
     "full document": "The {handbook} is short, so its full text was given to the generator and nothing was searched.",
     "fallback": "The passages found were not enough, so the full text of the {handbook} was given to the generator.",
-    "extractive": "Answered without a language model, with sentences of the {handbook} word for word.",
+    "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question.",
     "said by": "The sources whose {handbooks} make a statement of an answer, in the same words or, by the rules of the baseline "
     "judge, with the same advice. Other sources may still say it in words that the rules do not recognise.",
     "says otherwise": "By the rules of the baseline judge, a sentence of another {handbook} has another amount or the opposite "
