@@ -379,6 +379,7 @@ SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)
 PREFERENCE_SPELLINGS = spellings(PREFERENCE_VARIANTS)
 RATER_KIND_SPELLINGS = spellings(RATER_KIND_VARIANTS)
 PLANTED_KIND_SPELLINGS = spellings(PLANTED_KIND_VARIANTS)
+FOUND_SPELLINGS = {plain(state.value): state for state in FOUND}
 CHANGED_SIDE_SPELLINGS = {side.value: side for side in ChangedSide}
 POSITION_METHOD_SPELLINGS = {method.value: method for method in PositionMethod}
 STRESS_TEST_SPELLINGS = spellings(STRESS_TEST_VARIANTS)

@@ -170,8 +170,8 @@ class Layout:
 def find_layout(root: Path, source: Path) -> Layout:
     """The release in `root`; unknown files are ignored. `given` is the path shown in errors, such as an archive.
 
-    Raises ReleaseError when there are no handbooks, no questions or no pairs; a release of answering systems needs only systems
-    and questions, one of stress instances alone only questions.
+    Raises ReleaseError when there are no handbooks, no questions, or neither pairs nor answers; a release of answering systems
+    needs only systems and questions, one of stress instances alone only questions.
     """
     parts = _parts(root)
     required = _required_parts(parts)
@@ -197,7 +197,8 @@ def _parts(root: Path) -> dict[str, list[Path]]:
 
 def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
     if parts["pair"] or not any(parts[kind] for kind in (*SYSTEM_PARTS, "route", *STRESS_PARTS)):
-        return REQUIRED_PARTS
+        # Answers that nothing has compared yet are a release as well
+        return tuple(kind for kind in REQUIRED_PARTS if kind != "pair" or not parts["answer"])
     # Stress instances alone, before any system has replied, are a valid release
     return ("system", "question") if any(parts[kind] for kind in (*SYSTEM_PARTS, "route", "stress_reply")) else ("question",)
 

@@ -293,6 +293,8 @@ def reconcile(
     everyone = _expect_all(state)
     expected = _expect_by_organ(con, everyone, counts["pairs"]) if manifest.get("asked") == "organ" else everyone
     answers = [_check_sum("answers", expected.answers, counts["answers"], expected.asked)] if state.has_answers else []
+    if not (comparisons or counts["pairs"] or manifest.get("pairs")):  # nothing has compared the answers yet
+        return [*declared, *answers]
     against_answers = _check_labels(pairs.labels_and_answers, state) if counts["pairs"] else []
     matrices = _check_matrices(comparisons, report)
     return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), matrices, *against_answers]
