@@ -53,7 +53,8 @@ subtopic_lists as (
     select question, string_agg(distinct subtopic, ', ' order by subtopic) as subtopics from subtopics group by question
 ),
 answered as (
-    select question, count(absent) as answers, count(*) filter (not absent) as answering
+    select question, count(absent) as answers, count(*) filter (not absent) as answering,
+           count(*) filter (not absent and found = 'perhaps') as perhaps
     from answers
     group by question
 ),
@@ -61,6 +62,7 @@ counted as (
     select question, question_id, text, organ, coalesce(topics, '') as topics, coalesce(subtopics, '') as subtopics,
            case when has_answers then coalesce(answers, 0) end as asked,
            case when has_answers then coalesce(answering, 0) end as answering,
+           case when has_answers then coalesce(perhaps, 0) end as perhaps,
            {", ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)},
            {", ".join(f"coalesce({count}, 0) as {count}" for count in ("low", "medium", "high", "unstated"))}
     from questions
@@ -68,7 +70,7 @@ counted as (
     left join tallies using (question) left join severities using (question) left join answered using (question)
     cross join run
 )
-select question, question_id, text, organ, topics, subtopics, asked, answering, {", ".join(COUNTS)},
+select question, question_id, text, organ, topics, subtopics, asked, answering, perhaps, {", ".join(COUNTS)},
        absent / nullif(scored, 0)         as r_abs,
        disagreeing / nullif(present, 0)   as r_div,
        consistent / nullif(present, 0)    as r_con,
@@ -107,6 +109,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
         question                     int, number; question_id, text, organ  str
         topics, subtopics            str, joined by ', '; may be empty
         asked, answering             Int64, handbooks asked, handbooks that address it; <NA> in a release without answers
+        perhaps                      Int64, those of answering of which a search says that they may; 0 where a model answered
         pairs, scored, unscored      int, pairs; pairs = scored + unscored
         prescreened, absent_judged   int, pairs; absent = prescreened + absent_judged
         present                      int, pairs; consistent + complementary + divergent + contradictory
@@ -121,7 +124,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
     Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: audit.stats.clustered.
     """
     question = question_number_or_all(con, question_id)
-    table = frame(con, QUESTIONS_SQL, {"question": question}).astype({"asked": "Int64", "answering": "Int64"})
+    table = frame(con, QUESTIONS_SQL, {"question": question}).astype(dict.fromkeys(("asked", "answering", "perhaps"), "Int64"))
     pairs = read_pairs(con, question)
     low, high = rate_intervals(pairs)["r_div"]
     # A question without pairs has no interval.

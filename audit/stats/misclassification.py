@@ -43,7 +43,8 @@ def true_share(share: npt.ArrayLike, trials: npt.ArrayLike, errors: ErrorCounts)
     share   observed, in [0, 1]
     trials  behind it, an effective number where trials are related; of the same shape
 
-    NaN where the share or the number of trials is unknown, and where the test errs too often to tell anything (1 - f - m <= 0).
+    NaN where the share or the number of trials is unknown, where the test errs too often to tell anything (1 - f - m <= 0), and
+    where no share in [0, 1] fits both the observed share and the error rates: these then do not hold here.
     """
     observed, n = np.asarray(share, dtype=float), np.asarray(trials, dtype=float)
     misses, finds = errors.missed / errors.answered, errors.found / errors.unanswered
@@ -52,7 +53,9 @@ def true_share(share: npt.ArrayLike, trials: npt.ArrayLike, errors: ErrorCounts)
         return ShareEstimate(unknown, unknown, unknown)
     value = np.clip((observed - misses) / (1 - finds - misses), 0, 1)
     low, high = _interval(observed, n, errors)
-    return ShareEstimate(value, np.minimum(low, value), np.maximum(high, value))
+    fits = (low <= 1) & (high >= 0)
+    ends = (np.minimum(np.clip(low, 0, 1), value), np.maximum(np.clip(high, 0, 1), value))
+    return ShareEstimate(*(np.where(fits, part, np.nan) for part in (value, *ends)))
 
 
 def _interval(observed: Floats, n: Floats, errors: ErrorCounts) -> Interval:
@@ -65,7 +68,7 @@ def _interval(observed: Floats, n: Floats, errors: ErrorCounts) -> Interval:
     of_finds, of_misses = f * (1 - f) / unanswered_n, m * (1 - m) / answered_n
     centre = share + 2 * Z**2 * (share * of_finds - (1 - share) * of_misses)
     half = Z / usable * np.sqrt(t * (1 - t) / test_n + share**2 * of_finds + (1 - share) ** 2 * of_misses)
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+    return centre - half, centre + half
 
 
 def effective_trials(share: npt.ArrayLike, interval: Interval, trials: npt.ArrayLike) -> Floats:

@@ -38,6 +38,11 @@ def test_an_observed_share_below_the_miss_rate_is_compatible_with_no_silence():
     assert 0 < estimate.high < 0.1
 
 
+def test_a_share_that_these_error_rates_cannot_give_is_not_explained_by_them():
+    # All are called silent, and one in five silences is not called so: then at most 80 % can be.
+    assert np.isnan(true_share(0.99, 2_000, ERRORS)).all()
+
+
 def test_a_search_that_errs_as_often_as_not_tells_nothing():
     assert np.isnan(true_share(0.5, 200, ErrorCounts(5, 10, 5, 10))).all()
 
