@@ -21,7 +21,7 @@ NARROWEST = 0.04
 def state_bars(table: pd.DataFrame, opens: str = "name") -> Figure:
     """A bar for each row, in its three states, with the counts in it.
 
-    table  called (its name on the axis), asked, stated, perhaps, not_found, and silent with its interval where it is known
+    table  called (its name on the axis), asked, stated, perhaps, not_found, silent (with _low, _high; NaN: not known)
     opens  column whose value is the `customdata` of every bar of a row
     """
     figure = go.Figure([_bars(table, state, opens) for state in STATES])
@@ -50,7 +50,7 @@ def _bars(table: pd.DataFrame, state: str, opens: str) -> go.Bar:
 
 def _hover(name: str, row: Row, state: str) -> str:
     lines = [f"<b>{name}</b>", f"{STATES[state]}: {row[state]:,} of {row['asked']:,}"]
-    if state == "not_found" and pd.notna(row.get("silent")):
+    if state == "not_found" and pd.notna(row["silent"]):
         span = interval(row["silent_low"], row["silent_high"]) or "unknown"
         lines.append(html(f"silent in truth, estimated: {percent(row['silent'])} (95 % interval {span})"))
     return "<br>".join(lines)

@@ -20,6 +20,7 @@ from audit.metrics._shared import (
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
 from audit.queries.lookup import question_number_or_all, require_one_of
 from audit.queries.pair_counts import (
+    ALL_HANDBOOKS,
     BY_QUESTION,
     BY_QUESTION_IN_SCOPE,
     COUNTS,
@@ -227,7 +228,9 @@ memberships as (
     select question, coalesce(topic, '(none)') as topic, topic is null as is_last
     from questions left join named using (question)
 )"""
-TOPICS_SQL = RATES_BY_GROUP.format(tallies=BY_QUESTION, memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic")
+TOPICS_SQL = RATES_BY_GROUP.format(
+    tallies=BY_QUESTION_IN_SCOPE, memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic"
+)
 TOPICS_TABLE = TableSpec(
     "The rates by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, *GROUP_RATES),
@@ -237,18 +240,21 @@ TOPICS_GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_questi
 
 
 @metric(sql=TOPICS_SQL, table=TOPICS_TABLE, glossary=TOPICS_GLOSSARY)
-def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
+def topics(con: Connection, level: str = "topic", scope: str = ALL_HANDBOOKS) -> pd.DataFrame:
     """How often handbooks do not address a question, disagree and agree, by its topic (or subtopic).
 
     The counts, rates and intervals are those of `organs`. A question with two topics counts in both, so the rows add up to more
     than the run.
 
-    `level` is 'topic' or 'subtopic'. One row per topic, by name, and a last row '(none)' when a question has none:
+    `level` is 'topic' or 'subtopic'; `scope` as in `organs`, but 'all' where it is left out. One row per topic, by name, and a
+    last row '(none)' when a question has none:
         topic      str, topic or subtopic
         questions  int, questions on the topic; the other columns as in `organs`
 
-    Raises AuditError for another level. Source: as `organs`.
+    Raises AuditError for another level or scope. Source: as `organs`.
     """
     require_one_of(level, TOPIC_LEVELS, "Level")
+    require_one_of(scope, SCOPES, "Scope")
     memberships = frame(con, f"with {TOPIC_MEMBERSHIPS} select question, topic from memberships", {"level": level})
-    return with_rate_intervals(con, frame(con, TOPICS_SQL, {"level": level}), "topic", memberships)
+    table = frame(con, TOPICS_SQL, {"level": level, "scope": scope})
+    return with_rate_intervals(con, table, "topic", memberships, scope)

@@ -54,7 +54,7 @@ TABLE = TableSpec(
         "questions of known answer (Rogan and Gladen 1978). A dash: how often it errs is not known.",
         IntervalNote(
             Population.QUESTIONS_TO_THESE,
-            "answers to one {question} count as related, and the error rates of the search as estimates (Lang and Reiczigel 2014)",
+            "answers to one {question} count as related, the error rates of the search as estimates (Lang and Reiczigel 2014)",
         ),
     ),
     printed_rows=40,
@@ -85,7 +85,7 @@ def silence(con: Connection, by: str = "run") -> pd.DataFrame:
     require_one_of(by, GROUPS, "Group")
     errors = search_errors(con)
     if not errors.searched:
-        raise NotInRunError("No answer of this run was found by a search alone, so there is nothing to correct. Nothing was counted.")
+        raise NotInRunError("No answer of this run is that of a search alone, so nothing is corrected. Nothing was counted.")
     counts = frame(con, SQL, {"by": by})
     table = counts.groupby(["place", "name"], sort=False)[["asked", "stated", "perhaps", "not_found"]].sum().reset_index("name")
     table = table.reset_index(drop=True)

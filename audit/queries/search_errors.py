@@ -31,8 +31,8 @@ def error_counts(stated: Any) -> ErrorCounts | None:
     """The entry `generator_errors` of a manifest; None where it is missing or cannot be counts."""
     if not isinstance(stated, Mapping):
         return None
-    counts = [stated.get(name) for name in ErrorCounts._fields]
-    if not all(isinstance(count, int) and not isinstance(count, bool) for count in counts):
+    counts = [count for name in ErrorCounts._fields if type(count := stated.get(name)) is int]
+    if len(counts) < len(ErrorCounts._fields):
         return None
     errors = ErrorCounts(*counts)
     possible = 0 <= errors.missed <= errors.answered > 0 and 0 <= errors.found <= errors.unanswered > 0

@@ -16,7 +16,9 @@ SYSTEMS: Final = "systems"
 ROUTES: Final = "routes"
 STRESS: Final = "stress"
 TWO_RUNS: Final = "two runs"
-Need = Literal["always", "handbooks", "unlabelled", "pairs", "systems", "routes", "stress", "two runs", "texts", "trials", "shared centers"]
+Need = Literal[
+    "always", "handbooks", "unlabelled", "pairs", "systems", "routes", "stress", "two runs", "texts", "trials", "shared centers"
+]
 WITHOUT_PAIRS = (ALWAYS, HANDBOOKS, UNLABELLED, TEXTS, TRIALS, SYSTEMS, ROUTES, STRESS)
 """What a run may have in which nothing compares handbooks; unlabelled: it has some, and nothing has compared them yet."""
 

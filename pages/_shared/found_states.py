@@ -9,33 +9,35 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.found_states import state_bars
+from audit.charts.rates import AUDIT_RATES, Rate
 from audit.charts.style import interval, percent
 from audit.metrics.silence import silence
 from audit.queries.search_errors import SearchErrors, search_errors
 from audit.store.runs import Run
-from audit.terms import ALL, display_name
-from audit.vocabulary import Found
+from audit.terms import ALL, RATE_TITLES, display_name
 from pages._shared.loaders import load
-from pages._shared.widgets import clicked_point, counts, footer, say, table
+from pages._shared.widgets import clicked_point, counts, footer, go_to, say, table
 
-STATE_WORDS = {
-    Found.STATED: "Stated: a passage is very near to the {question}.",
-    Found.PERHAPS: "Perhaps: see these passages.",
-    Found.NOT_FOUND: "Not found: no passage is near enough to the {question}. The {handbook} may answer it all the same.",
-}
 COUNTED = (
-    "Of {asked} answers that {handbooks} should give, **{stated}** are stated, **{perhaps}** are perhaps there, and **{not_found}** "
-    "were not found. "
+    "Of {asked} answers that {handbooks} should give, **{stated}** are stated, **{perhaps}** are perhaps there, and "
+    "**{not_found}** were not found. "
 )
 MISSES = (
-    "The search misses {missed} of {answered} answers that are there (95 % interval {span}), so some of these {handbooks} do answer."
+    "The search misses {missed} of {answered} answers that are there (95 % interval {span}), so some of these {handbooks} do "
+    "answer."
 )
-SILENT = "With its errors taken off, about **{silent}** are silent (95 % interval {span}, for {population})."
+SILENT = (
+    "Corrected for all errors of the search, the {handbook} is silent in about **{silent}** of these cases (95 % interval "
+    "{span}, for {population})."
+)
 NOT_MEASURED = (
-    "How often the search misses an answer that is there was not measured for this run, so the share of {handbooks} that are silent "
-    "is not shown."
+    "How often the search misses an answer that is there was not measured for this run, so the share of {handbooks} that are "
+    "silent is not shown."
 )
 DOES_NOT_FIT = "What was found here does not fit the known errors of the search, so the share that is silent is not shown."
+UNLABELLED = "What was found, by part of the run. On what advice differs is not known: nothing has compared the {handbooks} yet."
+READ_BY_A_MODEL = "A model answered, and nothing has compared its answers yet. How many {handbooks} answer is on *Questions*."
+ELSEWHERE = "So pairs in which one was not found are in no rate here; how many were found is on *Coverage*."
 COLUMNS = ("asked", "stated", "perhaps", "not_found", "silent")
 ALT = "Of the answers that should be there: how many are stated, perhaps there, or not found."
 
@@ -96,3 +98,31 @@ def states_by(run: Run, by: str, called: Callable[[str], str] = display_name, or
         table(frame.assign(name=frame["called"]), f"{by}_states", [name, *columns])
     footer(frame.drop(columns="called"), f"states-by-{by}", run, "silence")
     return None if clicked is None or clicked == ALL else str(clicked)
+
+
+def without_labels(run: Run, by: str) -> None:
+    """*Topics* and *Organs* of a run that nothing has compared: the three states, each bar a link to its questions."""
+    if not errors_of(run).searched:
+        counts(run, READ_BY_A_MODEL)
+        return
+    st.markdown(counted_sentence(run, of_run(run)))
+    if clicked := states_by(run, by):
+        go_to("questions", run, **{by: clicked})
+
+
+def shown_rates(run: Run) -> tuple[Rate, ...]:
+    """The rates of the audit; where a search answered without that of pairs not addressed, whose errors it would hide."""
+    searched = errors_of(run).searched
+    return tuple(rate for rate in AUDIT_RATES if not (searched and rate.column == "r_abs"))
+
+
+def shown_titles(run: Run) -> list[str]:
+    """The columns of these rates."""
+    searched = errors_of(run).searched
+    return [name for name in RATE_TITLES if not (searched and name == "r_abs")]
+
+
+def where_silence_is(run: Run) -> None:
+    """Where a search answered: how often it missed something, and where its states are."""
+    if errors_of(run).searched:
+        st.caption(f"{miss_sentence(run)} {say(run, ELSEWHERE)}")

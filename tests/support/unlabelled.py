@@ -1,6 +1,6 @@
 """A run that a search made and nothing has compared: a release without its pairs, its answers in three states.
 
-    release = without_pairs(folder_of_a_release, tmp_path)
+release = without_pairs(folder_of_a_release, tmp_path)
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from typing import Any
 from audit.vocabulary import Found
 
 KEPT = ("handbooks.jsonl", "questions.jsonl", "sections.jsonl")
-ERRORS = {"missed": 14, "answered": 100, "found": 20, "unanswered": 100, "source": "a made-up set of questions", "date": "2026-11"}
+ERRORS = {
+    "missed": 14,
+    "answered": 100,
+    "found": 20,
+    "unanswered": 100,
+    "source": "a made-up set of questions",
+    "date": "2026-11",
+}
 SEARCH = "closest passages, no model"
 
 
