@@ -32,7 +32,7 @@ select handbook, handbook_id, organ, center, phase, question_organ,
 from cells left join counted using (handbook, question_organ)
 order by handbook, question_organ = 'general', question_organ
 """
-PROFILE_SQL = """
+PROFILE_SQL = f"""
 with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
 ),
@@ -51,7 +51,8 @@ counted as (
            count(*) filter (a.handbook = own.handbook and not absent and found = 'perhaps') as perhaps,
            count(*) filter (a.handbook in (select handbook from peers))                    as peers_asked,
            count(*) filter (a.handbook in (select handbook from peers) and not absent)     as peers_answered
-    from groups join answers a using (question) cross join own where a.absent is not null
+    from groups join answers a using (question) join questions q using (question) cross join own
+    where a.absent is not null and ($by = 'organ' or {concerned("q", "own")})
     group by name
 )
 select name, asked, answered, perhaps, answered / nullif(asked, 0) as share,
@@ -173,7 +174,8 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     """The share of questions that a handbook answers, by the organ or the topic of the question, and its peers' share.
 
     Peers are all other handbooks of the same organ. A question not asked of a handbook counts neither as answered nor
-    as left out, nor does one whose answer could not be read. A question with two topics counts in both.
+    as left out, nor does one whose answer could not be read. A question with two topics counts in both. By topic, only questions
+    that the handbook should answer count: of its organ, and general ones.
 
     `by` is 'organ' or 'topic'. One row per organ or topic that some handbook was asked about, 'general' last:
         name                         str

@@ -59,7 +59,7 @@ def miss_sentence(run: Run) -> str:
 
 def counted_sentence(run: Run, row: Mapping[Hashable, Any] | pd.Series, template: str = COUNTED) -> str:
     """The counts of a row of the metric `silence`, the misses of the search, and the share that is silent, as far as known."""
-    numbers = {name: f"{row[name]:,}" for name in COLUMNS[:-1]}
+    numbers = {name: f"{int(row[name]):,}" for name in COLUMNS[:-1]}
     return f"{say(run, template, **numbers)}{miss_sentence(run)} {silent_sentence(run, row)}".strip()
 
 
@@ -92,7 +92,6 @@ def states_by(run: Run, by: str, called: Callable[[str], str] = display_name, or
         frame = frame.loc[key.sort_values(kind="stable").index].reset_index(drop=True)
     clicked = clicked_point(state_bars(frame), f"states_by_{by}", ALT)
     counts(run, "Only answers that a {handbook} should give are counted: to {questions} of its {organ}, and to general ones.")
-    counts(run, miss_sentence(run))
     name, *columns = silence.table.pick(run, "name", *COLUMNS)
     with st.expander("As a table"):
         table(frame.assign(name=frame["called"]), f"{by}_states", [name, *columns])
