@@ -19,8 +19,10 @@ TWO_RUNS: Final = "two runs"
 Need = Literal[
     "always", "handbooks", "unlabelled", "pairs", "systems", "routes", "stress", "two runs", "texts", "trials", "shared centers"
 ]
-WITHOUT_PAIRS = (ALWAYS, HANDBOOKS, UNLABELLED, TEXTS, TRIALS, SYSTEMS, ROUTES, STRESS)
-"""What a run may have in which nothing compares handbooks; unlabelled: it has some, and nothing has compared them yet."""
+WITHOUT_HANDBOOKS = (ALWAYS, TEXTS, SYSTEMS, ROUTES, STRESS)
+"""What a run may have that asked no handbooks."""
+WITHOUT_PAIRS = (*WITHOUT_HANDBOOKS, HANDBOOKS, UNLABELLED, TRIALS)
+"""What a run may have whose handbooks nothing has compared yet."""
 
 
 @dataclass(frozen=True)

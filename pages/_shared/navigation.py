@@ -34,6 +34,7 @@ from pages._shared.doors import (
     SYSTEMS,
     TWO_RUNS,
     UNLABELLED,
+    WITHOUT_HANDBOOKS,
     WITHOUT_PAIRS,
     Door,
     Tab,
@@ -118,7 +119,7 @@ def is_listed(tab: Tab, run: Run | None) -> bool:
     """
     if run is None:
         return tab.needs in (ALWAYS, HANDBOOKS, PAIRS)
-    if not run.has_pairs and tab.needs not in WITHOUT_PAIRS:
+    if not run.has_pairs and tab.needs not in (WITHOUT_PAIRS if run.has_handbooks else WITHOUT_HANDBOOKS):
         return False
     flags = {
         ALWAYS: True, PAIRS: True, HANDBOOKS: run.has_handbooks, UNLABELLED: run.has_handbooks and not run.has_pairs,

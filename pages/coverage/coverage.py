@@ -82,8 +82,8 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
         counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
     counts(
         run,
-        "{n} {handbooks}. Of {asked} answers that they should give, {absent} are missing: the column *all* counts {questions} of "
-        "the {organ} of {a_handbook}, and general ones." if several_organs
+        "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}. The column *all* counts {questions} of the "
+        "{organ} of {a_handbook}, and general ones." if several_organs
         else "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
         n=len(rows),
         absent=f"{rows['absent'].sum():,}",

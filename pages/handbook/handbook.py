@@ -29,8 +29,8 @@ from pages.handbook.self_disagreements import draw_self_disagreements
 
 FACTS = "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**"
 LEAVES_OUT = (
-    "It does not address **{absence}** of the {asked} {questions} that it should answer: those of its {organ}, and general ones "
-    "(95 % interval {absence_span})."
+    "It does not address **{absence}** of the {asked} that it should answer: those of its {organ}, and general ones (95 % "
+    "interval {absence_span})."
 )
 FOUND = (
     "Of the {asked} {questions} that it should answer, those of its {organ} and general ones, **{stated}** are stated, "
@@ -71,7 +71,8 @@ def _answered_sentence(run: Run, row: pd.Series) -> str:
         handbook_id = row["handbook_id"]
         return counted_sentence(run, states.loc[handbook_id], FOUND) if handbook_id in states.index else say(run, NOTHING_ASKED)
     span = interval(row["absence_low"], row["absence_high"]) or "unknown"
-    return say(run, LEAVES_OUT, absence=percent(row["absence"]), asked=f"{row['asked']:,}", absence_span=span)
+    asked = f"{row['asked']:,} {run.term('question', row['asked'])}"
+    return say(run, LEAVES_OUT, absence=percent(row["absence"]), asked=asked, absence_span=span)
 
 
 def text_section(run: Run, handbook_id: str) -> None:

@@ -143,7 +143,7 @@ def what_the_data_are(run: Run) -> None:
     )  # fmt: skip
     with st.container(horizontal=True):
         link("about", "About these data", run, icon=":material/dataset:")
-        how_counted("organs", "disputed_questions", "question_positions")
+        how_counted(*(("organs", "disputed_questions", "question_positions") if run.has_pairs else ("questions",)))
 
 
 with page(
