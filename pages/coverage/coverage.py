@@ -20,7 +20,10 @@ from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
 from pages._shared.widgets import clicked_point, counts, footer, go_to, say, title_of
 
-LEAD = "The percentage of questions that {a_handbook} does not address; darker means more. Click a row to open the {handbook}."
+LEAD = (
+    "The percentage of questions that {a_handbook} does not address; the stronger the colour, the more. Click a row to open the "
+    "{handbook}."
+)
 UNLABELLED = "What a search found in each {handbook}: stated, perhaps, or not found. Click a bar to open what is behind it."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}

@@ -48,8 +48,8 @@ FIGURES = {
 }
 """Rate -> its sentence, the count it is a share of, and what is counted."""
 CORRECTED = (
-    "Over all pairs of the run and corrected by people's labels of {n} pairs it is **{corrected}** (95 % interval {span}{note}), "
-    "where the judge alone says {judge}."
+    "Corrected by people's labels of {n} pairs it is **{corrected}** over all pairs of the run (95 % interval {span}{note}), where "
+    "the judge alone says {judge}."
 )
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, people agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
@@ -150,11 +150,11 @@ with page(
     "What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS, unlabelled=UNLABELLED, unlabelled_title=UNLABELLED_TITLE
 ) as run:
     search(run, "search", large=True)
-    tour(current_account(), terms(run))
     if run.has_handbooks and not run.has_pairs:
         unlabelled_start(run)
         what_the_data_are(run)
         st.stop()
+    tour(current_account(), terms(run))
     if not run.has_pairs:
         link("systems", "See which system answers better", run, icon=":material/balance:")
         link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")

@@ -13,6 +13,7 @@ from pages._shared.found_states import counted_sentence, errors_of, of_run, stat
 from pages._shared.loaders import load
 from pages._shared.widgets import counts, go_to, link, say
 from pages.question.unlabelled import judging
+from pages.start.disputes import CSS
 
 TITLE = "What {handbooks} say"
 LEAD = "Each {handbook} was asked {patient} questions. No model has compared their answers yet."
@@ -27,7 +28,8 @@ def unlabelled_start(run: Run) -> None:
     left, right = st.container(key="answers").columns([5, 3], gap="large")
     with left:
         st.header(say(run, MOST), anchor=False)
-        _most_answered(run)
+        with st.container(key="disputes", gap="small"):
+            _most_answered(run)
     with right:
         st.header("How much was found" if errors_of(run).searched else "How much is answered", anchor=False)
         _how_much(run)
@@ -45,8 +47,9 @@ def _most_answered(run: Run) -> None:
     frame = frame.assign(stated=frame["answering"] - frame["perhaps"]).sort_values(
         ["stated", "perhaps", "question"], ascending=[False, False, True]
     )
+    st.html(CSS)
     for row in frame.head(LISTED).to_dict("records"):
-        with st.container(gap="xsmall", key=f"answered_{row['question']}"):
+        with st.container(gap="xxsmall"):
             asked = {"run": run.key, "question": str(row["question_id"])}
             st.page_link(script_path("question"), label=escaped(row["text"]), query_params=asked)
             more = f", {row['perhaps']} more perhaps" if row["perhaps"] else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.dark_mode import to_dark_mode
+from audit.charts.dark_mode import DARK_BACKGROUND, LIGHT_BACKGROUND, to_dark_mode
 from audit.charts.found_states import STATES, state_bars
 
 TABLE = pd.DataFrame(
@@ -27,6 +27,17 @@ def test_hover_says_what_is_silent_in_truth_and_a_name_is_no_markup():
     hover = state_bars(TABLE).data[2].hovertext[0]
     assert "silent in truth, estimated: 10.0 % (95 % interval 0.0 to 20.0 %)" in hover
     assert "Oak <b>" not in hover
+
+
+def test_what_is_stated_stands_out_most_from_the_page_in_light_and_in_dark_mode():
+    light = state_bars(TABLE)
+    for figure, page in ((light, LIGHT_BACKGROUND), (to_dark_mode(light), DARK_BACKGROUND)):
+        apart = [abs(brightness(bar.marker.color) - brightness(page)) for bar in figure.data]
+        assert apart == sorted(apart, reverse=True)
+
+
+def brightness(colour):
+    return sum(int(colour[i : i + 2], 16) for i in (1, 3, 5))
 
 
 def test_the_three_colours_differ_in_light_and_in_dark_mode():

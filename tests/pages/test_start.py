@@ -56,7 +56,7 @@ def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_d
     }
     load(with_ratings(release, [ITEM, second | {"gold": "COMPLEMENTARY", "design_weight": "2"}]), data_dir)
     words = words_on(open_page("start"))
-    assert "Corrected by people's labels of 2 pairs it is **42.9 %**" in words
+    assert "Corrected by people's labels of 2 pairs it is **42.9 %** over all pairs of the run" in words
     assert re.search(r"In 1 of 1 pair that the judge calls \w+, people agree that the advice differs", words)
 
 
