@@ -48,8 +48,8 @@ FIGURES = {
 }
 """Rate -> its sentence, the count it is a share of, and what is counted."""
 CORRECTED = (
-    "Corrected by people's labels of {n} pairs it is **{corrected}** over all pairs of the run (95 % interval {span}{note}), where "
-    "the judge alone says {judge}."
+    "Corrected by people's labels of {n} pairs it is **{corrected}** over all pairs of the run (95 % interval {span}{note}), "
+    "where the judge alone says {judge}."
 )
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, people agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"

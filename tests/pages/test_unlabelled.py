@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -12,7 +13,7 @@ from pages._shared.navigation import is_listed
 from tests.pages.conftest import HANDBOOKS, TABLE, opened, words_on
 from tests.support.loading import load
 from tests.support.tiny import release_from
-from tests.support.unlabelled import found_of, without_pairs
+from tests.support.unlabelled import ERRORS, found_of, without_pairs
 
 NEEDS_LABELS = ("disagreements", "themes", "theme", "centers", "trust", "judge", "compare")
 MISSES = "The search misses 14 of 100 answers that are there (95 % interval 8.5 to 22.1 %), so some of these handbooks do answer."
@@ -106,3 +107,18 @@ def test_without_known_errors_of_the_search_the_share_of_silence_is_not_shown(tm
 def test_a_run_with_labels_has_no_list_of_questions_but_leads_to_its_disagreements(run, open_page):
     assert not is_listed(BROWSING["questions"], run)
     assert "are on *Disagreements*" in words_on(open_page("questions"))
+
+
+def test_a_search_whose_answers_a_judge_compared_has_no_rate_of_pairs_that_are_not_addressed(tmp_path, data_dir, open_page):
+    folder = release_from(tmp_path, TABLE, HANDBOOKS, generator_errors=ERRORS)
+    answers = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+    states = [answer | {"found": found_of(number, answer["absent"])} for number, answer in enumerate(answers)]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in states))
+    load(folder, data_dir)
+    assert "Of 7 answers that handbooks should give" in words_on(open_page("start"))
+    assert "at least one does not address" not in words_on(open_page("start"))
+    for page in ("topics", "organs", "centers"):
+        at = open_page(page)
+        assert not at.exception
+        assert not {"r_abs", "absence"} & {column for table in at.dataframe for column in table.value}
+        assert MISSES in words_on(at)
