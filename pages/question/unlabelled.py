@@ -12,16 +12,15 @@ from markupsafe import Markup
 
 from audit.queries.answers_on import ABSENT, ANSWERED, NOT_ASKED, UNREAD, HandbookAnswer, answers_on
 from audit.queries.citations import citations
-from audit.queries.pair_counts import judging_cost
 from audit.store.runs import Run
 from audit.vocabulary import Found
-from pages._blinded.access import current_account, may_rejudge
 from pages._blinded.templates import rendered, shortened
 from pages._shared.found_states import errors_of, miss_sentence
+from pages._shared.judging_cost import cost_of_judging
 from pages._shared.loaders import load
 from pages._shared.pickers import pick_question
 from pages._shared.source_links import citation_links_html
-from pages._shared.widgets import counts, link, say
+from pages._shared.widgets import say
 
 CSS = Path(__file__).with_name("unlabelled.css")
 READ = {
@@ -54,7 +53,7 @@ def unlabelled_question(run: Run, names: dict[str, str]) -> None:
     answers = load(answers_on, run, question_id=question_id)
     st.markdown(_summary(run, answers))
     st.header(NOT_COMPARED, anchor=False)
-    judging(run, COST, pairs=f"{comb(sum(one.state in READ for one in answers), 2):,}")
+    cost_of_judging(run, COST, pairs=f"{comb(sum(one.state in READ for one in answers), 2):,}")
     st.html(CSS)
     for state, heading in READ.items():
         if own := [one for one in answers if one.state == state]:
@@ -67,13 +66,6 @@ def unlabelled_question(run: Run, names: dict[str, str]) -> None:
             st.html(_names(run, question_id, own, names))
     if errors_of(run).searched:
         st.caption(miss_sentence(run))
-
-
-def judging(run: Run, template: str, **values: object) -> None:
-    """What it would cost to have the pairs of this run judged, and the way there for who may start it."""
-    counts(run, template, cost=load(judging_cost, run).words, **values)
-    if may_rejudge(current_account()):
-        link("rejudge", "Have them judged", run, icon=":material/gavel:")
 
 
 def _summary(run: Run, answers: Sequence[HandbookAnswer]) -> str:

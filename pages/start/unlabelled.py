@@ -10,9 +10,9 @@ from audit.store.runs import Run
 from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
 from pages._shared.found_states import counted_sentence, errors_of, of_run, states_by
+from pages._shared.judging_cost import cost_of_judging
 from pages._shared.loaders import load
 from pages._shared.widgets import counts, go_to, link, say
-from pages.question.unlabelled import judging
 from pages.start.disputes import CSS
 
 TITLE = "What {handbooks} say"
@@ -34,7 +34,7 @@ def unlabelled_start(run: Run) -> None:
         st.header("How much was found" if errors_of(run).searched else "How much is answered", anchor=False)
         _how_much(run)
         st.header("Not compared yet", anchor=False)
-        judging(run, COST)
+        cost_of_judging(run, COST)
     if errors_of(run).searched:
         st.header(say(run, "By {topic}"), anchor=False)
         if topic := states_by(run, "topic", ordered="stated"):
