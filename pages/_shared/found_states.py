@@ -91,7 +91,7 @@ def states_by(run: Run, by: str, called: Callable[[str], str] = display_name, or
         key = {"name": frame["called"].str.casefold(), "stated": -frame["stated"] / frame["asked"]}[ordered]
         frame = frame.loc[key.sort_values(kind="stable").index].reset_index(drop=True)
     clicked = clicked_point(state_bars(frame), f"states_by_{by}", ALT)
-    counts(run, "Only answers that a {handbook} should give are counted: to {questions} of its {organ}, and to general ones.")
+    counts(run, "Only answers that {a_handbook} should give are counted: to {questions} of its {organ}, and to general ones.")
     name, *columns = silence.table.pick(run, "name", *COLUMNS)
     with st.expander("As a table"):
         table(frame.assign(name=frame["called"]), f"{by}_states", [name, *columns])

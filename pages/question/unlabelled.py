@@ -42,8 +42,7 @@ SPLIT = {
 }
 NOT_COMPARED = "No model has compared these yet"
 COST = (
-    "Which of them agree is not known. A judge would compare {pairs} pairs on this {question}; on the whole run it would take "
-    "{cost}."
+    "Which of them agree is not known. A judge would compare {pairs} on this {question}; on the whole run it would take {cost}."
 )
 
 
@@ -53,7 +52,8 @@ def unlabelled_question(run: Run, names: dict[str, str]) -> None:
     answers = load(answers_on, run, question_id=question_id)
     st.markdown(_summary(run, answers))
     st.header(NOT_COMPARED, anchor=False)
-    cost_of_judging(run, COST, pairs=f"{comb(sum(one.state in READ for one in answers), 2):,}")
+    couples = comb(sum(one.state in READ for one in answers), 2)
+    cost_of_judging(run, COST, pairs="1 pair" if couples == 1 else f"{couples:,} pairs")
     st.html(CSS)
     for state, heading in READ.items():
         if own := [one for one in answers if one.state == state]:

@@ -85,7 +85,7 @@ def test_an_answer_says_how_surely_it_was_found(show):
 def test_a_handbook_counts_its_states_and_a_gap_is_what_was_not_found(show):
     at = show("handbook", handbook="d")
     words = words_on(at)
-    assert "Of the 1 questions that it should answer" in words
+    assert "Of what it should answer (1: questions of its organ, and general ones) **0** are stated" in words
     assert "**1** were not found" in words
     assert words.count(MISSES) == 2  # beside the counts and beside the gaps
 
