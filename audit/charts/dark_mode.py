@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from audit.charts.coverage import HATCHING, SHADES, shades
 from audit.charts.style import (
+    ABSENCE_SCALE,
     ACCENT,
     FAINT,
     INK,
@@ -55,7 +56,7 @@ FILLS = {
 }  # fmt: skip
 # Hues of the qualitative palette that are too dark for a dark background; the others stay as they are.
 BRIGHTER = {"#332288": "#9a8cf0", "#882255": "#d4699f", "#117733": "#3fae66"}
-ABSENCE = [[0.0, SCALES["#0b4f6c"]], [0.5, SCALES["#8fb8c9"]], [1.0, SCALES["#f3ece0"]]]
+ABSENCE = [[share, SCALES[colour]] for share, colour in ABSENCE_SCALE]
 DARK_COLOURS: dict[str, str] = {
     **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABEL_COLOURS.items()},
     **SCALES,

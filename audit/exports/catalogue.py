@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from audit.errors import AuditError
 from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
+from audit.exports.sections.found_states import FOUND_PICTURES, FOUND_TABLES, without_unknown
 from audit.exports.sections.judge import JUDGE_TABLES, checks
 from audit.exports.sections.model import PictureMaker, TableMaker
 from audit.exports.sections.pairs import (
@@ -36,7 +37,8 @@ Made = TypeVar("Made")
 class ChapterPlan:
     """A chapter of an export: its heading, and what makes its tables and figures.
 
-    about     what a run must have: pairs, answering systems, routes to sources, stress tests, or nothing specific
+    about     what a run must have: pairs, handbooks, answers by a search alone, answering systems, routes to sources, stress
+              tests, or nothing specific
     compares  only if a second run is compared
     curated   only if people changed the themes
     depends_on_labels  whether its figures depend on answers and verdicts, so those of a preview are preliminary
@@ -45,7 +47,7 @@ class ChapterPlan:
     title: str
     tables: tuple[TableMaker, ...]
     pictures: tuple[PictureMaker, ...] = ()
-    about: Literal["pairs", "systems", "routes", "stress", "any run"] = "pairs"
+    about: Literal["pairs", "handbooks", "search", "systems", "routes", "stress", "any run"] = "pairs"
     compares: bool = False
     curated: bool = False
     depends_on_labels: bool = True
@@ -55,6 +57,8 @@ class ChapterPlan:
         run = context.run
         has_it = {
             "pairs": run.has_pairs,
+            "handbooks": run.has_handbooks,
+            "search": context.errors.searched,
             "systems": run.has_systems,
             "routes": run.has_routes,
             "stress": run.has_stress,
@@ -81,14 +85,17 @@ class Chapter:
 
 CHAPTERS = (
     ChapterPlan("Data", DATA_TABLES, about="any run", depends_on_labels=False),
-    ChapterPlan("Units compared", UNIT_TABLES, depends_on_labels=False),
+    ChapterPlan("Units compared", UNIT_TABLES, about="handbooks", depends_on_labels=False),
     ChapterPlan("How pairs were labelled", LABEL_TABLES, LABEL_PICTURES),
-    ChapterPlan("Coverage", COVERAGE_TABLES, COVERAGE_PICTURES),
+    ChapterPlan("Coverage", COVERAGE_TABLES, COVERAGE_PICTURES, about="handbooks"),
+    ChapterPlan("What the search found", FOUND_TABLES, FOUND_PICTURES, about="search"),
     ChapterPlan("Topics of disagreement", (themes,), (theme_areas,)),
-    ChapterPlan("Self-disagreement", WITHIN_TABLES),
+    ChapterPlan("Self-disagreement", WITHIN_TABLES, about="handbooks"),
     ChapterPlan("Topics of disagreement, in curated themes", (curated_themes, theme_edits), (curated_theme_areas,), curated=True),
     ChapterPlan("How far the judge can be trusted", JUDGE_TABLES, (checks,)),
-    ChapterPlan("How well retrieval finds the answers", RETRIEVAL_TABLES, RETRIEVAL_PICTURES, depends_on_labels=False),
+    ChapterPlan(
+        "How well retrieval finds the answers", RETRIEVAL_TABLES, RETRIEVAL_PICTURES, "handbooks", depends_on_labels=False
+    ),
     ChapterPlan("Answering systems compared", SYSTEM_TABLES, SYSTEM_PICTURES, about="systems", depends_on_labels=False),
     ChapterPlan("How systems choose between sources", ROUTING_TABLES, ROUTING_PICTURES, about="routes", depends_on_labels=False),
     ChapterPlan("Stress tests", STRESS_TABLES, STRESS_PICTURES, about="stress", depends_on_labels=False),
@@ -107,7 +114,7 @@ def chapters(context: ExportContext, progress: Callable[[str], None]) -> Iterato
 
 def _chapter(plan: ChapterPlan, context: ExportContext) -> Chapter:
     left_out: dict[str, str] = {}
-    tables = list(_built_items(plan.tables, context, "table", left_out))
+    tables = [without_unknown(context, table) for table in _built_items(plan.tables, context, "table", left_out)]
     drawn = [_all_pictures(maker) for maker in plan.pictures]
     pictures = [picture for group in _built_items(drawn, context, "figure", left_out) for picture in group]
     return Chapter(plan.title, tables, pictures, left_out, plan.depends_on_labels)

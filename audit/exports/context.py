@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pandas as pd
 from audit.errors import AuditError, ThemesError
 from audit.exports.table_model import Table, table_of
 from audit.metrics import METRICS, Metric
+from audit.queries.search_errors import SearchErrors, search_errors
 from audit.release.taxonomy import Taxonomy
 from audit.store.connection import Connection, open_store, open_two
 from audit.store.runs import Run
@@ -68,6 +70,11 @@ class ExportContext:
             by = self._themes_for(registered, curated=curated) if registered.by_theme else {}
             self._frames[key] = registered(con, **options, **by)
         return self._frames[key]
+
+    @cached_property
+    def errors(self) -> SearchErrors:
+        """Whether a search answered in the run without a model, and how often it errs."""
+        return search_errors(self.con)
 
     def metrics_used(self) -> list[str]:
         """The metrics computed so far that returned rows, by name."""

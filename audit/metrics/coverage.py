@@ -6,6 +6,7 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import ABSENCE, WILSON
+from audit.queries.concerned import concerned
 from audit.queries.lookup import handbook_number, require_answers, require_one_of
 from audit.stats.intervals import with_wilson
 from audit.store.connection import Connection, frame
@@ -14,7 +15,8 @@ from audit.tables import Column, TableSpec
 # Every handbook has a row for every organ: not asked is shown as such, not as a share of zero.
 COVERAGE_SQL = """
 with counted as (
-    select handbook, q.organ as question_organ, count(absent) as asked, count(*) filter (absent) as absent
+    select handbook, q.organ as question_organ, count(absent) as asked, count(*) filter (absent) as absent,
+           count(*) filter (not absent and found = 'perhaps') as perhaps
     from answers join questions q using (question)
     group by handbook, q.organ
 ),
@@ -25,11 +27,12 @@ cells as (
 select handbook, handbook_id, organ, center, phase, question_organ,
        coalesce(asked, 0)         as asked,
        coalesce(absent, 0)        as absent,
+       coalesce(perhaps, 0)       as perhaps,
        absent / nullif(asked, 0)  as absence
 from cells left join counted using (handbook, question_organ)
 order by handbook, question_organ = 'general', question_organ
 """
-PROFILE_SQL = """
+PROFILE_SQL = f"""
 with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
 ),
@@ -45,28 +48,30 @@ counted as (
     select name,
            count(*) filter (a.handbook = own.handbook)                                     as asked,
            count(*) filter (a.handbook = own.handbook and not absent)                      as answered,
+           count(*) filter (a.handbook = own.handbook and not absent and found = 'perhaps') as perhaps,
            count(*) filter (a.handbook in (select handbook from peers))                    as peers_asked,
            count(*) filter (a.handbook in (select handbook from peers) and not absent)     as peers_answered
-    from groups join answers a using (question) cross join own where a.absent is not null
+    from groups join answers a using (question) join questions q using (question) cross join own
+    where a.absent is not null and ($by = 'organ' or {concerned("q", "own")})
     group by name
 )
-select name, asked, answered, answered / nullif(asked, 0) as share,
+select name, asked, answered, perhaps, answered / nullif(asked, 0) as share,
        peers_asked, peers_answered, peers_answered / nullif(peers_asked, 0) as peers_share
 from counted
 order by name = 'general', name
 """
 # Fewer than three peers of the same organ show little about usual coverage, so all handbooks are used instead.
-GAPS_SQL = """
+GAPS_SQL = f"""
 with own as (
     select handbook, organ from handbooks where handbook_id = $handbook_id
 ),
 left_out as (
     select question
     from answers join own using (handbook) join questions q using (question)
-    where absent and (q.organ in (own.organ, 'general') or own.organ = 'general')
+    where absent and {concerned("q", "own")}
 ),
 others as (
-    select a.question, not a.absent as answers, h.organ = own.organ as same_organ
+    select a.question, not a.absent and found = 'perhaps' is not true as answers, h.organ = own.organ as same_organ
     from answers a join left_out using (question) join handbooks h using (handbook) cross join own
     where a.handbook <> own.handbook and a.absent is not null
 ),
@@ -150,6 +155,7 @@ def coverage(con: Connection) -> pd.DataFrame:
         handbook                    int, number; handbook_id, organ, center, phase  str, of the handbook
         question_organ              str
         asked, absent               int, questions (one not asked of it, or whose answer could not be read, is in neither)
+        perhaps                     int, questions whose nearest passages may answer; 0 where a model answered
         absence                     float in [0, 1], absent / asked; NaN where asked is 0
         absence_low, absence_high   95 % Wilson: a handbook answers each question once, so questions are the units
 
@@ -168,11 +174,13 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     """The share of questions that a handbook answers, by the organ or the topic of the question, and its peers' share.
 
     Peers are all other handbooks of the same organ. A question not asked of a handbook counts neither as answered nor
-    as left out, nor does one whose answer could not be read. A question with two topics counts in both.
+    as left out, nor does one whose answer could not be read. A question with two topics counts in both. By topic, only questions
+    that the handbook should answer count: of its organ, and general ones.
 
     `by` is 'organ' or 'topic'. One row per organ or topic that some handbook was asked about, 'general' last:
         name                         str
         asked, answered              int, questions asked of and answered by this handbook
+        perhaps                      int, those of answered of which a search says so; 0 where a model answered
         share                        float in [0, 1], answered / asked; NaN where asked is 0
         share_low, share_high        95 % Wilson: a handbook answers each question once
         peers_asked, peers_answered  int, questions times peers
@@ -201,7 +209,8 @@ def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:
     Only questions of the handbook's own organ and general ones: a heart handbook that says nothing about a kidney has no gap.
     A handbook for every organ ('general') may have gaps in all.
     Peers are the other handbooks of the same organ that were asked the question; where fewer than three were, all other
-    handbooks that were asked. Most means more than half.
+    handbooks that were asked. Most means more than half. Of what a search found, an answer that is perhaps there is neither a gap
+    nor a peer's answer.
 
     One row per such question:
         question                      int, number; question_id, text, organ, topics (joined by commas)  str

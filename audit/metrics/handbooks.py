@@ -7,8 +7,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
-from audit.queries.lookup import require_answers
-from audit.queries.pair_counts import BY_COUPLE, read_pairs
+from audit.queries.concerned import concerned
+from audit.queries.lookup import require_answers, require_one_of
+from audit.queries.pair_counts import ALL_HANDBOOKS, BY_COUPLE, IN_SCOPE, SCOPES, read_pairs
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Interval, with_interval, with_wilson
 from audit.stats.pair_table import RATES, Pairs, side_rate_intervals
@@ -22,7 +23,8 @@ SUMS = ",\n           ".join(f"sum({count.removesuffix('_pairs')})::bigint as {c
 OR_ZERO = ",\n       ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)
 
 HANDBOOKS_SQL = f"""
-with {BY_COUPLE},
+with {IN_SCOPE},
+{BY_COUPLE.replace("from judged_pairs", "from in_scope")},
 sides as (
     select handbook_a as handbook, * from tallies
     union all
@@ -35,13 +37,16 @@ summed as (
     group by handbook
 ),
 answered as (
-    select handbook, count(absent) as answers, count(*) filter (absent) as answers_absent
-    from answers
+    select handbook, count(absent) as answers, count(*) filter (absent) as answers_absent,
+           count(*) filter (not absent and found = 'perhaps') as answers_perhaps
+    from answers a join questions q using (question) join handbooks h using (handbook)
+    where $scope = '{ALL_HANDBOOKS}' or {concerned("q", "h")}
     group by handbook
 )
 select handbook, handbook_id, organ, center, phase,
        coalesce(answers, 0)                as asked,
        coalesce(answers_absent, 0)         as absent,
+       coalesce(answers_perhaps, 0)        as perhaps,
        answers_absent / nullif(answers, 0) as absence,
        {OR_ZERO},
        summed.disagreeing / nullif(summed.present, 0) as r_div
@@ -89,16 +94,19 @@ PAIRS_GLOSSARY = {"couple of {handbooks}": "Two {handbooks}, compared on every {
 
 
 @metric(sql=HANDBOOKS_SQL, table=HANDBOOKS_TABLE, glossary=HANDBOOKS_GLOSSARY)
-def handbooks(con: Connection) -> pd.DataFrame:
+def handbooks(con: Connection, scope: str = ALL_HANDBOOKS) -> pd.DataFrame:
     """How often each handbook does not address a question, and how often it disagrees with the others.
 
     absence: of the questions that the handbook was asked, the share it does not address. r_div: of the pairs of this
     handbook with another in which both address the question (present pairs), the share that the judge found divergent or
     contradictory. A question not asked of the handbook counts nowhere; nor does an unscored pair in r_div.
 
+    `scope` is 'all', as published (every question that it was asked, pairs with every other handbook), or 'matching' (questions
+    that the handbook should answer: of its organ, and general ones; pairs on them with handbooks that should answer too).
     One row per handbook, in release order:
         handbook                          int, number; handbook_id, organ, center, phase  str
-        asked, absent                     int, questions whose answer could be read
+        asked, absent, perhaps            int, questions whose answer could be read, those that it does not address (a search: not
+                                          found), those whose nearest passages may answer (a search only; not absent)
         absence                           float in [0, 1], absent / asked; NaN where asked is 0
         absence_low, absence_high         95 % Wilson: a handbook answers each question once, so questions are the units
         pairs, scored, unscored           int, pairs that involve the handbook
@@ -109,11 +117,13 @@ def handbooks(con: Connection) -> pd.DataFrame:
                                           (audit.stats.clustered); NaN where fewer than two questions or two others are in the
                                           denominator
 
-    Raises NotInRunError when the release came without answers: absence is then unknown, not zero.
+    Raises NotInRunError when the release came without answers: absence is then unknown, not zero; AuditError for another scope.
     Source: absence as in arXiv:2605.29084, appendix G; intervals: Wilson (1927).
     """
     require_answers(con, "what a handbook leaves out")
-    table, pairs = with_wilson(frame(con, HANDBOOKS_SQL), "absence", "absent", "asked"), read_pairs(con)
+    require_one_of(scope, SCOPES, "Scope")
+    table = with_wilson(frame(con, HANDBOOKS_SQL, {"scope": scope}), "absence", "absent", "asked")
+    pairs = read_pairs(con, scope=scope)
     # Each handbook is a group of its own: it is fixed, and the others are a sample.
     one_each = np.arange(len(pairs.handbooks))
     low, high = side_rate_intervals(pairs, one_each, len(one_each), {"r_div": RATES["r_div"]})["all"]["r_div"]

@@ -20,6 +20,7 @@ from audit.metrics._shared import (
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
 from audit.queries.lookup import question_number_or_all, require_one_of
 from audit.queries.pair_counts import (
+    ALL_HANDBOOKS,
     BY_QUESTION,
     BY_QUESTION_IN_SCOPE,
     COUNTS,
@@ -53,7 +54,8 @@ subtopic_lists as (
     select question, string_agg(distinct subtopic, ', ' order by subtopic) as subtopics from subtopics group by question
 ),
 answered as (
-    select question, count(absent) as answers, count(*) filter (not absent) as answering
+    select question, count(absent) as answers, count(*) filter (not absent) as answering,
+           count(*) filter (not absent and found = 'perhaps') as perhaps
     from answers
     group by question
 ),
@@ -61,6 +63,7 @@ counted as (
     select question, question_id, text, organ, coalesce(topics, '') as topics, coalesce(subtopics, '') as subtopics,
            case when has_answers then coalesce(answers, 0) end as asked,
            case when has_answers then coalesce(answering, 0) end as answering,
+           case when has_answers then coalesce(perhaps, 0) end as perhaps,
            {", ".join(f"coalesce({count}, 0) as {count}" for count in COUNTS)},
            {", ".join(f"coalesce({count}, 0) as {count}" for count in ("low", "medium", "high", "unstated"))}
     from questions
@@ -68,7 +71,7 @@ counted as (
     left join tallies using (question) left join severities using (question) left join answered using (question)
     cross join run
 )
-select question, question_id, text, organ, topics, subtopics, asked, answering, {", ".join(COUNTS)},
+select question, question_id, text, organ, topics, subtopics, asked, answering, perhaps, {", ".join(COUNTS)},
        absent / nullif(scored, 0)         as r_abs,
        disagreeing / nullif(present, 0)   as r_div,
        consistent / nullif(present, 0)    as r_con,
@@ -107,6 +110,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
         question                     int, number; question_id, text, organ  str
         topics, subtopics            str, joined by ', '; may be empty
         asked, answering             Int64, handbooks asked, handbooks that address it; <NA> in a release without answers
+        perhaps                      Int64, those of answering of which a search says that they may; 0 where a model answered
         pairs, scored, unscored      int, pairs; pairs = scored + unscored
         prescreened, absent_judged   int, pairs; absent = prescreened + absent_judged
         present                      int, pairs; consistent + complementary + divergent + contradictory
@@ -121,7 +125,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
     Raises NotInRunError for another question. Source: r_div as in arXiv:2605.29084, section 6.2; interval: audit.stats.clustered.
     """
     question = question_number_or_all(con, question_id)
-    table = frame(con, QUESTIONS_SQL, {"question": question}).astype({"asked": "Int64", "answering": "Int64"})
+    table = frame(con, QUESTIONS_SQL, {"question": question}).astype(dict.fromkeys(("asked", "answering", "perhaps"), "Int64"))
     pairs = read_pairs(con, question)
     low, high = rate_intervals(pairs)["r_div"]
     # A question without pairs has no interval.
@@ -224,7 +228,9 @@ memberships as (
     select question, coalesce(topic, '(none)') as topic, topic is null as is_last
     from questions left join named using (question)
 )"""
-TOPICS_SQL = RATES_BY_GROUP.format(tallies=BY_QUESTION, memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic")
+TOPICS_SQL = RATES_BY_GROUP.format(
+    tallies=BY_QUESTION_IN_SCOPE, memberships=TOPIC_MEMBERSHIPS, name="topic", order="is_last, topic"
+)
 TOPICS_TABLE = TableSpec(
     "The rates by {topic}",
     (Column.named("topic", "{Topic}"), QUESTIONS, *GROUP_RATES),
@@ -234,18 +240,21 @@ TOPICS_GLOSSARY = {"topic": "What {a_question} is about, such as diet; {a_questi
 
 
 @metric(sql=TOPICS_SQL, table=TOPICS_TABLE, glossary=TOPICS_GLOSSARY)
-def topics(con: Connection, level: str = "topic") -> pd.DataFrame:
+def topics(con: Connection, level: str = "topic", scope: str = ALL_HANDBOOKS) -> pd.DataFrame:
     """How often handbooks do not address a question, disagree and agree, by its topic (or subtopic).
 
     The counts, rates and intervals are those of `organs`. A question with two topics counts in both, so the rows add up to more
     than the run.
 
-    `level` is 'topic' or 'subtopic'. One row per topic, by name, and a last row '(none)' when a question has none:
+    `level` is 'topic' or 'subtopic'; `scope` as in `organs`, but 'all' where it is left out. One row per topic, by name, and a
+    last row '(none)' when a question has none:
         topic      str, topic or subtopic
         questions  int, questions on the topic; the other columns as in `organs`
 
-    Raises AuditError for another level. Source: as `organs`.
+    Raises AuditError for another level or scope. Source: as `organs`.
     """
     require_one_of(level, TOPIC_LEVELS, "Level")
+    require_one_of(scope, SCOPES, "Scope")
     memberships = frame(con, f"with {TOPIC_MEMBERSHIPS} select question, topic from memberships", {"level": level})
-    return with_rate_intervals(con, frame(con, TOPICS_SQL, {"level": level}), "topic", memberships)
+    table = frame(con, TOPICS_SQL, {"level": level, "scope": scope})
+    return with_rate_intervals(con, table, "topic", memberships, scope)

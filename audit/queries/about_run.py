@@ -20,7 +20,9 @@ select (select count(*) from questions),
        (select count(*) from answers),
        (select count(*) from answers where absent),
        (select count(*) from answers where absent is null),
-       (select count(*) from sections)
+       (select count(*) from sections),
+       (select count(*) from answers where found is not null),
+       (select count(*) from answers where found = 'perhaps')
 """
 
 
@@ -32,6 +34,7 @@ class RunCounts:
     answers  0 for a release of pairs only, whose answers are unknown
     absent   answers that do not address their question
     unread   answers that could not be read: neither absent nor present
+    searched, perhaps  answers of a search that no model has read, and those of them that are perhaps there; absent: not found
     """
 
     questions: int
@@ -42,6 +45,8 @@ class RunCounts:
     absent: int
     unread: int
     sections: int
+    searched: int
+    perhaps: int
 
 
 def run_counts(con: Connection) -> RunCounts:

@@ -10,11 +10,12 @@ from audit.queries.lookup import handbook_number, question_number
 from audit.queries.loose_records import Record, float_or_none, int_or_none, objects, shown_part, text_or_none
 from audit.queries.pair_view import PRESENT, Side, side
 from audit.store.connection import Connection, rows
+from audit.text.documents import Section
 from audit.text.tokens import cited_spans
 
 RETRIEVAL = "select retrieval::varchar from answers where question = $question and handbook = $handbook"
 SECTIONS = """
-select section_id, heading, above, text, pages, url
+select section_id, heading, above, text, pages, url, page_starts
 from sections where handbook = $handbook and section_id in (select unnest($names))
 """
 HAS_SECTIONS = "select count(*) > 0, coalesce(bool_or(handbook = $handbook), false) from sections"
@@ -29,6 +30,13 @@ class AnswerSection:
     text: str
     pages: tuple[int, ...]
     url: str | None
+    page_starts: tuple[tuple[int, int], ...] = ()
+
+    def page_at(self, position: int | None) -> int | None:
+        """The page of a character of the text; that of the section where the position or its page is unknown."""
+        section = Section(self.section_id, self.title, self.text, (), self.pages, self.url, self.page_starts)
+        page = section.page_at(position) if position is not None else None
+        return page or next(iter(self.pages), None)
 
 
 @dataclass(frozen=True)
@@ -136,8 +144,15 @@ def _texts(con: Connection, handbook: int) -> str:
 def _sections(con: Connection, handbook: int, names: list[str]) -> dict[str, AnswerSection]:
     stored = rows(con, SECTIONS, {"handbook": handbook, "names": names}) if names else []
     return {
-        name: AnswerSection(name, " > ".join(part for part in (*above, heading or "") if part) or name, text, tuple(pages), url)
-        for name, heading, above, text, pages, url in stored
+        name: AnswerSection(
+            name,
+            " > ".join(part for part in (*above, heading or "") if part) or name,
+            text,
+            tuple(pages),
+            url,
+            tuple((page, start) for page, start in page_starts),
+        )
+        for name, heading, above, text, pages, url, page_starts in stored
     }
 
 

@@ -41,7 +41,11 @@ select count(*), count(distinct center), count(distinct organ), count(url), coun
 from handbooks
 """
 QUESTIONS = "select count(*), count(source), count(distinct source) from questions"
-ANSWERS = "select count(*), count(*) filter (absent), count(*) filter (absent is null) from answers"
+ANSWERS = """
+select count(*), count(*) filter (absent), count(*) filter (absent is null), count(found), count(*) filter (found = 'perhaps')
+from answers
+"""
+FOUND = "Answers found by a search, which no model has read: {n:,}; perhaps there: {p:,}; not found: {a:,}; unreadable: {u:,}."
 PAIRS = """
 select count(*), count(*) filter (prescreened), count(*) filter (label is null and not prescreened),
        count(*) filter (disagrees)
@@ -108,10 +112,13 @@ def _composition(con: Connection, run: Run, words: Mapping[str, str]) -> Iterato
         n=handbooks, c=centers, o=organs, q=questions, **words
     )
     if run.has_answers:
-        ((answers, absent, unread),) = rows(con, ANSWERS)
-        yield "Answers: {n:,}; saying that the {handbook} does not address the {question}: {a:,}; unreadable: {u:,}.".format(
-            n=answers, a=absent, u=unread, **words
+        ((answers, absent, unread, searched, perhaps),) = rows(con, ANSWERS)
+        template = (
+            FOUND
+            if searched
+            else "Answers: {n:,}; saying that the {handbook} does not address the {question}: {a:,}; unreadable: {u:,}."
         )
+        yield template.format(n=answers, a=absent, u=unread, p=perhaps, **words)
     else:
         yield "The release has no answers: which {questions} each {handbook} does not address is unknown.".format(**words)
     if run.has_pairs:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audit.queries.concerned import concerned
 from audit.stats.intervals import Floats, with_interval, with_wilson
 from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays, rows
@@ -76,9 +77,7 @@ IN_SCOPE = f"""in_scope as (
     join questions q using (question)
     join handbooks a on a.handbook = p.handbook_a
     join handbooks b on b.handbook = p.handbook_b
-    where $scope = '{ALL_HANDBOOKS}'
-       or q.organ = 'general'
-       or (a.organ in (q.organ, 'general') and b.organ in (q.organ, 'general'))
+    where $scope = '{ALL_HANDBOOKS}' or ({concerned("q", "a")} and {concerned("q", "b")})
 )"""
 
 BY_QUESTION_IN_SCOPE = f"{IN_SCOPE},\n{BY_QUESTION.replace('from judged_pairs', 'from in_scope')}"

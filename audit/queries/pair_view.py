@@ -19,8 +19,9 @@ with own_answer as (
 select handbook_id, organ, center, phase, title,
        case when absent then 'absent' when not absent then 'present' when unread_reason is not null then 'unread'
             when (select has_answers from run) then 'not asked' else 'unknown' end as state,
-       answer, absence_method, unread_reason, coalesce(sections, []) as sections,
-       case when absent then [] else coalesce({KINDS}, []) end as weak, mode, own_answer.url
+       case when found = 'not found' is not true then answer end, absence_method, unread_reason,
+       coalesce(sections, []) as sections,
+       case when absent then [] else coalesce({KINDS}, []) end as weak, mode, own_answer.url, found
 from handbooks h left join own_answer using (handbook)
 where h.handbook = $handbook
 """
@@ -53,7 +54,8 @@ class Side:
 
     `state` is present, absent (the handbook does not address the question), unread (the generator's reply could not be
     read, and why), not asked, or unknown (the release came without answers). `answer` may be present when absent: it is then
-    the generator's wording. `weak` are its kinds of weak evidence (keys of WEAKNESSES).
+    the generator's wording; a search that found nothing has none. `weak` are its kinds of weak evidence (keys of WEAKNESSES).
+    `found` is how surely a search found it (`audit.vocabulary.Found`); None where a model or a person answered.
     """
 
     handbook_id: str
@@ -69,6 +71,7 @@ class Side:
     weak: tuple[str, ...]
     mode: str | None
     url: str | None
+    found: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,11 @@ def pair(con: Connection, question_id: str, handbook_a: str, handbook_b: str) ->
 
 def side(con: Connection, question: int, handbook: int) -> Side:
     """A handbook and its answer to a question, both by number."""
-    ((*fields, sections, weak, mode, url),) = rows(con, SIDE, {"question": question, "handbook": handbook})
+    ((*fields, sections, weak, mode, url, found),) = rows(con, SIDE, {"question": question, "handbook": handbook})
     handbook_id, organ, center, phase, title, state, answer, method, reason = fields
-    return Side(handbook_id, organ, center, phase, title, state, answer, method, reason, tuple(sections), tuple(weak), mode, url)
+    return Side(
+        handbook_id, organ, center, phase, title, state, answer, method, reason, tuple(sections), tuple(weak), mode, url, found
+    )
 
 
 def _question(con: Connection, question: int) -> Question:

@@ -9,14 +9,20 @@ from annotation.studies.accounts import Account, Role
 from audit.queries.run_contents import SHARED_CENTERS, TEXTS, TRIALS
 
 ALWAYS: Final = "always"
+HANDBOOKS: Final = "handbooks"
+UNLABELLED: Final = "unlabelled"
 PAIRS: Final = "pairs"
 SYSTEMS: Final = "systems"
 ROUTES: Final = "routes"
 STRESS: Final = "stress"
 TWO_RUNS: Final = "two runs"
-Need = Literal["always", "pairs", "systems", "routes", "stress", "two runs", "texts", "trials", "shared centers"]
-WITHOUT_PAIRS = (ALWAYS, TEXTS, SYSTEMS, ROUTES, STRESS)
-"""What a run may have that compares no handbooks."""
+Need = Literal[
+    "always", "handbooks", "unlabelled", "pairs", "systems", "routes", "stress", "two runs", "texts", "trials", "shared centers"
+]
+WITHOUT_HANDBOOKS = (ALWAYS, TEXTS, SYSTEMS, ROUTES, STRESS)
+"""What a run may have that asked no handbooks."""
+WITHOUT_PAIRS = (*WITHOUT_HANDBOOKS, HANDBOOKS, UNLABELLED, TRIALS)
+"""What a run may have whose handbooks nothing has compared yet."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,17 @@ CLINICIAN_DOORS = (
     Door("Start", (START,)),
     Door("Ask", (Tab("ask", "Ask", TEXTS),)),
     Door("Disagreements", (Tab("disagreements", "Disagreements"),)),
+    Door("questions", (Tab("questions", "questions", UNLABELLED),)),
     Door(
         "Explore",
-        (Tab("topics", "topics"), Tab("organs", "organs"), Tab("centers", "centers", SHARED_CENTERS), Tab("themes", "Themes")),
+        (
+            Tab("topics", "topics", HANDBOOKS),
+            Tab("organs", "organs", HANDBOOKS),
+            Tab("centers", "centers", SHARED_CENTERS),
+            Tab("themes", "Themes"),
+        ),
     ),
-    Door("handbooks", (Tab("coverage", "Coverage"),)),
+    Door("handbooks", (Tab("coverage", "Coverage", HANDBOOKS),)),
     Door(
         "About",
         (
@@ -67,7 +79,7 @@ METHODS = Door(
         Tab("sources", "Sources", ROUTES),
         Tab("stress", "Stress", STRESS),
         Tab("judge", "Judge checks"),
-        Tab("rejudge", "Re-judge"),
+        Tab("rejudge", "Re-judge", HANDBOOKS),
     ),
 )
 STUDIES = Door(
@@ -103,17 +115,17 @@ BROWSING = {tab.script: tab for tab in (*(tab for door in (*CLINICIAN_DOORS, MET
 """Every page about a run, by its script."""
 
 
-def doors(account: Account | None, *, browses: bool, owner: bool, has_pairs: bool, own: tuple[str, ...]) -> tuple[Door, ...]:
+def doors(account: Account | None, *, browses: bool, owner: bool, has_handbooks: bool, own: tuple[str, ...]) -> tuple[Door, ...]:
     """The doors of an account, whatever the run lacks.
 
-    owner      may start a judge
-    has_pairs  whether the run compares handbooks; one that does not has only *Methods* to show
-    own        the scripts of `pages/studies` that exist for the account
+    owner          may start a judge
+    has_handbooks  whether the run asked handbooks; one that did not has only *Methods* to show
+    own            the scripts of `pages/studies` that exist for the account
     """
     if not browses:
         return tuple(door for door in LABELLING_DOORS if door.tabs[0].script.removeprefix("studies/") in own) or _entry(account)
     studies = (STUDIES,) if account is not None and account.role is Role.PI else ()
-    return (*CLINICIAN_DOORS, *studies, *((METHODS,) if owner or not has_pairs else ()))
+    return (*CLINICIAN_DOORS, *studies, *((METHODS,) if owner or not has_handbooks else ()))
 
 
 def _entry(account: Account | None) -> tuple[Door, ...]:
@@ -125,6 +137,7 @@ def door_of(script: str) -> Door | None:
     return next((door for door in (*CLINICIAN_DOORS, STUDIES, METHODS) if any(tab.script == script for tab in door.tabs)), None)
 
 
-def crumb_of(script: str) -> str | None:
-    """The page that the crumb of a drill-down leads back to; None for other pages."""
-    return next((parent for tab, parent in DRILL_DOWNS.items() if tab.script == script), None)
+def crumb_of(script: str, *, unlabelled: bool = False) -> str | None:
+    """The page that the crumb of a drill-down leads back to; None for other pages. Without labels there are no disagreements."""
+    parent = next((parent for tab, parent in DRILL_DOWNS.items() if tab.script == script), None)
+    return "questions" if unlabelled and parent == "disagreements" else parent

@@ -21,6 +21,7 @@ from pages._shared import loaders
 from pages._shared.doors import (
     ALWAYS,
     BROWSING,
+    HANDBOOKS,
     LABELLING_DOORS,
     OWNER_PAGES,
     PAIRS,
@@ -32,6 +33,8 @@ from pages._shared.doors import (
     STUDIES,
     SYSTEMS,
     TWO_RUNS,
+    UNLABELLED,
+    WITHOUT_HANDBOOKS,
     WITHOUT_PAIRS,
     Door,
     Tab,
@@ -92,7 +95,7 @@ def tabs(script: str) -> None:
     if not may_browse(account):
         return
     params: dict[str, str | list[str]] = {"run": run.key} if run else {}
-    if parent := crumb_of(script):
+    if parent := crumb_of(script, unlabelled=run is not None and not run.has_pairs):
         # The address has the filters of the page before, and names what was opened there.
         here = {name: st.query_params.get_all(name) for name in st.query_params}
         _link(parent, f"← {page_title(parent)}", {**here, **params}, "crumb")
@@ -115,12 +118,12 @@ def is_listed(tab: Tab, run: Run | None) -> bool:
     The address of a page that is not listed still works, and the page says what the run lacks.
     """
     if run is None:
-        return tab.needs in (ALWAYS, PAIRS)
-    if not run.has_pairs and tab.needs not in WITHOUT_PAIRS:
+        return tab.needs in (ALWAYS, HANDBOOKS, PAIRS)
+    if not run.has_pairs and tab.needs not in (WITHOUT_PAIRS if run.has_handbooks else WITHOUT_HANDBOOKS):
         return False
     flags = {
-        ALWAYS: True, PAIRS: True, SYSTEMS: run.has_systems, ROUTES: run.has_routes, STRESS: run.has_stress,
-        TWO_RUNS: len(loaders.loaded_runs()) > 1,
+        ALWAYS: True, PAIRS: True, HANDBOOKS: run.has_handbooks, UNLABELLED: run.has_handbooks and not run.has_pairs,
+        SYSTEMS: run.has_systems, ROUTES: run.has_routes, STRESS: run.has_stress, TWO_RUNS: len(loaders.loaded_runs()) > 1,
     }  # fmt: skip
     return flags[tab.needs] if tab.needs in flags else tab.needs in _contents(run)
 
@@ -151,7 +154,7 @@ def _pages(account: Account | None) -> Iterator[StreamlitPage]:
     first, browses, own = home(account), may_browse(account), own_pages(account)
     run = current_run() if browses else None
     shown = doors(
-        account, browses=browses, owner=may_rejudge(account), has_pairs=run is None or run.has_pairs, own=own,
+        account, browses=browses, owner=may_rejudge(account), has_handbooks=run is None or run.has_handbooks, own=own,
     )  # fmt: skip
     in_menu = dict(_menu_entries(shown, run, first, account))
     own_tabs = [Tab(f"studies/{script}", STUDY_PAGES[script], ALWAYS) for script in own]

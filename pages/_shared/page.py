@@ -28,31 +28,42 @@ COMMANDS = """\
 audit demo          # load a synthetic release to explore
 audit load PATH     # load your own release: a folder, .zip or .tar.gz"""
 NO_PAIRS = "This run has no pairs of {handbooks} to compare, and this page is about such pairs. *Runs* lists what the run has."
+NOT_COMPARED = (
+    "Nothing has compared the {handbooks} of this run yet, and this page is about such comparisons. What each {handbook} says is "
+    "on *Questions* and *Coverage*."
+)
 PRINTED = "{title} ({key}), from the handbook audit."
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default terms
 
 
 @contextmanager
-def page(title: str, lead: str, *, without_pairs: str | None = None, without_run: bool = False) -> Iterator[Run]:
+def page(
+    title: str, lead: str, *, without_pairs: str | None = None, unlabelled: str | None = None, unlabelled_title: str = "",
+    without_run: bool = False,
+) -> Iterator[Run]:  # fmt: skip
     """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms. `without_pairs` is the
-    lead where the run has no pairs; left out, the page needs pairs, and says in a sentence that the run has none. `without_run`:
-    the page also works where no run is loaded; it gets one that has the default terms and nothing else.
+    lead where the run has no pairs, `unlabelled` (and `unlabelled_title`, if the title differs) where it has handbooks that
+    nothing has compared; where both are left out, the page needs pairs, and says in a sentence that the run has none.
+    `without_run`: the page also works where no run is loaded; it gets one that has the default terms and nothing else.
     """
     if not may_browse(current_account()):
         st.stop()
     st.html(STYLE)
     rerun_on_theme_change()
     run = _run_or_stop(title, without_run)
+    if unlabelled_title and run.has_handbooks and not run.has_pairs and run is not NO_RUN:
+        title = unlabelled_title
+    other_lead = unlabelled if unlabelled is not None and run.has_handbooks else without_pairs
     if run is not NO_RUN:
-        heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
+        heading(say(run, title), say(run, lead if run.has_pairs or other_lead is None else other_lead))
         st.html(Markup('<p class="printed">{}</p>').format(PRINTED.format(title=run.title, key=run.key)))
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
     preview_banner(st.container(), run)
-    if not run.has_pairs and without_pairs is None:
-        st.info(say(run, NO_PAIRS))
+    if not run.has_pairs and other_lead is None:
+        st.info(say(run, NOT_COMPARED if run.has_handbooks else NO_PAIRS))
         st.stop()
     try:
         yield run

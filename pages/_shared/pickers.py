@@ -67,7 +67,8 @@ def pick_question(run: Run) -> str:
     questions = loaders.load(question_list, run)
     texts = dict(zip(questions["question_id"], questions["text"], strict=True))
     most_disputed = next(iter(texts))
-    label = fill(run, "{Question} (type to search; the most disputed come first)")
+    order = "; the most disputed come first" if run.has_pairs else ""
+    label = fill(run, f"{{Question}} (type to search{order})")
     return pick_one(label, list(texts), "question", default=most_disputed, format_func=named_by(texts)) or most_disputed
 
 

@@ -103,7 +103,7 @@ def evidence_html(
         return f"background:{light_dark(fill)};color:{ink}"
 
     def section_address(passage: RoutedPassage) -> str:
-        if not (passage.section_id and run.has_pairs):
+        if not (passage.section_id and run.has_handbooks):
             return ""
         return source_address(run, passage.handbook_id, passage.section_id, passage.start, passage.end, None, question_id)
 

@@ -32,7 +32,7 @@ from audit.terms import terms
 from audit.text.clashing import clashing_sentences
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from audit.text.sentences import SentenceSpan
-from audit.vocabulary import DISAGREEING
+from audit.vocabulary import DISAGREEING, Found
 from pages._blinded.templates import rendered, shortened
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
@@ -46,11 +46,17 @@ STATUS = {
     UNSCORED: "Unscored: the judge was asked and gave no readable verdict. The pair counts in no rate.",
     NOT_IN_RELEASE: "This pair is not in the release: no verdict on it was asked for.",
 }
+NOT_FOUND_IN_ONE = "Pre-screened: the search found no answer in at least one of the two {handbooks}, so the judge was not asked."
 NO_ANSWER = {
     ABSENT: "Does not address the question{how}.",
     UNREAD: "The model's reply could not be read ({why}), so it is unknown whether the question is addressed.",
     NOT_ASKED: "Was not asked this question.",
     UNKNOWN: "This release came without answers.",
+}
+FOUND_WORDS = {
+    Found.STATED: "Stated: a passage is very near to the question. No model has read it.",
+    Found.PERHAPS: "Perhaps: see these passages. No model has read them.",
+    Found.NOT_FOUND: "Not found: no passage is near enough to the question, which does not prove that nothing is there.",
 }
 ABSENCE_METHODS = {"prefix": " (its answer says so)", "check": " (found by the yes-or-no check)"}
 MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, DifferenceKind.NEGATION), "none": ()}
@@ -64,12 +70,14 @@ class AnswerHead(NamedTuple):
     """The lines above an answer, wherever answers stand (`answer_card.html`).
 
     about  what it is, in a fainter line; reason  why there is none; weak  on what weak evidence it rests
+    state  how surely a search found it
     """
 
     name: str
     about: str = ""
     reason: str = ""
     weak: str = ""
+    state: str = ""
 
 
 def side_by_side(run: Run, pair: Pair, names: dict[str, str], *, with_question: bool = True) -> None:
@@ -95,7 +103,9 @@ def pair_html(inside: Markup, question: str = "") -> Markup:
 
 def verdict_html(run: Run, pair: Pair) -> Markup:
     """The label and its significance, the divergence topic, and the judge's reasoning; or why there is none of it."""
-    return judgement_html(pair.judgement, STATUS.get(pair.judgement.status, "").format(**terms(run)))
+    searched = pair.judgement.status == PRESCREENED and Found.NOT_FOUND in (pair.a.found, pair.b.found)
+    status = NOT_FOUND_IN_ONE if searched else STATUS.get(pair.judgement.status, "")
+    return judgement_html(pair.judgement, status.format(**terms(run)))
 
 
 def judgement_html(judgement: Judgement, status: str = "") -> Markup:
@@ -183,8 +193,11 @@ def _badge_html(text: str, colour: str) -> Markup:
 
 def answer_head(side: Side, name: str) -> AnswerHead:
     """The handbook's name and title and, where it has no answer, the reason, or on what weak evidence it rests."""
+    about, weak = side.title or side.handbook_id, "; ".join(WEAKNESSES[kind] for kind in side.weak)
+    if side.found:
+        return AnswerHead(name, about, weak=weak, state=FOUND_WORDS[Found(side.found)])
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)
-    return AnswerHead(name, side.title or side.handbook_id, reason, "; ".join(WEAKNESSES[kind] for kind in side.weak))
+    return AnswerHead(name, about, reason, weak)
 
 
 def _usage(judgement: Judgement) -> str:

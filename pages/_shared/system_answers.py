@@ -78,7 +78,7 @@ def answers_html(run: Run, question: SystemQuestionView, texts: Mapping[str, Mar
     """
 
     def section_address(passage: ShownEvidence) -> str:
-        if not (passage.handbook_id and passage.section_id and run.has_pairs):
+        if not (passage.handbook_id and passage.section_id and run.has_handbooks):
             return ""
         return source_address(run, passage.handbook_id, passage.section_id, question_id=question.question_id)
 

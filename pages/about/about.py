@@ -40,7 +40,13 @@ def what_it_is(run: Run, size: RunCounts) -> None:
         template += ", {n_handbook} of {n_center}" + (", {n_organ}. " if size.organs else ". ") + ASKED[run.asked_by_organ]
     st.markdown(say(run, template, **numbers))
     share = percent(size.absent / size.answers) if size.answers else ""
-    answers = {"n": f"{size.answers:,}", "absent": f"{size.absent:,}", "unread": f"{size.unread:,}", "share": share}
+    answers = {
+        "n": f"{size.answers:,}",
+        "absent": f"{size.absent:,}",
+        "unread": f"{size.unread:,}",
+        "share": share,
+        "perhaps": f"{size.perhaps:,}",
+    }
     if size.handbooks:
         st.markdown(say(run, answers_sentence(size), **answers))
     stated = [(words, run.manifest[key]) for key, words in FACTS.items() if run.manifest.get(key)]
@@ -49,11 +55,19 @@ def what_it_is(run: Run, size: RunCounts) -> None:
     st.markdown(say(run, f"**Intended use**: {INTENDED_USE}"))
 
 
+SEARCHED = (
+    "A search found its {n} answers, and no model has read them; {perhaps} are perhaps there, and {absent} ({share}) were not "
+    "found, which does not prove that the {handbook} is silent."
+)
+
+
 def answers_sentence(size: RunCounts) -> str:
     """How many answers there are and how many are absences; a template of `say`."""
     if not size.answers:
         return "The release has no answers, only their comparison, so what each {handbook} says is not known here."
     unread = " {unread} could not be read; these count neither as answers nor as absences." if size.unread else ""
+    if size.searched:
+        return SEARCHED + unread
     return "It has {n} answers; in {absent} of them ({share}) the {handbook} does not address the {question}." + unread
 
 

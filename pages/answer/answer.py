@@ -12,6 +12,7 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
 from audit.terms import fill
+from pages._shared.found_states import miss_sentence
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import named_by, pick_one, pick_question
@@ -65,15 +66,15 @@ def verdict(run: Run, question_id: str, handbook_id: str, other_id: str) -> None
     st.html(pair_html(verdict_html(run, judged)))
 
 
-with page("Answer", LEAD) as run:
+with page("Answer", LEAD, unlabelled=LEAD) as run:
     names = handbook_names(load(handbook_list, run))
     question_id, handbook_id, other_id = pick_answers(run, names)
     st.html(CSS)
-    if other_id:
+    if other_id and run.has_pairs:
         verdict(run, question_id, handbook_id, other_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         link("question", "See all {handbooks} on this question", run, icon=":material/grid_on:", question=question_id)
-        if other_id:
+        if other_id and run.has_pairs:
             link(
                 "disagreements", "See the differences marked", run, icon=":material/compare_arrows:",
                 question=question_id, a=handbook_id, b=other_id,
@@ -84,5 +85,8 @@ with page("Answer", LEAD) as run:
         for key, column, details in zip("ab", st.columns(len(answers), gap="medium"), answers, strict=False):
             with column:
                 answer_details(run, question_id, details, names[details.side.handbook_id], key)
-    if any(details.passages for details in answers):
+    if any(details.side.found for details in answers):
+        counts(run, "Coloured: the passages nearest to the {question}, word for word.")
+        st.caption(miss_sentence(run))
+    elif any(details.passages for details in answers):
         counts(run, "Coloured text was given to the generator. A number leads from a part of the answer to its passage.")

@@ -12,7 +12,7 @@ from audit.store.runs import Run
 from audit.terms import terms
 from pages._blinded.templates import rendered, shortened
 from pages._shared.side_by_side import answer_head
-from pages._shared.source_links import public_link_html
+from pages._shared.source_links import public_link_html, source_address
 
 CSS = Path(__file__).with_name("passages.css")
 MODES = {
@@ -61,7 +61,9 @@ def answer_html(run: Run, details: Answer, name: str, key: str, links: Markup) -
         "answer/answer.html", details=details, head=answer_head(details.side, name), links=links, key=key,
         cited=Markup().join(_cited_fragments(details, key)), search=_search_words(run, details) if asked else "",
         missing=NO_TEXTS.get(details.texts, "").format(**terms(run)) if asked else "", sections=passages_by_section(details),
-        page_range=_page_range, source=_source_html, facts=lambda passage: ", ".join(_passage_facts(run, passage)),
+        page_range=_page_range, source=_source_html,
+        open_page=lambda passage: _page_link(run, details, passage),
+        facts=lambda passage: ", ".join(_passage_facts(run, passage)),
         marked=lambda section, passages: Markup().join(_text_fragments(section, passages)),
     )  # fmt: skip
 
@@ -103,6 +105,16 @@ def _mode_sentence(run: Run, mode: str) -> str:
         return MODES[mode].format(**terms(run))
     # A mode of the release's own is untrusted text: it is never used as a template.
     return f"Retrieval mode: {mode.replace('_', ' ')}." if mode else "The release does not record the retrieval mode."
+
+
+def _page_link(run: Run, details: Answer, passage: ShownPassage) -> Markup:
+    """A link to the page of a passage that a search found, with it marked; empty for a model's passages, which it cites."""
+    if details.side.found is None or passage.section is None:
+        return Markup()
+    page = passage.section.page_at(passage.start)
+    address = source_address(run, details.side.handbook_id, passage.section_id, passage.start, passage.end, page)
+    words = f"page {page}" if page else "open its page"
+    return Markup(' · <a href="{}" target="_blank">{}</a>').format(address, words)
 
 
 def _page_range(section: AnswerSection) -> str:

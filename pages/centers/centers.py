@@ -11,6 +11,7 @@ from audit.metrics.handbooks import centers
 from pages._shared.case_mix import case_mix_section
 from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.found_states import errors_of, where_silence_is
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -44,16 +45,19 @@ ONE_EACH = (
 with page("By {center}", "Do the {handbooks} of {a_center} agree with each other, and with those of other {centers}?") as run:
     everything = load(centers, run)
     any_within = bool(everything["within_present"].sum())
+    # What a search did not find is no absence
+    shown = [
+        rate for rate in SHOWN if (any_within or rate is not WITHIN) and not (rate is LEAVES_OUT and errors_of(run).searched)
+    ]
     if (everything["handbooks"] == 1).all():
         st.info(say(run, ONE_EACH))
-    orders = [order for order in ORDERS if any_within or order != WITHIN.column]
+    orders = ["center", *(order for order in ORDERS if any(order == rate.column for rate in shown))]
     order = choose("Order by", orders, "order", format_func=ORDERS.__getitem__)
     frame = everything.sort_values(order, ascending=order == "center", ignore_index=True)
     if order != "center":
         counts(run, NO_RANKING)
-    drawn = SHOWN if any_within else (LEAVES_OUT, BETWEEN)
     rows = RowFilter("center", "center")
-    figure = rate_dots(frame, "center", drawn, opens="center")
+    figure = rate_dots(frame, "center", tuple(shown), opens="center")
     clickable_rates(run, figure, "center_rates", "Rates per center with 95 % intervals.", rows)
     counts(
         run,
@@ -68,8 +72,11 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "unknown, not zero.",
         )
     few = centers.table.pick(run, "center", *FEW)
-    every = centers.table.pick(run, "center", *(rate.column for rate in SHOWN), *COUNTS)
+    hidden = {"absence", "absent"} if errors_of(run).searched else set()
+    columns = [name for name in (*(rate.column for rate in SHOWN), *COUNTS) if name not in hidden]
+    every = centers.table.pick(run, "center", *columns)
     clickable_table(run, frame, "center", rows, few, every)
+    where_silence_is(run)
     footer(frame, "centers", run, "centers")
     corrected_groups(run, "center")
     mix = load(center_case_mix, run)

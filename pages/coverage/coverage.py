@@ -1,5 +1,6 @@
-"""Coverage: the share of each organ's questions that each handbook does not address. A click on a row opens the handbook."""
+"""Coverage: what each handbook answers of the questions it was asked. A click on a row opens the handbook."""
 
+import pandas as pd
 import streamlit as st
 
 from audit.charts.coverage import ORDERS, coverage_figure, coverage_rows
@@ -7,21 +8,61 @@ from audit.charts.style import handbook_names
 from audit.metrics.case_mix import handbook_case_mix
 from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
+from audit.queries.pair_counts import MATCHING
+from audit.store.runs import Run
 from audit.terms import fill
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.case_mix import case_mix_section
 from pages._shared.explore import RowFilter
+from pages._shared.found_states import counted_sentence, errors_of, of_run, states_by
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
-from pages._shared.widgets import clicked_point, counts, footer, go_to, say
+from pages._shared.widgets import clicked_point, counts, footer, go_to, say, title_of
 
-LEAD = "The percentage of questions that {a_handbook} does not address; darker means more. Click a row to open the {handbook}."
+LEAD = (
+    "The percentage of questions that {a_handbook} does not address; the stronger the colour, the more. Click a row to open the "
+    "{handbook}."
+)
+UNLABELLED = "What a search found in each {handbook}: stated, perhaps, or not found. Click a bar to open what is behind it."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
+STATE_ORDERS = {"stated": "most stated", "name": "name"}
+GROUPS = ("handbook", "topic", "organ")
 
-with page("Coverage", LEAD) as run:
-    cells, overall = load(coverage, run), load(handbooks, run)
+
+def open_by_name(run: Run, names: dict[str, str]) -> str | None:
+    """A list of the handbooks, for who cannot click a chart."""
+    chosen: str | None = st.selectbox(
+        say(run, "Open {a_handbook} (or click its row)"),
+        sorted(names, key=names.__getitem__),
+        index=None,
+        format_func=distinct_labels(names, names.__getitem__),
+        key="to_open",
+        placeholder=fill(run, "Choose {a_handbook}"),
+    )
+    return chosen
+
+
+def in_three_states(run: Run, names: dict[str, str]) -> None:
+    """The states of a search by handbook, topic or organ; a handbook opens its page, the others their questions."""
+    st.markdown(counted_sentence(run, of_run(run)))
+    left, right = st.columns(2)
+    with left:
+        by = choose("By", GROUPS, "by", format_func=lambda word: title_of(run, word))
+    with right:
+        order = choose("Order by", list(STATE_ORDERS), "order", format_func=STATE_ORDERS.__getitem__)
+    opened = open_by_name(run, names)
+    clicked = states_by(run, by, names.__getitem__, order) if by == "handbook" else states_by(run, by, ordered=order)
+    if opened or (clicked and by == "handbook"):
+        go_to("handbook", run, handbook=str(opened or clicked))
+    if clicked:
+        go_to("questions" if not run.has_pairs else "disagreements", run, **{by: clicked})
+
+
+def not_addressed(run: Run, overall: pd.DataFrame) -> None:
+    """The heat map of absence by handbook and organ of the question."""
+    cells = load(coverage, run)
     several_organs = overall["organ"].nunique() > 1
     left, right = st.columns([3, 2])
     with left:
@@ -34,30 +75,33 @@ with page("Coverage", LEAD) as run:
     selected = overall[overall["organ"].isin(chosen_organs)] if chosen_organs else overall
     rows = coverage_rows(selected, order)
     figure = coverage_figure(rows, cells, run.term("handbook"))
-    names = handbook_names(rows)
 
     # A chart cannot be clicked with the keyboard, so the handbooks can be opened from a list as well.
-    to_open = st.selectbox(
-        say(run, "Open {a_handbook} (or click its row)"),
-        sorted(names, key=names.__getitem__),
-        index=None,
-        format_func=distinct_labels(names, names.__getitem__),
-        key="to_open",
-        placeholder=fill(run, "Choose {a_handbook}"),
-    )
+    opened = open_by_name(run, handbook_names(rows))
     clicked = clicked_point(figure, "coverage", fill(run, ALT))
-    if opened := to_open or clicked:
-        go_to("handbook", run, handbook=str(opened))
+    if opened or clicked:
+        go_to("handbook", run, handbook=str(opened or clicked))
     if several_organs:
         counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
     counts(
         run,
-        "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
+        "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}. The column *all* counts {questions} of the "
+        "{organ} of {a_handbook}, and general ones." if several_organs
+        else "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
         n=len(rows),
         absent=f"{rows['absent'].sum():,}",
         asked=f"{rows['asked'].sum():,}",
-    )
+    )  # fmt: skip
     footer(cells[cells["handbook_id"].isin(rows["handbook_id"])], "coverage", run, "coverage", "handbooks")
-    mix = load(handbook_case_mix, run)
-    opens = RowFilter("handbook_id", "handbook")
-    case_mix_section(run, handbook_case_mix, mix, mix["handbook_id"].map(handbook_names(overall)), opens, "handbook")
+
+
+with page("Coverage", LEAD, unlabelled=UNLABELLED) as run:
+    overall = load(handbooks, run, scope=MATCHING)
+    if errors_of(run).searched:
+        in_three_states(run, handbook_names(overall))
+    else:
+        not_addressed(run, overall)
+    if run.has_pairs:
+        mix = load(handbook_case_mix, run)
+        opens = RowFilter("handbook_id", "handbook")
+        case_mix_section(run, handbook_case_mix, mix, mix["handbook_id"].map(handbook_names(overall)), opens, "handbook")

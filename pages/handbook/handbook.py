@@ -6,42 +6,69 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.coverage import GENERAL, profile_bars
+from audit.charts.found_states import state_bars
 from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
 from audit.metrics.handbooks import handbooks, pairs
+from audit.metrics.silence import silence
 from audit.metrics.within_handbook import was_read, within_handbook, within_handbook_counts
 from audit.queries.citations import section_titles, source_file
 from audit.queries.handbook_view import disagreement_subjects, handbook_text
+from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name
 from audit.text.language import language_name
 from pages._shared.explore import listed_subjects
+from pages._shared.found_states import counted_sentence, errors_of, miss_sentence
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import NOT_CHECKED, draw_self_disagreements
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
 
+FACTS = "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**"
+LEAVES_OUT = (
+    "It does not address **{absence}** of the {asked} that it should answer: those of its {organ}, and general ones (95 % "
+    "interval {absence_span})."
+)
+FOUND = (
+    "Of what it should answer ({asked}: {questions} of its {organ}, and general ones) **{stated}** are stated, **{perhaps}** are "
+    "perhaps there, and **{not_found}** were not found. "
+)
+NOTHING_ASKED = "It was asked nothing that it should answer."
+DISAGREES = (
+    "In **{r_div}** of {present} pairs in which another {handbook} should answer too and does, they disagree (95 % interval "
+    "{div_span})."
+)
+LEAD = "One {handbook}: what it answers, what it does not address, and which others it disagrees with."
+UNLABELLED = "One {handbook}: what was found in it, and what was not."
 OTHER_ORGANS = "{Questions} about another {organ} do not count as gaps. "
+NO_GAP = "No question that most other {handbooks} answer is left unanswered here."
+NO_GAP_FOUND = "No question that most other {handbooks} state was not found here."
 
 
 def summary(run: Run, row: pd.Series) -> None:
     """Organ, center and phase, then the two rates of this handbook in one sentence each."""
-    st.markdown(
-        say(
-            run,
-            "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**  \n"
-            "It does not address **{absence}** of the {asked} questions it was asked (95 % interval {absence_span}). "
-            "In **{r_div}** of {present} pairs in which another {handbook} answers too, they disagree (95 % interval "
-            "{div_span}).",
-            organ_of=display_name(row["organ"]), center_of=row["center"], phase_of=row["phase"],
-            absence=percent(row["absence"]), asked=f"{row['asked']:,}",
-            absence_span=interval(row["absence_low"], row["absence_high"]) or "unknown",
-            r_div=percent(row["r_div"]), present=f"{row['present']:,}",
-            div_span=interval(row["r_div_low"], row["r_div_high"]) or "unknown",
-        )
+    facts = say(
+        run, FACTS, organ_of=display_name(row["organ"]), center_of=row["center"], phase_of=row["phase"],
     )  # fmt: skip
+    sentences = [_answered_sentence(run, row)]
+    if run.has_pairs:
+        span = interval(row["r_div_low"], row["r_div_high"]) or "unknown"
+        sentences.append(say(run, DISAGREES, r_div=percent(row["r_div"]), present=f"{row['present']:,}", div_span=span))
+    st.markdown(f"{facts}  \n{' '.join(sentences)}")
+
+
+def _answered_sentence(run: Run, row: pd.Series) -> str:
+    """How much it leaves out of what it should answer; of a search, what was found, and how often it errs."""
+    if errors_of(run).searched:
+        states = load(silence, run, by="handbook").set_index("name")
+        handbook_id = row["handbook_id"]
+        return counted_sentence(run, states.loc[handbook_id], FOUND) if handbook_id in states.index else say(run, NOTHING_ASKED)
+    span = interval(row["absence_low"], row["absence_high"]) or "unknown"
+    asked = f"{row['asked']:,} {run.term('question', row['asked'])}"
+    return say(run, LEAVES_OUT, absence=percent(row["absence"]), asked=asked, absence_span=span)
 
 
 def text_section(run: Run, handbook_id: str) -> None:
@@ -87,10 +114,13 @@ def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, st
 
 def gap_section(run: Run, handbook_id: str, organ: str) -> None:
     """Questions not addressed here and answered by most peers; a click opens the question."""
-    st.header("Gaps: not addressed here, answered by most others", anchor=False)
+    searched = errors_of(run).searched
+    st.header(f"Gaps: {'not found here, stated' if searched else 'not addressed here, answered'} by most others", anchor=False)
     frame = load(gaps, run, handbook_id=handbook_id)
+    if searched:
+        st.caption(miss_sentence(run))
     if frame.empty:
-        st.info(say(run, "No question that most other {handbooks} answer is left unanswered here."))
+        st.info(say(run, NO_GAP_FOUND if searched else NO_GAP))
         return
     number = "1 {question}" if len(frame) == 1 else "{n} {questions}, the clearest gap first"
     counts(
@@ -156,27 +186,40 @@ def self_counts(row: pd.Series) -> str:
     return f"Pairs of passages that may be about one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
 
 
-with page("{Handbook}", "One {handbook}: what it answers, what it does not address, and which others it disagrees with.") as run:
-    overall = load(handbooks, run)
+def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
+    """What it answers by organ or topic of the question: beside its peers, or in the three states of a search."""
+    st.header("What it answers", anchor=False)
+    by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
+    answered = load(profile, run, handbook_id=handbook_id, by=by)
+    if errors_of(run).searched:
+        counted = answered.assign(
+            called=answered["name"].map(display_name), stated=answered["answered"] - answered["perhaps"],
+            not_found=answered["asked"] - answered["answered"], silent=float("nan"),
+        )  # fmt: skip
+        chart(state_bars(counted[counted["asked"] > 0].reset_index(drop=True)), "profile", "What was found, in three states.")
+    else:
+        same = f" of its {run.term('organ')}" if several_organs else ""
+        peers = f"other {run.term('handbook', 2)}{same}, on average"
+        chart(profile_bars(answered, peers), "profile", "Share of questions answered, compared with that of its peers.")
+    footer(answered, f"profile-{by}", run, "profile")
+
+
+with page("{Handbook}", LEAD, unlabelled=UNLABELLED) as run:
+    overall = load(handbooks, run, scope=MATCHING)
     names = handbook_names(overall)
     ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
     chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
     handbook_id = chosen or ordered[0]
-    summary(run, cast(pd.Series, overall.set_index("handbook_id").loc[handbook_id]))
+    summary(run, overall[overall["handbook_id"] == handbook_id].iloc[0])
     text_section(run, handbook_id)
     with st.container(horizontal=True):
-        link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
+        if run.has_pairs:
+            link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
         if load(source_file, run, handbook_id=handbook_id).digest or load(section_titles, run, handbook_id=handbook_id):
             link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
 
-    st.header("What it answers", anchor=False)
-    by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
-    answered = load(profile, run, handbook_id=handbook_id, by=by)
-    same = f" of its {run.term('organ')}" if overall["organ"].nunique() > 1 else ""
-    peers = f"other {run.term('handbook', 2)}{same}, on average"
-    chart(profile_bars(answered, peers), "profile", "Share of questions answered, compared with that of its peers.")
-    footer(answered, f"profile-{by}", run, "profile")
-
+    answered_section(run, handbook_id, overall["organ"].nunique() > 1)
     gap_section(run, handbook_id, str(overall.set_index("handbook_id").loc[handbook_id, "organ"]))
-    disagreement_section(run, handbook_id, names)
+    if run.has_pairs:
+        disagreement_section(run, handbook_id, names)
     self_section(run, handbook_id)

@@ -3,14 +3,15 @@
 import streamlit as st
 
 from audit.charts.labels import share_heatmap
-from audit.charts.rates import AUDIT_RATES, BOTH_ANSWER, rate_dots
+from audit.charts.rates import BOTH_ANSWER, rate_dots
 from audit.exports.sections.pairs import named_organs
 from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
-from audit.terms import RATE_TITLES, fill
+from audit.terms import fill
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -27,18 +28,20 @@ BASES: dict[str, tuple[str, list[Label]]] = {
     "scored": ("all pairs with a verdict", list(LABELS)),
 }
 
-with page(
-    "By {organ}", "Does advice differ more for one {organ} than for another? Each row is {a_organ} of the question."
-) as run:
-    scopes = (MATCHING, ALL_HANDBOOKS) if run.asked_by_organ else (ALL_HANDBOOKS, MATCHING)
-    scope = choose("Pairs of", scopes, "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
+LEAD = "Does advice differ more for one {organ} than for another? Each row is {a_organ} of the question."
+
+with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
+    if not run.has_pairs:
+        without_labels(run, "organ")
+        st.stop()
+    scope = choose("Pairs of", (MATCHING, ALL_HANDBOOKS), "pairs_of", format_func=lambda name: fill(run, SCOPE_WORDS[name]))
     frame = load(organs, run, scope=scope)
     shown_frame = named_organs(run, frame)
 
     st.header(say(run, "How often {handbooks} disagree"), anchor=False)
     rows = RowFilter("organ_id", "organ", whole=ALL)
-    figure = rate_dots(shown_frame, "organ_id", AUDIT_RATES, overall=ALL, opens="organ_id", called="organ")
-    clickable_rates(run, figure, "organ_rates", fill(run, "The four rates per {organ}, with 95 % intervals."), rows)
+    figure = rate_dots(shown_frame, "organ_id", shown_rates(run), overall=ALL, opens="organ_id", called="organ")
+    clickable_rates(run, figure, "organ_rates", fill(run, "Rates per {organ}, with 95 % intervals."), rows)
     counts(
         run,
         "Dots are shares, lines are their 95 % intervals, and the dashed line marks the whole run. Each panel has its own scale. "
@@ -60,7 +63,8 @@ with page(
     )
 
     st.caption(say(run, SCOPE_NOTE))
-    few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *RATE_TITLES, *COUNTS)
+    where_silence_is(run)
+    few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *shown_titles(run), *COUNTS)
     clickable_table(run, frame, "organ", RowFilter("organ", "organ", whole=ALL), few, every)
     footer(frame, "organs", run, "organs")
     corrected_groups(run, "organ")

@@ -21,8 +21,10 @@ from pages._shared.position_cards import most_differing, position_cards, positio
 from pages._shared.question_detail import all_answers, pairs_on, pick_two, summary, two_answers
 from pages._shared.widgets import counts, footer, say
 from pages._shared.widgets import table as draw_table
+from pages.question.unlabelled import unlabelled_question
 
 LEAD = "Who says what on one question, and who agrees with whom."
+UNLABELLED = "What each {handbook} says on one question, in its own words."
 PICK = "Click a cell of the matrix, or reach it with Tab and the arrow keys and press Enter; or choose any two {handbooks} here."
 
 
@@ -36,8 +38,11 @@ def label_variety(run: Run) -> None:
             footer(frame, "label-entropy", run, "label_entropy")
 
 
-with page("Question", LEAD) as run:
+with page("Question", LEAD, unlabelled=UNLABELLED) as run:
     names = handbook_names(load(handbook_list, run))
+    if not run.has_pairs:
+        unlabelled_question(run, names)
+        st.stop()
     question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
     table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)

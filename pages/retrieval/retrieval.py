@@ -151,7 +151,7 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
 
 
-with page("Retrieval", LEAD) as run:
+with page("Retrieval", LEAD, unlabelled=LEAD) as run:
     everything = load(retrieval, run)
     if everything.empty:
         st.info(say(run, NO_TRIALS))

@@ -168,7 +168,7 @@ def draw_page(run: Run, shown: SourcePage, name: str, chosen: Marked | None, oth
     return is_marked or not expected
 
 
-with page("Source", LEAD) as run:
+with page("Source", LEAD, unlabelled=LEAD) as run:
     names = handbook_names(load(handbook_list, run))
     default = next(iter(names))
     handbook_id = (

@@ -14,7 +14,7 @@ from audit.metrics.disputed_questions import disputed_questions
 from audit.metrics.disputed_shares import disputed_shares
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
-from audit.queries.pair_counts import ALL_HANDBOOKS
+from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.vocabulary import DISAGREEING, Raters
@@ -26,22 +26,30 @@ from pages._shared.rating_sources import headline_pair, rating_sources
 from pages._shared.search import search
 from pages._shared.widgets import counts, how_counted, link, say
 from pages.start.disputes import disputes
+from pages.start.unlabelled import LEAD as UNLABELLED
+from pages.start.unlabelled import TITLE as UNLABELLED_TITLE
+from pages.start.unlabelled import not_found_figure, unlabelled_start
 
 LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
 WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
 LISTED = 3  # counted when a large run is loaded: see audit.result_cache
 FIGURES = {
-    "r_div": ("In **{share}** of pairs where both {handbooks} answer, the advice differs.", "present", "pairs"),
+    "r_div": ("In **{share}** of pairs where both {handbooks} should answer and do, the advice differs.", "present", "pairs"),
     "pct_any_div": (
-        "On **{share}** of {questions}, at least two {handbooks} give different advice.",
+        "On **{share}** of {questions}, at least two {handbooks} that should answer give different advice.",
         "questions_scored",
         "{questions}",
     ),
-    "r_abs": ("In **{share}** of pairs, at least one of the two {handbooks} does not address the {question}.", "scored", "pairs"),
+    "r_abs": (
+        "In **{share}** of pairs where both {handbooks} should answer, at least one does not address the {question}.",
+        "scored",
+        "pairs",
+    ),
 }
 """Rate -> its sentence, the count it is a share of, and what is counted."""
 CORRECTED = (
-    "Corrected by {who} of {n} pairs it is **{corrected}** (95 % interval {span}{note}), where the judge alone says {judge}."
+    "Corrected by {who} of {n} pairs it is **{corrected}** over all pairs of the run (95 % interval {span}{note}), where the "
+    "judge alone says {judge}."
 )
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
@@ -49,8 +57,10 @@ NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are t
 
 
 def figures(run: Run, total: pd.Series) -> None:
-    """Three rates of the whole run in plain words, each with its interval and its denominator."""
+    """Three rates of the questions that handbooks should answer, in plain words, each with its interval and its denominator."""
     for rate, (sentence, of, unit) in FIGURES.items():
+        if rate == "r_abs" and not_found_figure(run):
+            continue
         with st.container(gap="xsmall", key=f"figure_{rate}"):
             st.markdown(say(run, sentence, share=percent(total[rate])))
             if preview_notice(run.manifest):
@@ -138,11 +148,17 @@ def what_the_data_are(run: Run) -> None:
     )  # fmt: skip
     with st.container(horizontal=True):
         link("about", "About these data", run, icon=":material/dataset:")
-        how_counted("organs", "disputed_questions", "question_positions")
+        how_counted(*(("organs", "disputed_questions", "question_positions") if run.has_pairs else ("questions",)))
 
 
-with page("What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS) as run:
+with page(
+    "What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS, unlabelled=UNLABELLED, unlabelled_title=UNLABELLED_TITLE
+) as run:
     search(run, "search", large=True)
+    if run.has_handbooks and not run.has_pairs:
+        unlabelled_start(run)
+        what_the_data_are(run)
+        st.stop()
     tour(current_account(), terms(run))
     if not run.has_pairs:
         link("systems", "See which system answers better", run, icon=":material/balance:")
@@ -155,7 +171,7 @@ with page("What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS) 
     with right:
         st.header("How often", anchor=False)
         # The last row counts the whole run.
-        figures(run, load(organs, run, scope=ALL_HANDBOOKS).iloc[-1])
+        figures(run, load(organs, run, scope=MATCHING).iloc[-1])
         st.header("Can the judge be trusted?", anchor=False)
         raters_and_judge(run)
     what_the_data_are(run)

@@ -6,14 +6,15 @@ from typing import cast
 import pandas as pd
 import streamlit as st
 
-from audit.charts.rates import AUDIT_RATES, rate_dots
+from audit.charts.rates import rate_dots
 from audit.charts.style import coefficient
 from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
+from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
-from audit.terms import RATE_TITLES
 from pages._shared.corrected_groups import corrected_groups
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
@@ -47,27 +48,35 @@ def severity_section(run: Run) -> None:
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
-with page("By {topic}", "On which {topics} does advice differ, and which {topics} do {handbooks} leave out?") as run:
+LEAD = "On which {topics} does advice differ, and which {topics} do {handbooks} leave out?"
+
+with page("By {topic}", LEAD, unlabelled=UNLABELLED) as run:
+    if not run.has_pairs:
+        without_labels(run, "topic")
+        st.stop()
     left, right = st.columns(2)
     with left:
         level = choose("Level", ("topic", "subtopic"), "level", format_func=lambda word: title_of(run, word))
     with right:
-        order = choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__)
-    frame = load(topics, run, level=level).sort_values(order, ascending=order == "topic", ignore_index=True)
+        orders = [name for name in ORDERS if name == "topic" or name in shown_titles(run)]
+        order = choose("Order by", orders, "order", format_func=ORDERS.__getitem__)
+    frame = load(topics, run, level=level, scope=MATCHING).sort_values(order, ascending=order == "topic", ignore_index=True)
     rows = RowFilter("topic", level)
-    figure = rate_dots(frame.head(MAX_DRAWN), "topic", AUDIT_RATES, opens="topic")
-    clickable_rates(run, figure, "topic_rates", "The four rates per topic, with 95 % intervals.", rows)
+    figure = rate_dots(frame.head(MAX_DRAWN), "topic", shown_rates(run), opens="topic")
+    clickable_rates(run, figure, "topic_rates", "Rates per topic, with 95 % intervals.", rows)
     counts(
         run,
         "{drawn} of {n} {topics} are shown. Lines are 95 % intervals; click a dot to read the pairs that it counts. "
-        "A question on two {topics} counts in both.",
+        "A {question} on two {topics} counts in both. Pairs are those of {handbooks} that should answer: of the {organ} of the "
+        "{question}, or any two where it is general.",
         n=len(frame),
         drawn=min(len(frame), MAX_DRAWN),
     )
     name, *few = topics.table.pick(run, "topic", *FEW)
     name = replace(name, heading=title_of(run, level))
-    every = topics.table.pick(run, *RATE_TITLES, *COUNTS)
+    every = topics.table.pick(run, *shown_titles(run), *COUNTS)
     clickable_table(run, frame, "topic", rows, (name, *few), (name, *every))
+    where_silence_is(run)
     footer(frame, level, run, "topics")
     if level == "topic":
         corrected_groups(run, "topic")

@@ -59,7 +59,7 @@ def test_every_metric_has_a_function_a_statement_and_a_definition(name):
 
 
 def test_the_options_of_a_metric_are_what_its_function_takes_after_the_connection():
-    assert METRICS["topics"].options == {"level": "topic"}
+    assert METRICS["topics"].options == {"level": "topic", "scope": "all"}
     assert list(METRICS["gaps"].options) == ["handbook_id"]
     assert METRICS["labels"].options == {}
 
@@ -73,8 +73,8 @@ def test_a_metric_by_themes_takes_the_taxonomy_of_its_run_beside_its_options():
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("labels", {}), ("organs", {"scope": "matching"}), ("topics", {"level": "topic"}),
-     ("centers", {}), ("handbooks", {}), ("coverage", {}),
+    [("labels", {}), ("organs", {"scope": "matching"}), ("topics", {"level": "topic", "scope": "all"}),
+     ("centers", {}), ("handbooks", {"scope": "matching"}), ("coverage", {}),
      ("questions", {"question": None}), ("severity", {"level": "handbook"}), ("severity_rho", {"level": "topic"}), ("pairs", {}),
      ("gaps", {"handbook_id": "a"}), ("themes", {"phrases": [], "theme_ids": []}),
      *((name, {"question_type": None, "organ": None}) for name in ("systems", "system_measures", "downstream")),

@@ -43,7 +43,7 @@ OURS = {
     "planted_item.html": {"answer", "expected"},
     "replies.html": {"states[reply.state]"},
     "system_answers.html": {"criterion", "words"},
-    "answer.html": {"range"},
+    "answer.html": {"range", "open_page(passage)"},
     "layers.html": {'"" if score is none else "%.3g"|format(score)'},
     "report.html": {"chapter.title", "heading"},
 }  # fmt: skip

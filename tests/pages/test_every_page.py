@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
-from pages._shared.doors import BROWSING, WITHOUT_PAIRS
+from pages._shared.doors import BROWSING, WITHOUT_HANDBOOKS
 from tests.pages.conftest import HANDBOOKS, ROOT, TABLE, opened, words_on
 from tests.support.loading import load
 from tests.support.systems import systems_release
@@ -144,7 +144,7 @@ def test_an_unexpected_error_keeps_its_details_in_the_log(run, open_page, monkey
     assert "rosebud" in caplog.text
 
 
-NEED_NO_PAIRS = {script for script, tab in BROWSING.items() if tab.needs in WITHOUT_PAIRS}
+NEED_NO_PAIRS = {script for script, tab in BROWSING.items() if tab.needs in WITHOUT_HANDBOOKS}
 
 
 @pytest.mark.parametrize("page", SCRIPTS)

@@ -11,8 +11,8 @@ from tests.pages.conftest import words_on
 def test_a_link_opens_the_handbook_it_names(run, open_page):
     at = open_page("handbook", handbook="d")
     assert at.selectbox(key="handbook").value == "d"
-    # d was asked q1 and q2 and addresses neither.
-    assert "does not address **100.0 %** of the 2 questions" in words_on(at)
+    # d was asked q1 and q2 and addresses neither; q1 is about the kidney, so only q2 counts.
+    assert "does not address **100.0 %** of the 1 question that it should answer" in words_on(at)
 
 
 def test_the_choice_is_written_into_the_address(run, open_page):
@@ -134,5 +134,5 @@ def test_questions_that_could_not_be_answered_are_counted_apart_with_their_reaso
     load(folder, data_dir)
     words = words_on(open_page("handbook", handbook="c"))
     assert f"2 questions have neither an answer nor an absence here: {reason}." in words
-    assert "does not address **–** of the 0 questions" in words
+    assert "does not address **–** of the 0 questions that it should answer" in words
     assert "neither an answer" not in words_on(open_page("handbook", handbook="a"))

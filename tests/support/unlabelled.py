@@ -50,4 +50,4 @@ def found_of(number: int, absent: bool | None) -> str | None:
     """The state of an answer, by its number: of those that are there every third is perhaps."""
     if absent is None:
         return None
-    return Found.NOT_FOUND if absent else Found.PERHAPS if number % 3 == 0 else Found.STATED
+    return Found.NOT_FOUND if absent else Found.PERHAPS if number * 7919 // 16 % 3 == 0 else Found.STATED

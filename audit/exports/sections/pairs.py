@@ -10,8 +10,17 @@ import pandas as pd
 from audit.charts.coverage import coverage_figure, coverage_rows
 from audit.charts.funnel import funnel
 from audit.charts.labels import share_heatmap, two_step_bar
-from audit.charts.rates import ANY_DISAGREEMENT_RATE, AUDIT_RATES, BOTH_ANSWER, DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, rate_dots
+from audit.charts.rates import (
+    ANY_DISAGREEMENT_RATE,
+    AUDIT_RATES,
+    BOTH_ANSWER,
+    DISAGREEMENT_RATE,
+    NOT_ADDRESSED_RATE,
+    Rate,
+    rate_dots,
+)
 from audit.charts.style import Figure, handbook_names
+from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
 from audit.exports.sections.model import TableMaker, listed_as, own_table, rows_of, total_of
 from audit.exports.table_model import Picture, Table, estimate, table_of
@@ -48,6 +57,7 @@ SIGNIFICANCE = TableSpec(
     (Column.text("grade", "Clinical significance"), PAIRS, Column.share("share", "Share", "of disagreeing pairs")),
     ("The judge grades divergent and contradictory pairs. Pairs without a grade are counted as not stated.",),
 )
+NOT_READ = "A search answered, not a model: what it did not find is no absence. The tables of what it found count three states."
 GRADES = {"high": "high", "medium": "medium", "low": "low", "unstated": "not stated"}
 COVERAGE = TableSpec(
     "Questions not addressed by {handbooks}, by their {organ}",
@@ -188,10 +198,15 @@ def labels(context: ExportContext) -> list[Picture]:
 
 
 def organs(context: ExportContext) -> list[Picture]:
-    """The four rates per organ."""
+    """The rates per organ."""
     frame = named_organs(context.run, context.frame("organs"))
     title = context.fill("The four rates by {organ} of the {question}, with 95 % intervals; dashed: the whole run")
-    return [Picture("organs", title, rate_dots(frame, "organ_id", AUDIT_RATES, overall=ALL, called="organ"))]
+    return [Picture("organs", title, rate_dots(frame, "organ_id", _rates(context), overall=ALL, called="organ"))]
+
+
+def _rates(context: ExportContext) -> tuple[Rate, ...]:
+    """The four rates; without that of pairs not addressed where a search answered, which misses answers that are there."""
+    return tuple(rate for rate in AUDIT_RATES if not (context.errors.searched and rate == NOT_ADDRESSED_RATE))
 
 
 def organ_labels(context: ExportContext) -> list[Picture]:
@@ -204,7 +219,8 @@ def organ_labels(context: ExportContext) -> list[Picture]:
 def topics(context: ExportContext) -> list[Picture]:
     """Three rates per topic, the most disagreement first."""
     frame = context.frame("topics", level="topic").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_TOPICS)
-    figure = rate_dots(frame, "topic", (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE))
+    rates = (DISAGREEMENT_RATE, ANY_DISAGREEMENT_RATE, NOT_ADDRESSED_RATE)
+    figure = rate_dots(frame, "topic", tuple(rate for rate in rates if rate in _rates(context)))
     return [Picture("topics", context.fill("Three rates by {topic}, with 95 % intervals"), figure)]
 
 
@@ -214,9 +230,19 @@ LABEL_PICTURES = (labels, organs, organ_labels, topics)
 # -- coverage ----------------------------------------------------------------------------------------------------------
 
 
+def _not_read(context: ExportContext) -> str:
+    return context.fill(NOT_READ) if context.errors.searched else ""
+
+
+def _require_read(context: ExportContext) -> None:
+    if reason := _not_read(context):
+        raise NotInRunError(reason)
+
+
 @listed_as("coverage")
 def absence_by_organ(context: ExportContext) -> Table:
     """How much the handbooks of an organ leave out: the lowest absence, the mean, the median, the highest."""
+    _require_read(context)
     handbooks = context.frame("handbooks")
     rows = [_absence_range(str(organ), group) for organ, group in (*handbooks.groupby("organ"), (ALL, handbooks))]
     n = context.fill(f"{handbooks['asked'].sum():,} answers of {len(handbooks):,} {{handbooks}}")
@@ -231,7 +257,7 @@ def _absence_range(organ: str, handbooks: pd.DataFrame) -> dict[str, object]:
 
 COVERAGE_TABLES: tuple[TableMaker, ...] = (
     absence_by_organ,
-    own_table("coverage", total_of("asked", "answers"), stem="coverage_cells"),
+    own_table("coverage", total_of("asked", "answers"), stem="coverage_cells", needs=_not_read),
     own_table("handbooks", rows_of("{handbooks}")),
     own_table("handbook_case_mix"),
 )
@@ -240,6 +266,7 @@ COVERAGE_TABLES: tuple[TableMaker, ...] = (
 
 def coverage(context: ExportContext) -> list[Picture]:
     """Absence of each handbook, by organ of the question; one figure per organ if there are many handbooks."""
+    _require_read(context)
     books, cells, word = context.frame("handbooks"), context.frame("coverage"), context.run.term("handbook")
     title = context.fill(
         "Percentage of {questions} that each {handbook} does not address; pale: not addressed, hatched: not asked"
@@ -256,6 +283,8 @@ def coverage(context: ExportContext) -> list[Picture]:
 
 def disagreement(context: ExportContext) -> list[Picture]:
     """Disagreement of each handbook, the most first, as many as fit on a page."""
+    if not context.run.has_pairs:
+        return []
     books = context.frame("handbooks").sort_values("r_div", ascending=False, ignore_index=True).head(MAX_ROWS)
     names = handbook_names(context.frame("handbooks"))
     named = books.assign(name=books["handbook_id"].map(names))

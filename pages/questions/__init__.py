@@ -1,0 +1,1 @@
+"""Questions: the page."""
