@@ -11,7 +11,7 @@ from pages._shared.loaders import load
 from pages._shared.pickers import named_by, pick_one
 from pages._shared.widgets import clicked_row, counts, footer, go_to, say
 
-CHOOSE = "Choose a {handbook} to see which {questions} most others of its {organ} answer and it does not."
+CHOOSE = "Choose {a_handbook} to see which {questions} most others answer and it does not."
 NO_ANSWERS = "This run has no answers, so what {a_handbook} leaves out is unknown."
 NONE = "No {question} that most other {handbooks} answer was left out by {name}."
 FOUND = (

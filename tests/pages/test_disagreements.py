@@ -255,7 +255,7 @@ def test_that_none_differs_is_said_where_a_model_compared(compared_within, data_
 
 def test_what_ones_own_handbook_leaves_out_is_asked_for_and_kept_in_the_address(run, open_page):
     at = open_page("disagreements", tab="left-out")
-    assert "Choose a handbook to see which questions most others of its organ answer" in words_on(at)
+    assert "Choose a handbook to see which questions most others answer" in words_on(at)
     at.selectbox(key="mine").select("d").run()
     assert at.query_params["mine"] == "d"
     assert "most other handbooks answer" in words_on(at)
