@@ -181,7 +181,7 @@ PLACE = RecordKind(
             required=True,
             empty="field 'position' of a place is empty.",
         ),
-        f.Text("text", "the statement, with the lines that introduce it", "quote", "statement", required=True),
+        f.Text("text", "the passage, with the lines that introduce it", "quote", "statement", required=True),
         f.Text("value", "the amount that it states, as written"),
         f.Text("section_id", "the section that contains it", "section", names=True),
         f.Integer("start", "its first character in the section's text, from 0"),
@@ -213,7 +213,7 @@ INCONSISTENCY = RecordKind(
         _significance("how much it matters"),
         f.Text("divergence_topic", "what the places differ about", "divergence", "topic"),
         f.Text("reasoning", "the judge's reason", "rationale", "explanation", "reason"),
-        f.Text("judge", "who compared the places: a model, or rules", names=True),
+        f.Text("judge", "who compared the places: the name of a model", names=True),
     ),
     about=(
         "Optional: one record for each thing that one handbook states in two or more ways, with every place where it "
@@ -232,12 +232,12 @@ SELF_COMPARISON = RecordKind(
     "self_comparison",
     (
         f.Text("handbook_id", "the handbook that was compared with itself", *HANDBOOK_ALIASES, required=True, names=True),
-        f.Integer("compared", "pairs of statements with a verdict", required=True, empty=NOT_COMPARED),
+        f.Integer("compared", "pairs of passages with a verdict", required=True, empty=NOT_COMPARED),
         f.Integer("disagreeing", "those of them that are divergent or contradictory", required=True, empty=NOT_COMPARED),
-        f.Text("judge", "who compared them: a model, or rules", names=True),
+        f.Text("judge", "who compared them: the name of a model", names=True),
         f.Integer("statements", "statements that were read"),
-        f.Integer("agreeing", "pairs of statements in different places that state the same value; no judge was asked about them"),
-        f.Integer("unscored", "pairs without a verdict: an unreadable reply, or rules that could not decide"),
+        f.Integer("agreeing", "pairs in different places whose statements have the same words; no judge was asked about them"),
+        f.Integer("unscored", "pairs without a verdict: an unreadable reply"),
         f.Integer("not_asked", "pairs that the judge was not asked about"),
     ),
     about=(

@@ -69,10 +69,14 @@ def _disagreement(run: Run, group: pd.DataFrame) -> None:
     about = first["divergence_topic"] if pd.notna(first["divergence_topic"]) else "One thing, stated in several ways"
     st.markdown(f"**{escaped(about)}** · {escaped(LABEL_WORDS[first['label']])}{significance}")
     positions = list(group.groupby("position"))
+    # A judge was shown two passages by these names, and may use them in its reasons
+    called = ("Passage A", "Passage B") if len(group) == len(positions) == 2 else ()
     for start in range(0, len(positions), MAX_COLUMNS):
         row = positions[start : start + MAX_COLUMNS]
-        for column, (_, same) in zip(st.columns(len(row)), row, strict=True):
+        for column, (position, same) in zip(st.columns(len(row)), row, strict=True):
             with column:
+                if called:
+                    st.caption(called[position == positions[1][0]])
                 _position(run, same)
     judge = f"Compared by {first['judge']}." if pd.notna(first["judge"]) else "Who compared them is not stated."
     reason = f" {first['reasoning']}" if pd.notna(first["reasoning"]) else ""

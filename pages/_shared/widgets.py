@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -142,6 +143,8 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
     st.page_link(script_path(script), label=say(run, label), icon=icon, query_params={"run": run.key, **params})
 
 
+_row_click = st.components.v2.component("row_click", js=Path(__file__).with_name("row_click.js").read_text(encoding="utf-8"))
+
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 ROW, HEADER = 35, 38  # pixels
@@ -168,10 +171,11 @@ def table(
 def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = 12, *, wrapped: bool = False) -> pd.Series | None:
     """The same, returning the row of `frame` that was clicked, None when none was; `wrapped` rows have room for long texts."""
     tall = {"row_height": WRAPPED_ROW} if wrapped else {}
-    # Of a row alone only the narrow box at its start can be clicked
-    modes = ["single-row", "single-cell"]
-    event = _dataframe(frame, key, _specified(frame, columns, ()), rows, on_select="rerun", selection_mode=modes, **tall)
-    picked = [*event["selection"]["rows"], *(row for row, _ in event["selection"]["cells"])]
+    with st.container(key=f"opens_{key}"):
+        selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", **tall}
+        event = _dataframe(frame, key, _specified(frame, columns, ()), rows, **selection)
+        _row_click(key=f"click_{key}", data={"header": HEADER}, height=1)
+    picked = event["selection"]["rows"]
     # A selection outlives the rows: with another filter the table may have become shorter.
     return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
 

@@ -34,8 +34,11 @@ from pages.disagreements.saved_selections import saved_selections
 from pages.disagreements.within_one import within_one
 
 LEAD = "Where {handbooks} disagree, the gravest first. Pick a row, or move with the arrow keys, to read who says what."
-WITHOUT_PAIRS = "Where {a_handbook} contradicts itself, and what one {handbook} leaves out that others answer."
 BETWEEN, WITHIN, LEFT_OUT = "between", "within", "left-out"
+LEADS = {
+    WITHIN: "Where {a_handbook} says one thing on one page, and another on a different page.",
+    LEFT_OUT: "What your {handbook} leaves out and most others answer.",
+}
 TABS = {BETWEEN: "Between {handbooks}", WITHIN: "Within one {handbook}", LEFT_OUT: "Left out by mine"}
 CSS = Path(__file__).with_name("workbench.css")
 BY_QUESTION, BY_PAIR = "questions", "pairs"
@@ -146,7 +149,8 @@ def between_handbooks(run: Run, names: dict[str, str]) -> None:
     (questions_workbench if listed == BY_QUESTION else pairs_workbench)(run, left, right, filters, order, names)
 
 
-with page("Disagreements", LEAD, without_pairs=WITHOUT_PAIRS) as run:
+lead = LEADS.get(st.query_params.get("tab", ""), LEAD)
+with page("Disagreements", lead, without_pairs=LEADS[WITHIN] if lead == LEAD else lead) as run:
     if not run.has_handbooks:
         st.info(say(run, NO_PAIRS))
         st.stop()

@@ -6,11 +6,12 @@ import streamlit as st
 
 from audit.metrics.coverage import gaps
 from audit.store.runs import Run
+from audit.tables import Column
 from pages._shared.loaders import load
 from pages._shared.pickers import named_by, pick_one
 from pages._shared.widgets import clicked_row, counts, footer, go_to, say
 
-CHOOSE = "Choose a {handbook} to see which {questions} most others of its {organ} answer and it does not."
+CHOOSE = "Choose {a_handbook} to see which {questions} most others answer and it does not."
 NO_ANSWERS = "This run has no answers, so what {a_handbook} leaves out is unknown."
 NONE = "No {question} that most other {handbooks} answer was left out by {name}."
 FOUND = (
@@ -35,8 +36,9 @@ def left_out(run: Run, names: dict[str, str]) -> None:
         return
     number = say(run, "**1** {question}" if len(frame) == 1 else "**{n}** {questions}", n=f"{len(frame):,}")
     counts(run, FOUND.replace("{number}", number), name=names[mine])
-    columns = gaps.table.pick(run, "text", "topics", "peers_answering", "peers_asked")
-    row = clicked_row(frame, "left_out_table", columns, wrapped=True)
+    counted = [f"{row.peers_answering:,} of {row.peers_asked:,}" for row in frame.itertuples()]
+    columns = [*gaps.table.pick(run, "text", "topics"), Column.text("answering", "Others that answer")]
+    row = clicked_row(frame.assign(answering=counted), "left_out_table", columns, wrapped=True)
     footer(frame, "left-out", run, "gaps")
     if row is not None:
         go_to("question", run, question=row["question_id"])

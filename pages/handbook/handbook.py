@@ -161,8 +161,9 @@ def self_section(run: Run, handbook_id: str) -> None:
     """Its contradictions with itself, each with all places; a handbook that was not compared may have some."""
     st.header(say(run, "Where this {handbook} contradicts itself"), anchor=False)
     compared = load(within_handbook_counts, run)
-    row = compared[compared["handbook_id"] == handbook_id].iloc[0]
-    if not was_read(compared)[row.name]:
+    own = compared[compared["handbook_id"] == handbook_id]
+    row = own.iloc[0]
+    if not was_read(own).all():
         st.info(say(run, NOT_CHECKED))
         return
     frame = load(within_handbook, run, handbook_id=handbook_id)

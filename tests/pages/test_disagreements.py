@@ -6,11 +6,15 @@ import json
 
 import pytest
 
+from audit.release.write import write_jsonl
 from audit.store.connection import create_store
 from pages._shared.pair_list import _picked
 from pages.disagreements import pair_downloads
+from tests.metrics.test_within_handbook import CHEESE, COUNTS, FEVER
 from tests.pages.conftest import TABLE, words_on
 from tests.support.directions import without_directions
+from tests.support.loading import BASE, load
+from tests.support.tiny import release_from
 
 
 def html_on(at):
@@ -210,3 +214,70 @@ def test_text_of_a_release_is_shown_literally(load_run, open_page):
         markdown = "\n".join(str(element.value) for kind in ("markdown", "caption", "info") for element in at.get(kind))
         assert "**bold**" not in markdown
         assert "[x](http" not in markdown
+
+
+# -- the other tabs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compared_within(data_dir, tmp_path):
+    """A run in which b contradicts itself, no pair of c has a verdict, and nobody compared a and d."""
+    folder = release_from(tmp_path / "releases", BASE)
+    write_jsonl(folder / "within_handbook.jsonl", [FEVER, CHEESE])
+    write_jsonl(folder / "within_handbook_counts.jsonl", COUNTS)
+    load(folder, data_dir)
+    return folder
+
+
+def test_within_one_handbook_each_finding_has_its_handbook_quotes_and_the_way_to_the_page(compared_within, open_page):
+    at = open_page("disagreements", tab="within")
+    assert not at.exception
+    words = words_on(at)
+    assert "judge-1 compared passages of 1 of 4 handbooks with passages of the same handbook" in words
+    assert "**1** of them contradicts themselves, on 2 subjects" in words
+    assert all(text in words for text in ("fever", "Call for 100.4 °F.", "Call above 101.4 °F.", "Do not eat it."))
+    addresses = [link.proto.query_string for link in at.get("page_link")]
+    assert any(all(part in address for part in ("handbook=b", "section=s1", "start=0", "end=18")) for address in addresses)
+
+
+def test_what_nobody_compared_within_a_handbook_is_not_checked(run, open_page):
+    words = words_on(open_page("disagreements", tab="within"))
+    assert "Not checked: no model has compared passages within one handbook" in words
+    assert "none differs" not in words
+
+
+def test_pairs_that_no_model_read_are_not_checked_either(compared_within, data_dir, open_page):
+    write_jsonl(compared_within / "within_handbook.jsonl", [])
+    counts = [COUNTS[0] | {"judge": "baseline judge (rules, no model)", "disagreeing": 0}, COUNTS[1]]
+    write_jsonl(compared_within / "within_handbook_counts.jsonl", counts)
+    load(compared_within, data_dir)
+    assert "Not checked" in words_on(open_page("disagreements", tab="within"))
+
+
+def test_that_none_differs_is_said_where_a_model_compared(compared_within, data_dir, open_page):
+    write_jsonl(compared_within / "within_handbook.jsonl", [])
+    write_jsonl(compared_within / "within_handbook_counts.jsonl", [COUNTS[0] | {"disagreeing": 0}, COUNTS[1]])
+    load(compared_within, data_dir)
+    words = words_on(open_page("disagreements", tab="within"))
+    assert "compared passages of 1 of 4 handbooks with passages of the same handbook: of 3 pairs, none differs." in words
+
+
+def test_what_ones_own_handbook_leaves_out_is_asked_for_and_kept_in_the_address(run, open_page):
+    at = open_page("disagreements", tab="left-out")
+    assert "Choose a handbook to see which questions most others answer" in words_on(at)
+    at.selectbox(key="mine").select("d").run()
+    assert at.query_params["mine"] == "d"
+    assert "most other handbooks answer" in words_on(at)
+
+
+def test_a_run_that_nothing_has_compared_has_the_other_two_tabs(load_run, open_page):
+    run = load_run(TABLE)
+    run.path.chmod(0o644)
+    con = create_store(run.path, "")
+    con.execute("update run set has_pairs = false, loaded_at = '2001-01-02'")
+    con.close()
+    at = open_page("disagreements")
+    assert not at.exception
+    assert "Not checked" in words_on(at)
+    (tabs,) = [part for part in at.get("button_group") if part.key == "tab"]
+    assert tabs.options == ["Within one handbook", "Left out by mine"]

@@ -128,7 +128,7 @@ class JudgeOptions(ConfigSection):
 class WithinOptions(ConfigSection):
     """Whether each handbook is compared with itself, by the judge of [judge]."""
 
-    compare: bool = Field(True, description='whether statements of one handbook are compared, which needs judge = "model"')
+    compare: bool = Field(True, description='whether passages of one handbook are compared, which needs judge = "model"')
     pairs: int = Field(DEFAULT_PAIRS, ge=1, description="maximum number of pairs of one handbook put to a model")
 
 
