@@ -194,8 +194,13 @@ class ClosestPassages:
         best = self._of_passages(cosines) + self._of_passages(words)
         relative = best - USUAL_SHARE * self._usual(best)
         of_statements = (cosines + words)[len(self.places) :]
-        rows = np.argsort(-relative, kind="stable")[:count]
-        return [self._close(int(row), float(relative[row]), float(best[row]), of_statements) for row in rows]
+        distinct: dict[str, int] = {}
+        for row in np.argsort(-relative, kind="stable"):
+            # A leaflet that says a thing twice has one passage of it
+            distinct.setdefault(self._passage_texts[row], int(row))
+            if len(distinct) == count:
+                break
+        return [self._close(row, float(relative[row]), float(best[row]), of_statements) for row in distinct.values()]
 
     def _of_passages(self, scores: Scores) -> Scores:
         """One number for each passage: its own, or that of its best statement. `scores`: the passages', then the statements'."""
