@@ -20,7 +20,7 @@ MISSED = (
     "The answers of this run are the passages closest to each question; no model has read them. Of {answered} questions that a "
     "document answers, such a search called {missed} “not found” ({share}; 95 % interval {span})."
 )
-FOUND = "Of {unanswered} questions that the document does not answer, it found passages for {found} ({share}; {span})."
+FOUND = "Of {unanswered} questions that the document does not answer, it showed passages for {found} ({share}; {span})."
 EXPLAINED = (
     "Each point of a line is a score: the lower the score that is accepted, the more answers are quoted, and the more other "
     "passages. Down to the first mark an answer is *stated*, down to the second it is *perhaps* there, below that *not found*. "
