@@ -3,8 +3,8 @@
     python -m benchmarks.asking [--scale small|paper] [--question TEXT ...] [--data-dir DIR --run RUN]
 
 The run is the demo of that scale (24 or 102 handbooks), made in a folder that is deleted afterwards, or RUN in DIR, whose indexes
-are then computed in a scratch folder. A question is asked through the process that the dashboard uses: `first` starts it and reads
-every handbook, `kept` starts it with what the first stored, `warm` asks the next question of a process that has answered one.
+are then computed in a scratch folder. A question is asked through the process of the dashboard: `first` starts it and reads every
+handbook, `kept` starts it with what the first stored, `warm` asks the next question of a process that has answered one.
 Seconds are of the clock, because that is what a person waits; the machine's load is printed beside them, and the peak memory of
 the process. Words are compared until a sentence model, where one is installed, has read every handbook.
 """
