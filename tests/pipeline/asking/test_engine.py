@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,9 @@ def test_another_process_answers_and_one_that_dies_is_started_again(run: Run, tm
     with pytest.raises(KeyboardInterrupt):  # somebody leaves the page in the middle
         ask_run(run, "What should I eat?", AskScope(), tmp_path, left)
     assert ask_run(run, LIFT, AskScope(), tmp_path).question == LIFT, "the next question gets its own answer"
+    with ThreadPoolExecutor(2) as people:  # two at once: each gets the answer to their own
+        both = people.map(lambda text: ask_run(run, text, AskScope(), tmp_path).question, [LIFT, "What should I eat?"])
+    assert list(both) == [LIFT, "What should I eat?"]
     with pytest.raises(AuditError, match="There is no source"):
         ask_run(run, LIFT, AskScope(sources=("elsewhere",)), tmp_path)
     close_workers()
