@@ -61,7 +61,6 @@ VERDICTS = [
     "audit.evaluation",
     "audit.pipeline.asking",
     "annotation.studies.verdict_store",
-    "annotation.studies.baseline_judge",
 ]
 """From where a judge's verdict, scores of systems, or a handbook's page with the name of its center, can be reached.
 
@@ -244,11 +243,6 @@ CONTRACTS = [
         "Statistics and evaluation take arrays and return numbers",
         ["audit.stats", "audit.evaluation"],
         ["audit.store", "audit.metrics", "duckdb"],
-    ),
-    forbidden(
-        "The extractive generator shares no parser with the judge of its answers",
-        ["audit.pipeline.rules.answers"],
-        ["audit.pipeline.rules.labels", "audit.pipeline.judging"],
     ),
     forbidden("Charts draw frames and never fetch them", ["audit.charts"], ["audit.store", "audit.release", "audit.metrics"]),
     forbidden("Pages never import the command line", ["pages"], ["audit.cli", "annotation.cli"]),

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -40,17 +40,6 @@ STUDIES = {"ana": ("annotate",), "petra": ("downloads", "rejudge", "study", "agr
 """Pages shown as one of the demo's people sees them; all others are shown without signing in."""
 CHART_MS = 1_500
 """Plotly and the map draw after the page's script has finished, and animate; no attribute says when they are done."""
-
-
-def judge_by_rules(page: Page) -> None:
-    """Re-judge the chosen pairs with the rules, so that the page has a result."""
-    page.get_by_role("button", name="Choose these pairs").click()
-    page.get_by_role("button", name=re.compile("Judge [0-9,]+ pairs")).click()
-    page.get_by_text("Pair by pair").wait_for(timeout=60_000)
-
-
-PREPARATIONS: dict[str, Callable[[Page], None]] = {"rejudge": judge_by_rules}
-"""What is done on a page before its screenshot is taken."""
 
 
 def main() -> None:
@@ -105,7 +94,6 @@ def screenshot(dashboard: Dashboard, page: Page, name: str) -> bytes:
     """A page when its script has finished and its charts are drawn, as a small PNG. Only `tour` shows the tour."""
     dashboard.visit(page, f"/{'' if name in ('tour', 'start') else ADDRESSES.get(name, name)}")
     page.wait_for_timeout(CHART_MS)
-    PREPARATIONS.get(name, lambda _: None)(page)
     dismiss = page.get_by_role("button", name="Do not show again")
     if name != "tour" and dismiss.is_visible():
         dismiss.click()

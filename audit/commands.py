@@ -209,8 +209,6 @@ COMMANDS = (
 )  # fmt: skip
 
 # What one side asks the other to do, by name: nothing above the wall imports audit.pipeline, and nothing of audit annotation.
-LABEL_BY_RULES = "audit.pipeline.rules.labels.baseline:judge"
-"""(question, answer, answer) -> the verdict of the baseline judge, for reports of agreement."""
 ADD_ASKED = "audit.pipeline.asking.keeping:add_as_run"
 """(settings, run, what was asked) -> the new run, for the page Ask."""
 WRITE_ASKED = "audit.pipeline.cli.written_answer:write_from_run"

@@ -407,5 +407,7 @@ PairIds = tuple[str, str, str]
 """question_id, handbook_a, handbook_b"""
 RULES_JUDGE = "baseline judge (rules, no model)"
 """The name of the judge by rules wherever its verdicts are shown or written."""
+STAND_IN_JUDGE = "stand-in judge that reads truth.csv, no model"
+"""The name of the judge of a made-up example, wherever its labels are shown or written."""
 PASSAGES_GENERATOR = "closest passages, no model"
 """The name of the generator that quotes passages, wherever its answers are shown or written."""

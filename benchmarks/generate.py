@@ -1,16 +1,12 @@
-"""The extractive generator on questions with known answers, and how much a prefix cache saves of a model's prompts.
+"""Quoted passages on questions with known answers, and how much a prefix cache saves of a model's prompts.
 
     python -m benchmarks.generate [answers] [--encoder MODEL] [--every N]
     python -m benchmarks.generate prefix
 
-answers   The nine NIH handbooks (../shared/data/retrieval): for each question the sections that answer it, by institute. BM25
-          finds the passages (the strategy `bm25`), the generator answers from them. The operating curve has both kinds of error:
-          silent though a section answers, and an answer though none does. The threshold is chosen on the questions whose md5
-          is even, as the one with the least silent + 2 x wrong; reported is the other half. there: a section answers it.
-          aspect missing: the institute covers the disease but not what is asked about it. disease missing: it covers neither
-          (a random third). No judge takes part: an answer is right if it cites a section of the gold.
-          95 % intervals by resampling questions. --encoder compares statements by a sentence model too; --every asks each Nth
-          question only, since the model encodes some hundred thousand statements otherwise.
+answers   The nine NIH handbooks (../shared/data/retrieval): for each question the sections that answer it, by institute. Printed
+          is how many are stated, perhaps and not found. there: a section answers it. aspect missing: the institute covers the
+          disease but not what is asked about it. disease missing: it covers neither (a random third). An answer is right if a
+          quoted passage is of a section that answers; 95 % intervals by resampling questions. --every asks each Nth question.
 prefix    Share of prompt tokens that a cache of 16-token blocks saves (benchmarks/prefix_cache.py), by the evidence and by
           what comes first in the prompt: 40 questions on each of 8 handbooks, in the order that suits each best.
 """
@@ -22,7 +18,6 @@ import gzip
 import hashlib
 import json
 import random
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,55 +25,48 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.pipeline.answers.evidence import GroundedQuestion
-from audit.pipeline.embedding.encoders import Encoder, sentence_encoder
+from audit.pipeline.embedding.encoders import sentence_encoder
 from audit.pipeline.generation.model_generator import answer_task, load_answer_prompt
+from audit.pipeline.generation.passage_generator import QUOTED
 from audit.pipeline.llm.calls import Call
-from audit.pipeline.retrieval.index import build_index
+from audit.pipeline.retrieval.closest import ClosestPassages
+from audit.pipeline.retrieval.found import WAYS, WORDS, thresholds
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.retrieval.settings import RetrievalSettings
-from audit.pipeline.retrieval.strategies import make_strategy
-from audit.pipeline.rules.answers.extractive_generator import ExtractiveSettings, extractive_answers
 from audit.text.documents import Document, Section, read_documents
+from audit.vocabulary import Found
 from benchmarks.prefix_cache import SEED, _text, simulated
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "retrieval"
 DRAWS, LOT = 1_000, 3
 THERE, ASPECT, DISEASE = "there", "aspect missing", "disease missing"
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-WRONG_COUNTS = 2
-"""A wrong answer misleads, silence sends the reader to the handbook: one counts as much as two of the other."""
 
 
 class Case(NamedTuple):
-    """A question put to a handbook: what kind of case it is, the sections that answer it, and the generator's record."""
+    """A question put to a handbook: its kind, its state, and whether a quoted passage is of a section that answers."""
 
     kind: str
     question_id: str
-    gold: frozenset[str]
-    record: dict[str, Any]
+    found: Found
+    cites: bool
 
 
-def cases(encoder: Encoder | None = None, every: int = 1) -> Iterator[Case]:
+def cases(model: str, every: int) -> Iterator[Case]:
     """Handbook by handbook."""
+    encoder, way = (sentence_encoder(model), WAYS[model]) if model else (None, WORDS)
     with gzip.open(DATA / "nih_handbooks_gold.jsonl.gz", "rt", encoding="utf-8") as file:
         gold = [json.loads(line) for number, line in enumerate(file) if number % every == 0]
     for document in read_documents(DATA / "nih_handbooks"):
-        institute = document.handbook_id.removeprefix("nih-")
-        chosen = [(line, kind, answering) for line in gold for kind, answering in [_kind(line, institute)] if _kept(line, kind)]
-        strategy = make_strategy("bm25", build_index(document, RetrievalSettings(whole_characters=0)))
-        queries = [Query(line["question_id"], line["question"]) for line, _, _ in chosen]
-        asked = [GroundedQuestion(query, document, strategy.retrieve(query).record()) for query in queries]
-        records = extractive_answers(asked, ExtractiveSettings(threshold=0.0), encoder)
-        for (line, kind, answering), record in zip(chosen, records, strict=True):
-            yield Case(kind, line["question_id"], answering, record)
+        passages = ClosestPassages(document, encoder)
+        for line in gold:
+            kind, answering = _kind(line, document.handbook_id.removeprefix("nih-"))
+            if kind != DISEASE or _hash_byte(f"{line['question_id']} lot") % LOT == 0:
+                near = passages.closest(line["question"], QUOTED)
+                cites = any(one.section.section_id in answering for one in near)
+                yield Case(kind, line["question_id"], thresholds(way).found(near[0].score if near else None), cites)
 
 
 def _hash_byte(text: str) -> int:
     return hashlib.md5(text.encode()).digest()[0]
-
-
-def _kept(line: dict[str, Any], kind: str) -> bool:
-    return kind != DISEASE or _hash_byte(f"{line['question_id']} lot") % LOT == 0
 
 
 def _kind(line: dict[str, Any], institute: str) -> tuple[str, frozenset[str]]:
@@ -99,71 +87,17 @@ def interval(values: Sequence[Any], questions: Sequence[str]) -> str:
 
 
 def answers(model: str, every: int) -> None:
-    """The operating curve of the generator, the threshold chosen on one half, and the other half at that threshold."""
-    started = time.perf_counter()
-    halves: tuple[list[Case], list[Case]] = ([], [])
-    for case in cases(sentence_encoder(model) if model else None, every):
-        halves[_hash_byte(case.question_id) % 2].append(case)
-    for name, half in zip(("chosen on", "reported on"), halves, strict=True):
-        counts = ", ".join(f"{kind}: {sum(case.kind == kind for case in half):,}" for kind in (THERE, ASPECT, DISEASE))
-        print(f"{name}: {counts}")
-    print(f"{time.perf_counter() - started:.0f} s")
-    chosen = min(THRESHOLDS, key=lambda threshold: _cost(halves[0], threshold))
-    print(f"Least silent + {WRONG_COUNTS} x wrong on the first half: {chosen}; the default is {ExtractiveSettings().threshold}")
-    for name, half in zip(("chosen on", "reported on"), halves, strict=True):
-        _curve(name, half)
-    given = [case for case in halves[1] if case.kind == THERE and _score(case) >= ExtractiveSettings().threshold]
-    _sources(given)
-    seconds = [case.record["usage"]["seconds"] for half in halves for case in half]
-    print(f"ms per answer: mean {1_000 * np.mean(seconds):.2f}, median {1_000 * np.median(seconds):.2f}")
-
-
-def _errors(half: Sequence[Case], threshold: float) -> tuple[int, int]:
-    """How often it is silent though a section answers, and answers though none does."""
-    silent = sum(_score(case) < threshold for case in half if case.kind == THERE)
-    wrong = sum(_score(case) >= threshold for case in half if case.kind != THERE)
-    return silent, wrong
-
-
-def _cost(half: Sequence[Case], threshold: float) -> int:
-    silent, wrong = _errors(half, threshold)
-    return silent + WRONG_COUNTS * wrong
-
-
-def _curve(name: str, half: Sequence[Case]) -> None:
-    by_kind = {kind: [case for case in half if case.kind == kind] for kind in (THERE, ASPECT, DISEASE)}
-    heads = ("silent, though there", "given, aspect missing", "given, disease missing")
-    print(f"\n{name:<13}" + "".join(f"{head:<27}" for head in heads) + f"silent  wrong  silent + {WRONG_COUNTS} x wrong")
-    for threshold in THRESHOLDS:
-        shares = [
-            interval([(_score(case) >= threshold) == (kind != THERE) for case in cases], _ids(cases))
-            for kind, cases in by_kind.items()
-        ]
-        silent, wrong = _errors(half, threshold)
-        mark = "*" if threshold == ExtractiveSettings().threshold else ""
-        columns = "".join(f"{share:<27}" for share in shares)
-        print(f"{f'{threshold}{mark}':<13}{columns}{silent:<8,}{wrong:<7,}{_cost(half, threshold):,}")
-    print("* the default")
-
-
-def _sources(cases: Sequence[Case]) -> None:
-    ids = _ids(cases)
-    cited = [[record["section_id"] for record in case.record["retrieval"]["citations"]] for case in cases]
-    retrieved = [case.gold & {record["section_id"] for record in case.record["retrieval"]["passages"]} for case in cases]
-    print("\nOf the answers that are there and given:")
-    print("a passage of a gold section was retrieved  ", interval(list(map(bool, retrieved)), ids))
-    some = [not case.gold.isdisjoint(ids_cited) for ids_cited, case in zip(cited, cases, strict=True)]
-    print("cites a gold section                       ", interval(some, ids))
-    only = [bool(ids_cited) and set(ids_cited) <= case.gold for ids_cited, case in zip(cited, cases, strict=True)]
-    print("cites gold sections only                   ", interval(only, ids))
-
-
-def _score(case: Case) -> float:
-    return float(case.record["usage"]["score"])
-
-
-def _ids(cases: Sequence[Case]) -> list[str]:
-    return [case.question_id for case in cases]
+    """The table of states by kind of case, and what the quoted passages of those that are there are of."""
+    every_case = list(cases(model, every))
+    print(f"{'':<17}{'cases':>7}" + "".join(f"{state:>26}" for state in Found))
+    for kind in (THERE, ASPECT, DISEASE):
+        of_kind = [case for case in every_case if case.kind == kind]
+        ids = [case.question_id for case in of_kind]
+        shares = "".join(f"{interval([case.found == state for case in of_kind], ids):>26}" for state in Found)
+        print(f"{kind:<17}{len(of_kind):>7,}{shares}")
+    given = [case for case in every_case if case.kind == THERE and case.found != Found.NOT_FOUND]
+    ids = [case.question_id for case in given]
+    print(f"Of those there and given, quotes a section that answers: {interval([case.cites for case in given], ids)}")
 
 
 # -- the prompt's order ------------------------------------------------------------------------------------------------

@@ -7,9 +7,8 @@ named. The questions, what the document answers, and that it does not answer, we
 four are answered. An answer is right where it quotes words that state what is expected (column `words`); --list prints each
 beside what is expected, because only reading shows whether the words around them change their meaning.
 
---short   How short a leaflet may be: each document is cut to m passages at random places, with and without the passage that
-          answers, and the best is scored against only those. Printed are the shares that count as stated: rightly, and although
-          the answer was cut away or never there.
+--short   How short a leaflet may be: each document is cut to a number of passages at random places. Printed are the shares that
+          count as stated: rightly, of the cuts that hold the answer, and wrongly, of those that do not.
 """
 
 from __future__ import annotations
@@ -23,22 +22,23 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from audit.pipeline.embedding.encoders import sentence_encoder
-from audit.pipeline.retrieval.closest import USUAL, USUAL_COSINE, USUAL_OF_WORDS, USUAL_SHARE, ClosestPassages, Scores
+from audit.pipeline.embedding.encoders import cached_encoder, sentence_encoder
+from audit.pipeline.retrieval.closest import ClosestPassages, passage_places
 from audit.pipeline.retrieval.found import WAYS, thresholds
 from audit.release.taxonomy import LEXICAL
-from audit.text.documents import read_documents
+from audit.text.documents import Document, Section, read_documents
 from audit.vocabulary import Found
 
 QUESTIONS = Path(__file__).with_name("leaflet_questions.csv")
 CONFIG = '[corpus]\npdfs = "handbooks"\n[questions]\nfile = "questions.csv"\n[retrieval]\nencoder = "{encoder}"\n'
-LENGTHS, DRAWS, SEED = (1, 2, 3, 5, 8, 12, 18, 30, 1_000), 12, 1
+LENGTHS, DRAWS, SEED = (1, 2, 3, 5, 8, 12, 18, 30, 1_000), 4, 1
 Row = dict[str, str]
 Answers = dict[tuple[str, str], dict[str, Any]]
 
@@ -125,49 +125,36 @@ def _outcome(row: Row, record: dict[str, Any]) -> str:
 
 
 def short(rows: Sequence[Row], documents: Path, encoder: str) -> None:
-    """The table of leaflets cut to a number of passages, with missing ranks counted as usual, and left out."""
-    model = None if encoder == LEXICAL else sentence_encoder(encoder)
-    passages = {document.handbook_id: ClosestPassages(document, model) for document in read_documents(documents)}
-    stated = thresholds(WAYS[encoder]).stated
-    typical = USUAL_COSINE if model else USUAL_OF_WORDS
-    scored = [_scored(row, passages[Path(row["document"]).stem]) for row in rows]
-    print(f"{'passages':<10}{'missing ranks as usual':>26}{'missing ranks left out':>26}")
+    """The table of documents cut to a number of passages."""
+    model = None if encoder == LEXICAL else cached_encoder(sentence_encoder(encoder), documents)
+    stated, luck = thresholds(WAYS[encoder]).stated, np.random.default_rng(SEED)
+    passages = {document.handbook_id: list(_passages(document)) for document in read_documents(documents)}
+    print(f"{'passages':<10}{'stated, right':>16}{'stated, wrongly':>18}")
     for length in LENGTHS:
-        cells = []
-        for fill in (typical, None):
-            right, wrong = _shares(scored, length, lambda best, fill=fill: _best_score(best, fill), stated)
-            cells.append(f"right {right:.2f}, false {wrong:.2f}")
-        print(f"{'all' if length > 100 else length:<10}{cells[0]:>26}{cells[1]:>26}")
+        right, wrong = [], []
+        for row in rows:
+            of_document = passages[Path(row["document"]).stem]
+            for cut in _cuts(len(of_document), length, luck):
+                near = ClosestPassages(_leaflet(of_document[cut]), model).closest(row["question"], 2)
+                state = bool(near) and near[0].score >= stated
+                if any(_states(row, section.text) for section in of_document[cut]):
+                    right.append(state and any(_states(row, one.section.text) for one in near))
+                else:
+                    wrong.append(state)
+        print(f"{'all' if length == LENGTHS[-1] else length:<10}{np.mean(right):>16.2f}{np.mean(wrong):>18.2f}", flush=True)
 
 
-def _scored(row: Row, passages: ClosestPassages) -> tuple[Scores, Scores]:
-    """The similarity of each passage in reading order, and 1 where it answers."""
-    near = sorted(passages.closest(row["question"], 10_000), key=lambda one: (one.place.section, one.place.start))
-    texts = (" ".join((*one.place.leads, one.text)) for one in near)
-    return np.array([one.similarity for one in near]), np.array([_states(row, text) for text in texts], float)
+def _passages(document: Document) -> Iterator[Section]:
+    """Each passage as a section of its own, its leads above it."""
+    for place in passage_places(document):
+        section = document.sections[place.section]
+        text = section.text[place.start : place.end]
+        yield Section("", section.heading, "\n• ".join(("\n".join(place.leads), text)) if place.leads else text)
 
 
-def _best_score(best: Scores, fill: float | None) -> float:
-    ranked = np.sort(best)[::-1][USUAL]
-    width = USUAL.stop - USUAL.start
-    if fill is not None:
-        ranked = np.append(ranked, [fill] * (width - ranked.size))
-    return float(best.max() - USUAL_SHARE * (ranked.mean() if ranked.size else 0.0))
-
-
-def _shares(
-    scored: Sequence[tuple[Scores, Scores]], length: int, score: Callable[[Scores], float], stated: float
-) -> tuple[float, float]:
-    """Of cuts with an answering passage, the share that is stated with it among the best two; of the others, that is stated."""
-    luck, right, wrong = np.random.default_rng(SEED), [], []
-    for best, answering in scored:
-        for cut in _cuts(len(best), length, luck):
-            state = score(best[cut]) >= stated
-            if answering[cut].any():
-                right.append(state and bool(answering[cut][np.argsort(-best[cut])[:2]].any()))
-            else:
-                wrong.append(state)
-    return float(np.mean(right)), float(np.mean(wrong))
+def _leaflet(sections: Sequence[Section]) -> Document:
+    numbered = (replace(section, section_id=f"s{number}") for number, section in enumerate(sections))
+    return Document("leaflet", "general", "leaflet", "combined", tuple(numbered))
 
 
 def _cuts(passages: int, length: int, luck: np.random.Generator) -> Iterator[slice]:

@@ -29,7 +29,7 @@ from typing import Any
 
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
-from audit.pipeline.judging.protocols import STRUCTURED, Protocol, open_calls
+from audit.pipeline.judging.protocols import STRUCTURED, Protocol
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.limits import Limits
@@ -71,7 +71,7 @@ def _text(luck: random.Random, words: int) -> str:
 def calls(answers: int, pairs: int, words: int, model: str = "judge", seed: int = SEED) -> list[Call]:
     """The calls of the structured protocol, in the order in which `audit judge` asks them."""
     protocol = Protocol("structured", model, load_prompts())
-    return list(open_calls(protocol, STRUCTURED, corpus(answers, pairs, words, seed), lambda _: {}))[:pairs]
+    return list(protocol.task(corpus(answers, pairs, words, seed)).open_calls(STRUCTURED, lambda _: {}))[:pairs]
 
 
 def shuffled(ordered: list[Call]) -> list[Call]:

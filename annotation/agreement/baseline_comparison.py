@@ -1,4 +1,4 @@
-"""The judge compared with a baseline, such as plain rules, that a language model must outperform, on the same items.
+"""The judge compared with another judge, whose labels a file has, on the same items.
 
 On simulated samples of 40 and 140 items the interval of the difference covered the true difference in 92 to 96 %.
 """

@@ -105,7 +105,7 @@ BASELINE_TABLE = TableSpec(
         Column.decimal("judge", "Judge"), Column.decimal("other", "Baseline"),
         Column.decimal("difference", "Difference", "judge minus baseline"), NOTE,
     ),
-    ("The baseline judge uses plain rules, no model; a language model has to do better. " + SCOPES, INTERVALS),
+    ("The baseline is the other judge whose labels the file has. " + SCOPES, INTERVALS),
 )  # fmt: skip
 TIMES_TABLE = TableSpec(
     "Time per item",

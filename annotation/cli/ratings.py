@@ -36,7 +36,6 @@ from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, read_labels
 from annotation.ratings.long_format import LabelsFile
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
-from annotation.studies.baseline_judge import baseline_of_release, baseline_of_study
 from annotation.studies.earlier_studies import pooled_ratings
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.validation_tables import confusion_matrix
@@ -48,7 +47,6 @@ from audit.formatting import escape_markdown
 from audit.people_tables import plain_name
 from audit.settings import Settings
 from audit.tables import TableSpec
-from audit.vocabulary import RULES_JUDGE as NAME
 from audit.vocabulary import Label
 
 NamedComparison = tuple[str, pd.DataFrame]
@@ -78,31 +76,23 @@ def agreement_options(parser: argparse.ArgumentParser) -> None:
         f"the labels that can occur, such as {Label.CONSISTENT},{Label.DIVERGENT}: macro F1 is their mean (default: all labels)"
     )
     parser.add_argument("--in-play", default="", metavar="LABEL,LABEL", help=in_play)
-    comparator = parser.add_mutually_exclusive_group()
-    comparator.add_argument(
+    parser.add_argument(
         "--against", metavar="COLUMN", help="compare the judge with the labels in this column (default: baseline, if present)"
-    )
-    comparator.add_argument(
-        "--release",
-        type=Path,
-        metavar="PATH",
-        help=f"the release that the pairs of --labels come from: compare the judge with the {NAME}, which reads its texts; "
-        "--study needs no such option",
     )
 
 
 def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
-    """`audit agreement --labels FILE [--against COLUMN | --release PATH] | --study ID`"""
-    if arguments.study and (arguments.against or arguments.release):
-        raise AuditError("--against and --release require --labels: a study has its own texts. Nothing was computed.")
+    """`audit agreement --labels FILE [--against COLUMN] | --study ID`"""
+    if arguments.study and arguments.against:
+        raise AuditError("--against requires --labels: a study has no such column. Nothing was computed.")
     file = _labels_file(arguments)
     ratings, source = _ratings(arguments, settings, file), _source_name(arguments)
-    comparator = _comparator(arguments, settings, ratings, file)
+    comparator = _comparator(arguments, ratings, file)
     compared = None if comparator is None else (comparator.name, compare_with_baseline(ratings, comparator))
     if arguments.table == COMPARISON and compared is None:
         raise AuditError(
             f"{source}: there are no labels to compare the judge with. Nothing was computed. "
-            "Name a column with --against, or a release with --release."
+            "Name a column of a labels file with --against."
         )
     # A file with one row per item cannot have the second rating of a repeat.
     repeats = file.repeats if file else repeats_table(open_label_store(settings.studies_url), arguments.study)
@@ -146,17 +136,11 @@ def _source_name(arguments: argparse.Namespace) -> str:
     return str(arguments.labels.name if arguments.labels else f"study {arguments.study}")
 
 
-def _comparator(
-    arguments: argparse.Namespace, settings: Settings, ratings: Ratings, file: LabelsFile | None
-) -> Comparator | None:
-    """The comparator of the judge: the baseline judge on the available texts, or a column of the labels file."""
-    if ratings.scheme is not PAIRS:
+def _comparator(arguments: argparse.Namespace, ratings: Ratings, file: LabelsFile | None) -> Comparator | None:
+    """The comparator of the judge: a column of the labels file."""
+    if ratings.scheme is not PAIRS or file is None:
         return None
-    if file is None:
-        return baseline_of_study(open_label_store(settings.studies_url), arguments.study, ratings.items)
     frame = file.frame
-    if arguments.release:
-        return baseline_of_release(frame, arguments.release, settings.max_archive_bytes, settings.max_object_bytes)
     column = plain_name(arguments.against) if arguments.against else (BASELINE if BASELINE in frame else None)
     return Comparator(column, labels_in(frame, column, str(arguments.labels))) if column else None
 

@@ -49,7 +49,7 @@ LABELS_FILE_COLUMNS = """columns of a labels file with one row per item:
   seconds_a ..., order_a ...                     how long an item took, and its position in the work (1, 2, ...)
   baseline                                       another judge's labels to compare the judge with (or name a column with
                                                  --against)
-  question_id, handbook_a, handbook_b            which pair it is; required for --release
+  question_id, handbook_a, handbook_b            which pair it is
 
 columns of a labels file with one row per item and annotator (long format), such as that of `audit study export`:
   item_id, annotator, label                      required; also by the names that other tools give them, such as user or choice

@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.baseline_comparison import REPLICATES, SEED
 from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.comparisons import SAMPLE, significance_by_all
 from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport
@@ -134,7 +133,6 @@ def _estimation(data: ValidationData) -> Iterator[Statement]:
     yield "Intervals", "Level", "95 %, two-sided, each figure by itself"
     yield "Intervals", "Agreement", "Wilson's on the scale of each figure, trials from its delta-method standard error"
     yield "Intervals", "Corrected shares", "Jeffreys' within strata, combined with their exactly known sizes; no seed"
-    yield "Intervals", f"Judge against the {data.baseline}", f"items resampled {REPLICATES:,} times, seed {SEED}"
     rates = ", ".join(f"{100 * rate:g}" for rate in SHARED_ERROR_RATES[1:])
     yield (
         "Sensitivity",
@@ -317,7 +315,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
     # The matrices follow the errors that they count.
     groups = (make(data) for make in (*GROUP_TABLES, study_plan_table))
     tables[6:6] = [table.noted(note) for table in (*groups, *gold_tables(data), *matrix_tables(data))]
-    facts = {**study_facts(store, data.study, data.origin), "seed_of_baseline_bootstrap": SEED}
+    facts = study_facts(store, data.study, data.origin)
     paragraphs = {"Methods": methods(data), "Results": results(data)}
     pictures = list(study_pictures(data.report, data.shares, data.reference))
     chapter = Chapter(TITLE, tables, pictures, paragraphs=paragraphs)

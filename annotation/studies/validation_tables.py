@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from annotation.agreement.baseline_comparison import compare_with_baseline
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.agreement.sentences import capitalised
 from annotation.agreement.tables import (
-    BASELINE_TABLE,
     BY_LABEL_TABLE,
     ERRORS_TABLE,
     FIGURE,
@@ -31,7 +29,6 @@ from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
-from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.calibration import CALIBRATION_TABLE, Calibration, calibration_of
 from annotation.studies.corrected_parts import corrected_parts
 from annotation.studies.flow import (
@@ -63,14 +60,12 @@ NO_ROUND = pd.DataFrame(columns=["who", "n", "value", "value_low", "value_high",
 
 @dataclass(frozen=True)
 class ValidationData:
-    """A study, its sample, its agreement report, the shares of the run, and the judge compared with the baseline judge.
+    """A study, its sample, its agreement report, and the shares of the run.
 
     groups    the groups of its items, as `item_groups` returns them
     corrected R_div by organ, topic and center; empty where the run is not loaded
     rows      every rating, as `ratings_table` returns them
     shares    as `annotation.prevalence.estimates.prevalence` returns them
-    baseline  name of the baseline judge
-    compared  the judge compared with it, as `compare_with_baseline` returns it
     calibration  the round before the study; None where it had none
     """
 
@@ -83,8 +78,6 @@ class ValidationData:
     ratings: Ratings
     report: AgreementReport
     shares: pd.DataFrame
-    baseline: str
-    compared: pd.DataFrame
     calibration: Calibration | None = None
 
     @property
@@ -109,13 +102,11 @@ def validation_data(store: LabelStore, study_id: str, con: Connection | None = N
     Raises StudyError when there is no such study, AuditError while nothing is rated.
     """
     study, ratings = find_study(store, study_id), study_ratings(store, study_id)
-    baseline = baseline_of_study(store, study_id, ratings.items)
     return ValidationData(
         study, find_origin(store, study_id), list_strata(store, study_id), item_groups(store, study_id, con),
         corrected_parts(ratings, labels_table(store, study_id), con),
         ratings_table(store, study_id), ratings,
-        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), baseline.name,
-        compare_with_baseline(ratings, baseline), calibration_of(store, study_id),
+        agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), calibration_of(store, study_id),
     )  # fmt: skip
 
 
@@ -196,12 +187,11 @@ def _errors(data: ValidationData, chosen: pd.Series, by: str) -> Table:
 
 
 def gold_tables(data: ValidationData) -> Iterator[Table]:
-    """Agreement, labels, errors and baseline by gold: in tables of their own, so no table mixes it with the majority."""
+    """Agreement, labels and errors by gold: in tables of their own, so no table mixes it with the majority."""
     rows = _compared(data, "label")
     yield data.table("study_agreement_gold", FIGURES_TABLE, rows[rows["first"] == GOLD], title="Agreement of the judge with gold")
     yield _by_label(data, GOLD)
     yield _errors(data, data.report.errors["by"] == GOLD, GOLD)
-    yield _baseline(data, data.compared["by"] == GOLD, GOLD)
 
 
 def _named(name: str, by: str) -> str:
@@ -242,17 +232,6 @@ def prevalence_table(data: ValidationData) -> Table:
     return data.table("study_prevalence", CORRECTED_TABLE, by_label(data.shares))
 
 
-def baseline_table(data: ValidationData) -> Table:
-    """The judge compared with the baseline judge, on the same items, by the majority and by each annotator."""
-    return _baseline(data, data.compared["by"] != GOLD, MAJORITY)
-
-
-def _baseline(data: ValidationData, chosen: pd.Series, by: str) -> Table:
-    compared = data.compared[chosen]
-    frame, title = compared.assign(by=compared["by"].map(rater_name)), f"The judge compared with the {data.baseline}"
-    return data.table(_named("study_baseline", by), BASELINE_TABLE, frame, title=title)
-
-
 # -- confusion matrices ------------------------------------------------------------------------------------------------
 
 UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
@@ -285,6 +264,6 @@ def confusion_matrix(cells: pd.DataFrame) -> tuple[TableSpec, pd.DataFrame]:
 
 TABLES = (
     sample_table, flow_table, statistics_table, agreement_table, by_label_table, errors_table, significance_table,
-    prevalence_table, baseline_table, calibration_table, repeats_reliability, times_table, ratings_rows, codebook_table,
+    prevalence_table, calibration_table, repeats_reliability, times_table, ratings_rows, codebook_table,
 )  # fmt: skip
 """In addition to the matrices and the tables by gold."""

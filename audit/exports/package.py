@@ -24,7 +24,7 @@ from audit.exports.text_writers import csv_table, json_table, latex, latex_docum
 from audit.exports.unique_stems import unique_stems
 from audit.exports.xlsx import xlsx_bytes
 from audit.model_family import self_preference_note
-from audit.previews import PRELIMINARY, judged_by_rules, precision_sentences, preview_notice
+from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.stats.bootstrap import SEED
 from audit.store.runs import Run
@@ -120,12 +120,7 @@ def _preview_of(run: Run, other: Run | None) -> str:
 def _notices(request: ExportRequest) -> list[str]:
     """Notices that a reader must see first."""
     run, preview = request.run, _preview_of(request.run, request.other)
-    precision = f"How often its disagreements are right: {' '.join(precision_sentences(run.manifest))}"
-    return [
-        fill(run, _use_of(run)),
-        *([f"{preview}."] if preview else []),
-        *([precision] if judged_by_rules(run.manifest) else []),
-    ]
+    return [fill(run, _use_of(run)), *([f"{preview}."] if preview else [])]
 
 
 def _paper_text(parts: Sequence[Chapter]) -> dict[str, bytes]:
@@ -227,7 +222,6 @@ def _identity(run: Run) -> dict[str, Any]:
         "title": run.title,
         "synthetic": run.synthetic,
         "preview": preview_notice(run.manifest) or None,
-        "judge_precision": precision_sentences(run.manifest) if judged_by_rules(run.manifest) else None,
         "release_sha256": run.digest,
         "store_sha256": sha256_of(run.path),
         "loaded_at": run.loaded_at,

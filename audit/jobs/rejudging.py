@@ -46,7 +46,6 @@ class JobRequest:
     count: int
     pairs: str = FILE
     pair: PairIds | None = None
-    baseline: bool = False
     model: str = ""
     protocol: str = "structured"
     swap: bool = False
@@ -98,8 +97,6 @@ def _command(job: Job) -> list[str]:
     request, folder = request_of(job), job.folder.resolve()
     pairs = str(folder / "pairs.csv") if request.pairs == FILE else request.pairs
     command = ["judge", request.run, "--out", str(folder / "release"), "--pairs", pairs]
-    if request.baseline:
-        return [*command, "--baseline"]
     command += ["--protocol", request.protocol]
     command += [*(["--swap"] if request.swap else []), *(["--blind-centers"] if request.blind else [])]
     return command + (["--repeat", str(request.repeats)] if request.repeats else [])
@@ -127,7 +124,7 @@ def result_run(job: Job) -> Run:
 
 
 def job_replies(job: Job) -> list[Reply]:
-    """The first replies, unchanged, in the order of the calls; the baseline judge has none."""
+    """The first replies, unchanged, in the order of the calls."""
     return first_replies(job_journal(job), MAX_REPLIES)
 
 

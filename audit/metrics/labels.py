@@ -56,7 +56,7 @@ TABLE = TableSpec(
 )
 GLOSSARY = {
     "pre-screened": "Labelled absent without asking the judge, because one of the two answers is absent.",
-    "judged": "Both answers were read by the judge (a language model, or plain rules), which gave a label and its reasons.",
+    "judged": "Both answers were read by the judge which gave a label and its reasons.",
 }
 
 

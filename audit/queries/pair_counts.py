@@ -6,6 +6,7 @@ Each metric's statement is assembled from these fragments when its module is imp
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from audit.stats.intervals import Floats, with_interval, with_wilson
 from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays, rows
 from audit.vocabulary import PRESENT_LABELS, SIGNIFICANCES
+
+# Of the judge's instructions with its rubric, to which a call adds the question and both answers
+INSTRUCTION_CHARACTERS = 3_700
+CHARACTERS_PER_TOKEN = 4
 
 COUNTS = (
     "pairs", "scored", "prescreened", "absent_judged", "absent", "present",
@@ -108,6 +113,60 @@ select question,
             else enum_code(label) end::utinyint                       as outcome
 from {{pairs}}
 """
+
+
+COUPLES_TO_JUDGE = """
+    select a.question, a.handbook as handbook_a, b.handbook as handbook_b
+    from answers a join answers b on a.question = b.question and a.handbook < b.handbook
+    where a.absent = false and b.absent = false
+""".strip()
+"""The couples of present answers to one question, which a judge would be asked about; the others need no judge."""
+
+# The sums of each question, so the couples themselves are never listed: a run may have millions
+JUDGING_COST = f"""
+with by_question as (
+    select question, count(*) as asked, count(*) filter (absent = false) as n,
+           coalesce(sum(length(answer)) filter (absent = false), 0) as characters
+    from answers group by question
+)
+select coalesce(sum(asked * (asked - 1) // 2), 0)::bigint,
+       coalesce(sum(n * (n - 1) // 2), 0)::bigint,
+       coalesce(sum((n - 1) * characters + n * (n - 1) // 2 * (length(text) + {INSTRUCTION_CHARACTERS})), 0)::bigint
+from by_question join questions using (question)
+"""
+
+
+@dataclass(frozen=True)
+class JudgingCost:
+    """What it would take a language model to compare all handbooks of a run.
+
+    pairs          all couples of handbooks that were asked one question
+    calls          those of two present answers; the others are ABSENT, or unscored, without a call
+    prompt_tokens  what the model would read, estimated by the lengths of the texts
+    """
+
+    pairs: int
+    calls: int
+    prompt_tokens: int
+
+    @property
+    def words(self) -> str:
+        """Both as a phrase: `about 1,230 calls to a language model, which would read about 2.1 million tokens`."""
+        calls = f"about {self.calls:,} call{'' if self.calls == 1 else 's'} to a language model"
+        tokens = self.prompt_tokens
+        amount = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{round(tokens, -3 if tokens >= 1e3 else 0):,}"
+        return f"{calls}, which would read about {amount} tokens"
+
+
+def pairs_to_judge(con: Connection) -> int:
+    """How many couples of two present answers to one question a run has: a judge would be asked about each of them."""
+    return judging_cost(con).calls
+
+
+def judging_cost(con: Connection) -> JudgingCost:
+    """What it would take to judge all couples of present answers, one call each, by the lengths of questions and answers."""
+    ((pairs, calls, characters),) = rows(con, JUDGING_COST)
+    return JudgingCost(int(pairs), int(calls), round(int(characters) / CHARACTERS_PER_TOKEN))
 
 
 def default_scope(con: Connection, statement: str = "select manifest ->> 'asked' from run") -> str:

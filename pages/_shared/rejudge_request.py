@@ -12,19 +12,20 @@ from audit.errors import AuditError
 from audit.jobs.rejudging import JobRequest, estimate_judging, request_judging, start_judging
 from audit.metrics.disagreements import Filters, disagreements, matching
 from audit.queries.lookup import handbook_list
+from audit.queries.pair_counts import judging_cost
 from audit.queries.pair_view import pair
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name
-from audit.vocabulary import RULES_JUDGE, PairIds
+from audit.vocabulary import PairIds
 from pages._blinded.access import current_account, current_settings, may_rejudge
+from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.pair_filters import pick_filters
 from pages._shared.pickers import choose, pick_many
 from pages._shared.side_by_side import side_by_side
 from pages._shared.widgets import counts
 
-MODEL, BASELINE = "model", "baseline"
 SELECTIONS = {"filters": "Pairs that match filters", "lot": "Random sample", "all": "All pairs of the run"}
 PROTOCOLS = {"structured": "Everything in one call", "label_only": "Label first"}
 NO_POSITIONS = (
@@ -33,18 +34,14 @@ NO_POSITIONS = (
 )
 CHECKS = {"swap": "Also in the other order", "blind": "Also with names masked", "repeat": "Repeat"}
 NO_ENDPOINT = (
-    "No language model is set, so pairs can only be judged by rules. A PI sets one on *People*, under *Settings*. Or start the "
+    "No language model is set, so nothing can judge these pairs. A PI sets one on *People*, under *Settings*. Or start the "
     "dashboard again with these three variables (or with three such lines in `~/.streamlit/secrets.toml`, values in quotes):"
 )
 VARIABLES = """\
 AUDIT_JUDGE_URL=http://127.0.0.1:8000/v1    # any OpenAI-compatible endpoint; several with commas
 AUDIT_JUDGE_MODEL=the-model                 # may be left out where the endpoint has only one
 AUDIT_JUDGE_KEY=...                         # if the endpoint requires one; it is never shown or stored"""
-RULES = (
-    "The baseline judge looks for opposite advice, quantities that differ, and statements that only one answer makes. Where it "
-    "cannot decide whether both are about the same thing, it abstains, and the pair is unscored. It does "
-    "not understand meaning: it is the baseline that a language model must beat, and a way to try this page without one."
-)
+COST = "To judge all pairs of this run would take {cost}. A pair with an answer that was not found needs no call."
 DEFAULT_SAMPLE, MAX_REPEATS = 200, 9
 
 
@@ -58,7 +55,7 @@ def request_pair(run: Run, question_id: str, a: str, b: str) -> None:
     """One pair: judged at once."""
     opened = load(pair, run, question_id=question_id, handbook_a=a, handbook_b=b)
     request = _pick_judge(run, replace(_empty_request(run), selection="one pair", count=1, pair=(question_id, a, b)))
-    if st.button("Judge now", type="primary", icon=":material/gavel:"):
+    if st.button("Judge now", type="primary", icon=":material/gavel:", disabled=not request.model):
         # One pair needs a few calls, so there is nothing to estimate.
         _create_job(request, [(question_id, a, b)], at_once=True)
     side_by_side(run, opened, handbook_names(load(handbook_list, run)))
@@ -67,19 +64,22 @@ def request_pair(run: Run, question_id: str, a: str, b: str) -> None:
 def request_selection(run: Run) -> None:
     """A selection of pairs: counted first, estimated next, and judged once that is confirmed."""
     st.header("Which pairs", anchor=False)
-    selection = choose("Which pairs", tuple(SELECTIONS), "which", lambda name: SELECTIONS[name], show_label=False)
+    # Filters are by label, which a run that nothing has compared does not have
+    offered = {name: words for name, words in SELECTIONS.items() if run.has_pairs or name != "filters"}
+    selection = choose("Which pairs", tuple(offered), "which", lambda name: offered[name], show_label=False)
     if selection == "filters":
         filters = pick_filters(run, handbook_names(load(handbook_list, run)))
         request = replace(_empty_request(run), selection=filters_text(filters), count=matching_count(run, filters))
     else:
-        total = matching_count(run, Filters(labels=()))
+        total = matching_count(run, Filters(labels=())) if run.has_pairs else load(judging_cost, run).pairs
         all_pairs = replace(_empty_request(run), count=total, selection="all", pairs="all")
         request = _pick_sample(run, total) if selection == "lot" else all_pairs
+    if not run.has_pairs:
+        counts(run, COST, cost=load(judging_cost, run).words)
     counts(run, "**{n}** {word}.", n=f"{request.count:,}", word=pairs(request.count))
     st.header("Which judge", anchor=False)
     request = _pick_judge(run, request)
-    label = "Choose these pairs" if request.baseline else "Estimate calls, tokens and time"
-    if st.button(label, type="primary", disabled=not request.count):
+    if st.button("Estimate calls, tokens and time", type="primary", disabled=not (request.count and request.model)):
         # Only for filters are the pairs listed here; the job itself draws a sample, and takes all pairs from the run.
         selected = list(load(matching, run, filters=filters).itertuples(index=False, name=None)) if selection == "filters" else []
         _create_job(request, selected, at_once=False)
@@ -121,12 +121,8 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
     if not settings.judge_urls:
         st.info(NO_ENDPOINT)
         st.code(VARIABLES, language="bash", wrap_lines=True)
-        counts(run, "Judged by the {name}. {rules}", name=RULES_JUDGE, rules=RULES)
-        return replace(request, baseline=True)
-    names = {MODEL: model_text(settings), BASELINE: RULES_JUDGE}
-    if choose("Which judge", tuple(names), "judge", lambda name: names[name], show_label=False) == BASELINE:
-        counts(run, RULES)
-        return replace(request, baseline=True)
+        return request
+    st.markdown(escaped(f"{model_text(settings)}."))
     left, right, last = st.columns([4, 5, 2])
     with left:
         protocol = choose("Protocol", tuple(PROTOCOLS), "protocol", lambda name: PROTOCOLS[name])
@@ -154,6 +150,6 @@ def _create_job(request: JobRequest, selected: list[PairIds], *, at_once: bool) 
     st.query_params["job"] = job.name
     if at_once:
         start_judging(settings, job)
-    elif not request.baseline:
+    else:
         estimate_judging(settings, job)
     st.rerun()

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from string import ascii_uppercase
 
-import pandas as pd
 import streamlit as st
 
-from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
-from annotation.agreement.report import HEADLINE, AgreementReport, agreement_report, report_without_judge
-from annotation.agreement.tables import BASELINE_TABLE
+from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import ledger_heads
-from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study, list_annotators, list_studies
-from annotation.ratings.gold import MAJORITY
-from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.ratings.table import JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
 from annotation.studies.adjudication import list_disputes
-from annotation.studies.baseline_judge import baseline_of_study
 from annotation.studies.earlier_studies import pooled_ratings
 from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
-from audit.errors import AuditError
-from audit.formatting import signed
-from audit.vocabulary import RULES_JUDGE as NAME
 from pages._blinded.access import current_account, label_store
-from pages._blinded.frame import escaped, synthetic_notice
+from pages._blinded.frame import synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.previews import no_banner, preview_banner
 from pages._shared.study_choice import pick_study
-from pages._shared.widgets import table
 
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
@@ -133,59 +122,3 @@ def current_pooled(study_ids: tuple[str, ...]) -> Ratings:
 @st.cache_data(show_spinner=False, max_entries=20)
 def _cached_pooled(url: str, study_ids: tuple[str, ...], heads: LedgerHeads, _store: LabelStore) -> Ratings:
     return pooled_ratings(_store, study_ids)
-
-
-BASELINE_TITLE = "The judge compared with plain rules"
-BASELINE_NOTE = (
-    f"The {NAME} reads the same two answers and looks for opposite advice, different amounts, and statements that only one of "
-    "them makes. A model is worth its price only if it agrees with people better than these rules do. Brackets give 95 % "
-    "intervals; the interval of the difference comes from resampling the same items for both, 2,000 times."
-)
-SIMULATED_NOTE = (
-    "Both the labels and the texts of this study are simulated. The texts are built from a few wordings, which rules read almost "
-    "without error, while the simulated judge errs as often as a real one. On the texts of the NIH institutes, which people "
-    "wrote, the opposite is true."
-)
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def _cached_baseline(url: str, study_id: str, items: tuple[str, ...], _store: LabelStore) -> Comparator:
-    # No ledger in the key: the texts of a study's items never change, so the baseline runs once.
-    return baseline_of_study(_store, study_id, items)
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def _cached_comparison(url: str, study_id: str, heads: LedgerHeads, _ratings: Ratings, _comparator: Comparator) -> pd.DataFrame:
-    return compare_with_baseline(_ratings, _comparator)
-
-
-def baseline_section(study_id: str, by: str, scope: str, names: dict[str, str]) -> None:
-    """How much better than the baseline the judge agrees with the reference labels `by`, else with gold or the majority."""
-    store, ratings = label_store(), current_ratings(study_id)
-    url = str(store.engine.url)
-    try:
-        comparator = _cached_baseline(url, study_id, tuple(map(str, ratings.items)), store)
-    except AuditError as error:  # an installation without the pipeline has no rules to compare with
-        st.info(escaped(str(error)))
-        return
-    comparison = _cached_comparison(url, study_id, study_heads(study_id), ratings, comparator)
-    available = set(comparison["by"])
-    reference = next(name for name in (by, GOLD, MAJORITY) if name in available)
-    rows = comparison[(comparison["by"] == reference) & (comparison["scope"] == scope)]
-    st.header(BASELINE_TITLE, anchor=False)
-    st.markdown(escaped(comparison_sentence(rows, names.get(reference, reference))))
-    table(rows, "baseline", BASELINE_TABLE.named("name", "difference", "judge", "other", "n", "note"))
-    st.caption(escaped(BASELINE_NOTE))
-    if any(row["source"] == "simulated" for row in assignment_rows(store, study_id)):
-        st.caption(escaped(SIMULATED_NOTE))
-
-
-def comparison_sentence(rows: pd.DataFrame, reference: str) -> str:
-    """Whether the judge agrees with the reference labels better than the baseline does, in one sentence."""
-    (row,) = rows[rows["name"] == HEADLINE].to_dict("records")
-    if row["note"] or math.isnan(row["difference_low"]):
-        return f"Compared with {reference}, no conclusion is possible yet: {row['note'] or 'too few items'}."
-    better = "agrees better than" if row["difference_low"] > 0 else "agrees less well than" if row["difference_high"] < 0 else ""
-    finding = f"the judge {better or 'cannot be distinguished from'} the {NAME}"
-    value, low, high = (signed(row[f"difference{end}"], 2) for end in ("", "_low", "_high"))
-    return f"Compared with {reference}, {finding}: weighted kappa {value} (95 % interval {low} to {high}), {row['n']} items."

@@ -30,7 +30,7 @@ LAYERS = {
     "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "bm25_chunks": "Search by words (BM25)",
     "bm25_bodies": "Search by words in full sections (BM25)", "bm25_headings": "Search by words in headings (BM25)",
     "fused": "All searches combined", "reranked": "Reranked", "expanded": "Expanded to full sections",
-    "mmr": "Chosen to differ from each other",
+    "mmr": "Chosen to differ from each other", "closest": "Closest passages",
 }  # fmt: skip
 RETRIEVERS = {
     "dense": "by meaning",
@@ -38,6 +38,7 @@ RETRIEVERS = {
     "bm25_chunks": "by words",
     "bm25_bodies": "by words in full sections",
     "bm25_headings": "by words in headings",
+    "closest": "closest",
 }
 NO_TEXTS = {
     "none": "This release does not include the texts of its {handbooks} (sections.jsonl), so passages cannot be "

@@ -33,7 +33,7 @@ SECTIONS = {
         "curated",
     ),
     "How answers are found": (
-        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "extractive", "said by",
+        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "closest passages", "said by",
         "says otherwise", "strategy", "trial", "gold section", "hit@k", "MRR", "nDCG@5",
     ),
     "How the judge is measured": (
@@ -67,10 +67,9 @@ CORE_MEANINGS = {
     "section": "A part of {a_handbook} under one heading. A passage is a stretch of its text.",
     "absent": "The {handbook} was asked and does not address the {question}.",
     "unread": "The {handbook} was asked the {question}, but the reply of the model, or the {handbook} itself, could not be read.",
-    "abstained": "The rules of the baseline judge found amounts or advice that differ, and could not tell whether both are "
-    "about the same thing. The pair is unscored.",
-    "preview": "A run whose answers were extracted or whose pairs were labelled by rules, without a language model. Its figures "
-    "show what a run looks like, and are not findings.",
+    "abstained": "The judge said that it could not decide. The pair is unscored.",
+    "preview": "A run whose answers or labels no language model has read: answers are quoted passages, or labels come from "
+    "the truth table of a made-up example. Its figures show what a run looks like, and are not findings.",
     "zero": "Pairs were counted, and none of them was of this kind.",
     "curated": "People have edited the themes. Every edit has an author and a reason and can be undone. Exports "
     "contain both the curated and the original themes.",
@@ -82,7 +81,7 @@ CORE_MEANINGS = {
     "ranks are (reciprocal rank fusion, RRF), where each search gives a section 1 / (60 + its rank).",
     "full document": "The {handbook} is short, so its full text was given to the generator and nothing was searched.",
     "fallback": "The passages found were not enough, so the full text of the {handbook} was given to the generator.",
-    "extractive": "Answered without a language model, with sentences of the {handbook} word for word.",
+    "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question.",
     "said by": "The sources whose {handbooks} make a statement of an answer, in the same words or, by the rules of the baseline "
     "judge, with the same advice. Other sources may still say it in words that the rules do not recognise.",
     "says otherwise": "By the rules of the baseline judge, a sentence of another {handbook} has another amount or the opposite "

@@ -16,11 +16,10 @@ from audit.formatting import fixed
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks
 from audit.metrics.judge_length import judge_length
 from audit.model_family import self_preference_note
-from audit.previews import judged_by_rules, precision_sentences
 from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill
-from audit.vocabulary import ABSTAINED, Parse
+from audit.vocabulary import Parse
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -61,8 +60,6 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
     )
     if note := self_preference_note(run.manifest):
         st.warning(say(run, note))
-    if judged_by_rules(run.manifest):
-        rules_section(run, reading)
     settings = run.manifest.get("judge_settings")
     if isinstance(settings, Mapping) and settings:
         listed = pd.DataFrame(setting_entries(settings), columns=["name", "value"])
@@ -70,16 +67,6 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
             table(listed, "judge_settings", {"name": "Setting", "value": "Value"}, rows=20)
     else:
         counts(run, "The release does not record how the judge was set up: protocol, prompts and server are unknown.")
-
-
-def rules_section(run: Run, reading: pd.DataFrame) -> None:
-    """For a run judged by rules: on how many pairs they abstained, and how often their disagreements were right."""
-    abstained = reading[(reading["part"] == "unscored") & reading["name"].str.startswith(ABSTAINED)]["count"].sum()
-    template = "Rules compare amounts and plain advice, and abstain where they cannot decide: on {n} pairs of this run."
-    st.markdown(say(run, template, n=f"{abstained:,}"))
-    st.markdown("**How often their disagreements are right**, as measured on real texts:")
-    for sentence in precision_sentences(run.manifest):
-        st.markdown(say(run, "- {sentence}", sentence=sentence))
 
 
 def replies_section(run: Run, reading: pd.DataFrame) -> None:

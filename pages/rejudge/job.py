@@ -27,6 +27,8 @@ from audit.jobs.rejudging import (
     start_judging,
 )
 from audit.jobs.table import Job, JobState
+from audit.metrics.labels import TABLE as LABELS_TABLE
+from audit.metrics.labels import labels
 from audit.metrics.transitions import ALL, CHANGED, SAME, rejudged, run_agreement, transitions
 from audit.queries.aligned_runs import NOT_THERE
 from audit.queries.lookup import handbook_list
@@ -34,7 +36,6 @@ from audit.queries.pair_view import pair
 from audit.release.journal_files import Reply, count_answered_calls, journal_plan
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.vocabulary import RULES_JUDGE
 from pages._blinded.access import current_settings
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two, loaded_runs
@@ -68,8 +69,11 @@ def result(run: Run, job: Job) -> None:
         _replies(job)
     else:
         _outcome(run, job)
-        _changes(run, new, job)
-        _pair_table(run, new, names)
+        if run.has_pairs:
+            _changes(run, new, job)
+            _pair_table(run, new, names)
+        else:
+            _first_labels(new)
     _save(run, job)
 
 
@@ -86,6 +90,14 @@ def _outcome(run: Run, job: Job) -> None:
         prescreened=f"{figures['prescreened']:,}",
         not_asked=f"{figures['not_asked']:,}",
     )
+
+
+def _first_labels(new: Run) -> None:
+    """The labels of pairs that nothing had judged before, so there is nothing to compare them with."""
+    frame = load(labels, new)
+    table(frame, "first_labels", LABELS_TABLE.columns)
+    st.caption("These are the first labels of this run. Save them as a run to read each pair.")
+    footer(frame, "first_labels", new, "labels")
 
 
 def _changes(run: Run, new: Run, job: Job) -> None:
@@ -249,8 +261,6 @@ def earlier_jobs(run: Run) -> None:
 
 def judge_text(request: JobRequest) -> str:
     """The judge and its protocol, in words."""
-    if request.baseline:
-        return RULES_JUDGE
     checks = [word for word, requested in (("swapped", request.swap), ("names masked", request.blind)) if requested]
     checks += [f"{request.repeats} repeats" if request.repeats > 1 else "1 repeat"] if request.repeats else []
     return ", ".join([request.model or "model", request.protocol.replace("_", " "), *checks])
@@ -297,7 +307,7 @@ def _before_start(job: Job) -> None:
         if st.button(label, type="primary", icon=":material/gavel:"):
             start_judging(current_settings(), job)
             st.rerun()
-        calls_model = job.state is not JobState.STOPPED and not request.baseline and not request.pair
+        calls_model = job.state is not JobState.STOPPED and not request.pair
         if calls_model and st.button("Test the endpoint for tokens and time"):
             estimate_judging(current_settings(), job, trial=True)
             st.rerun()
@@ -369,7 +379,7 @@ def _progress(job: Job) -> None:
         done, total = int(figures.get("pairs", 0)), max(1, request.count)
         st.progress(min(1.0, done / total), f"{done:,} of {total:,} pairs written" if done < total else "Loading the result ...")
     elif "calls" not in figures:
-        st.progress(0.0, "Starting ..." if request.baseline else "Starting, and testing the endpoint ...")
+        st.progress(0.0, "Starting, and testing the endpoint ...")
     else:
         st.progress(min(1.0, figures["done"] / max(1, figures["calls"])), _calls_text(figures))
     if "calls" in figures:

@@ -12,7 +12,9 @@ from pages.rejudge.job import earlier_jobs, job_view
 
 LEAD = "Judge pairs again: one that you doubt, or a selection. Existing verdicts do not change."
 
-with page("Re-judge", LEAD) as run:
+FIRST_TIME = "No model has compared these {handbooks} yet. Choose pairs, see what judging them would cost, and have them judged."
+
+with page("Re-judge", LEAD, without_pairs=FIRST_TIME) as run:
     only_for_the_owner()  # the menu hides the page from others, but this session may have ended since it was drawn
     name = st.query_params.get("job")
     if name:

@@ -12,6 +12,7 @@ from audit.metrics.disagreement_bounds import disagreement_bounds
 from audit.metrics.judge import judge_checks
 from audit.metrics.planted import BY_EFFECT, planted_changes
 from audit.store.runs import Run
+from audit.vocabulary import PASSAGES_GENERATOR
 from pages._blinded.access import current_account
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
@@ -19,6 +20,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
 from pages._shared.widgets import csv_button, footer, link, listed, say, table
+from pages.trust.search import search_section
 from pages.trust.sentences import (
     ORDER,
     check_sentences,
@@ -159,5 +161,7 @@ with page("How far to trust the labels", LEAD) as run:
         corrected_table(run, source)
     else:
         st.info(NOBODY)
+    if run.manifest.get("generator") == PASSAGES_GENERATOR:
+        search_section(run)
     counted_otherwise(run)
     asked_again(run)

@@ -10,6 +10,7 @@ import pytest
 
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
+from tests.support.llm.fault_server import fault_server
 
 STUDY = "demo-finished"
 
@@ -178,9 +179,13 @@ def test_an_unfinished_study_says_that_its_figures_are_not_final(tmp_path: Path)
     assert "these figures are not final" in (tmp_path / "out" / "methods_and_results.md").read_text("utf-8")
 
 
-def test_a_study_is_not_exported_with_another_run(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_study_is_not_exported_with_another_run(
+    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
     again = tmp_path / "again"
-    assert main(["judge", "demo", "--baseline", "--out", str(again), "--load"]) == 0
+    with fault_server() as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        assert main(["judge", "demo", "--pairs", "sample:3", "--out", str(again), "--load"]) == 0
     assert main(["export", "--study", STUDY, "--run", "again", "--out", str(tmp_path / "out")]) == 2
     assert "was not drawn from run again@" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""Every file of an export says that rules made the run, as far as its format can; of a run by models no file does."""
+"""Every file of an export says that no model has read it, as far as its format can; of a run by models no file does."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from audit.exports.package import package
 from audit.exports.package_request import ExportRequest
 from audit.exports.theme_files import html_page, map_table
 from audit.previews import COLUMN
-from audit.previews import UNKNOWN_PRECISION as UNKNOWN
 from audit.store.runs import Run
-from audit.vocabulary import LABELS, PASSAGES_GENERATOR
-from audit.vocabulary import RULES_JUDGE as NAME
+from audit.vocabulary import LABELS, STAND_IN_JUDGE
 from tests.exports.test_package import BOOKS, FIRST
 from tests.exports.test_theme_files import COUNTS, POINTS, TAXONOMY
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
-RULES = {"generator": PASSAGES_GENERATOR, "judge": NAME}
+UNREAD = {"generator": "closest passages, no model", "judge": STAND_IN_JUDGE}
 MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
-BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
-NOTICE = "labelled by rules"
+BOTH = (
+    "Answers are quoted passages that no model has read; labels come from a stand-in judge that reads truth.csv and no text: "
+    "a preview, not a finding"
+)
+NOTICE = "reads truth.csv and no text"
 
 
 def run_with(folder: Path, manifest: dict[str, str], name: str = "run") -> Run:
@@ -53,7 +54,7 @@ def text_of(path: str, content: bytes) -> str:
 
 
 def test_every_file_of_a_preview_has_the_notice(tmp_path, no_pictures):
-    files = package(ExportRequest(run_with(tmp_path, RULES), "2031-02-03"))
+    files = package(ExportRequest(run_with(tmp_path, UNREAD), "2031-02-03"))
     without = [path for path, content in files.items() if NOTICE not in text_of(path, content)]
     # A library, and a file that only includes the others
     assert sorted(without) == ["figures/html/plotly.min.js", "tables/latex/all_tables.tex"]
@@ -66,30 +67,29 @@ def test_no_file_of_a_run_by_models_has_it(tmp_path, no_pictures):
 
 
 def test_a_comparison_with_a_preview_is_one(tmp_path, no_pictures):
-    models, rules = run_with(tmp_path, MODELS, "models"), run_with(tmp_path, RULES, "rules")
+    models, rules = run_with(tmp_path, MODELS, "models"), run_with(tmp_path, UNREAD, "rules")
     files = package(ExportRequest(models, "2031-02-03", rules))
     assert NOTICE in files["report.html"].decode()
     assert NOTICE in text_of("x.csv", files["tables/csv/transitions.csv"])
 
 
 def test_figures_of_verdicts_are_preliminary_and_counts_of_files_are_not(tmp_path, no_pictures):
-    files = package(ExportRequest(run_with(tmp_path, RULES), "2031-02-03"))
+    files = package(ExportRequest(run_with(tmp_path, UNREAD), "2031-02-03"))
     assert json.loads(files["tables/json/organs.json"])["title"].endswith("(preliminary)")
     assert not json.loads(files["tables/json/load_report.json"])["title"].endswith("(preliminary)")
     assert json.loads(files["tables/json/organs.json"])["preview"] == BOTH
     identity = json.loads(files["manifest.json"])["run"]
-    assert (identity["preview"], identity["judge_precision"]) == (BOTH, [UNKNOWN])
-    assert "is not recorded in this run: judge it again" in files["report.html"].decode()
+    assert identity["preview"] == BOTH
 
 
 def test_the_numbers_of_a_table_stay_numbers(tmp_path, no_pictures):
-    files = package(ExportRequest(run_with(tmp_path, RULES), "2031-02-03"))
+    files = package(ExportRequest(run_with(tmp_path, UNREAD), "2031-02-03"))
     rows = list(csv.DictReader(io.StringIO(text_of("x.csv", files["tables/csv/labels.csv"]))))
     assert {row[COLUMN] for row in rows} == {BOTH}
     assert all(row["Pairs"].isdigit() for row in rows)
 
 
-@pytest.mark.parametrize(("manifest", "notice"), [(RULES, BOTH), (MODELS, "")])
+@pytest.mark.parametrize(("manifest", "notice"), [(UNREAD, BOTH), (MODELS, "")])
 def test_a_metric_on_the_command_line_has_the_notice_in_every_format(manifest, notice, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     run_with(tmp_path, manifest)
@@ -102,7 +102,7 @@ def test_a_metric_on_the_command_line_has_the_notice_in_every_format(manifest, n
 
 
 def test_the_page_of_themes_has_it(tmp_path):
-    for manifest, expected in ((RULES, True), (MODELS, False)):
+    for manifest, expected in ((UNREAD, True), (MODELS, False)):
         run = Run("r", "Run", "0" * 64, False, True, "2026-01-01", Path(), manifest=manifest)
         assert (NOTICE in html_page(run, TAXONOMY, map_table(POINTS, TAXONOMY, COUNTS, None))) is expected
 

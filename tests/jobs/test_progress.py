@@ -78,8 +78,10 @@ def test_an_estimate_makes_calls_only_with_the_option_and_then_gives_the_time(
     assert estimate["seconds"] >= estimate["latency_s"] >= 0.02
 
 
-def test_the_baseline_records_how_many_pairs_it_has_written(folder: Path) -> None:
-    _, stored = judge(folder, "--baseline")
+def test_it_records_how_many_pairs_it_has_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fault_server() as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        _, stored = judge(folder)
     assert (stored[-1]["judged"], stored[-1]["pairs"]) == (6, 6)  # recorded at the first question, then twice a second
 
 
@@ -89,10 +91,12 @@ def test_an_error_is_raised_and_not_recorded_as_progress(folder: Path, monkeypat
         judge(folder)
 
 
-def test_a_release_may_be_loaded_into_another_data_folder(folder: Path) -> None:
-    code, _ = judge(folder, "--baseline", "--load-into", str(folder / "elsewhere"))
+def test_a_release_may_be_loaded_into_another_data_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fault_server() as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        code, _ = judge(folder, "--load-into", str(folder / "elsewhere"))
     assert code == OK
-    assert find_run(folder / "elsewhere" / "store", "again").manifest["judge"] == "baseline judge (rules, no model)"
+    assert find_run(folder / "elsewhere" / "store", "again").manifest["judge"] == "judge"
     assert [path.stem for path in Settings().store_dir.glob("*.duckdb")] == [find_run(Settings().store_dir, "tiny").digest[:16]]
 
 

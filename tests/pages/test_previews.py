@@ -1,24 +1,24 @@
-"""Every page of a run that rules made in place of a model says so, and no page of another run does."""
+"""Every page of a run that no model has read says so, and no page of another run does."""
 
 from __future__ import annotations
 
 import pytest
 
-from audit.pipeline.rules.labels.precision import precision_record
-from audit.previews import precision_sentences
-from audit.vocabulary import PASSAGES_GENERATOR
-from audit.vocabulary import RULES_JUDGE as NAME
+from audit.vocabulary import STAND_IN_JUDGE
 from tests.pages.conftest import words_on
 from tests.pages.test_every_page import SCRIPTS
 
-BOTH = "Answers extracted by rules, pairs labelled by rules: a preview, not a finding"
-RULES = {"generator": PASSAGES_GENERATOR, "judge": NAME}
+BOTH = (
+    "Answers are quoted passages that no model has read; labels come from a stand-in judge that reads truth.csv and no text: "
+    "a preview, not a finding"
+)
+UNREAD = {"generator": "closest passages, no model", "judge": STAND_IN_JUDGE}
 MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_every_page_of_a_run_made_by_rules_has_the_banner(page, load_run, open_page):
-    load_run(**RULES)
+def test_every_page_of_a_run_that_no_model_read_has_the_banner(page, load_run, open_page):
+    load_run(**UNREAD)
     at = open_page(page)
     assert not at.exception
     assert [BOTH in warning.value.replace("\\", "") for warning in at.warning].count(True) == 1
@@ -34,22 +34,25 @@ def test_no_page_of_a_run_made_by_models_has_one(page, load_run, open_page):
 
 @pytest.mark.parametrize(
     ("entry", "sentence"),
-    [("generator", "Answers extracted by rules: a preview"), ("judge", "Pairs labelled by rules: a preview")],
+    [
+        ("generator", "Answers are quoted passages that no model has read: a preview"),
+        ("judge", "Labels come from a stand-in judge that reads truth.csv and no text: a preview"),
+    ],
 )
-def test_a_run_made_by_both_says_which_part_rules_did(entry, sentence, load_run, open_page):
-    load_run(**MODELS | {entry: RULES[entry]})
+def test_a_run_made_by_both_says_which_part_no_model_read(entry, sentence, load_run, open_page):
+    load_run(**MODELS | {entry: UNREAD[entry]})
     assert sentence in words_on(open_page("start"))
 
 
 def test_each_headline_figure_of_a_preview_is_called_preliminary(load_run, open_page):
-    load_run(**RULES)
+    load_run(**UNREAD)
     texts = [str(element.value) for element in open_page("start").markdown]
     assert sum("advice" in text or "does not address" in text for text in texts) == 3
     assert sum("preliminary" in text for text in texts) == 3
 
 
 def test_a_comparison_with_a_preview_names_the_run_that_is_one(load_run, open_page):
-    load_run(run_id="rules", title="By rules", **RULES)
+    load_run(run_id="rules", title="By rules", **UNREAD)
     models = load_run("q1 kidney ab=DIVERGENT", run_id="models", **MODELS)
     warnings = [warning.value.replace("\\", "") for warning in open_page("compare", run=models.key).warning]
     assert len(warnings) == 1
@@ -57,7 +60,7 @@ def test_a_comparison_with_a_preview_names_the_run_that_is_one(load_run, open_pa
     assert BOTH in warnings[0]
 
 
-@pytest.mark.parametrize(("manifest", "notice"), [(RULES, BOTH), (MODELS, "")])
+@pytest.mark.parametrize(("manifest", "notice"), [(UNREAD, BOTH), (MODELS, "")])
 def test_charts_and_files_of_a_page_carry_its_notice(manifest, notice, load_run, open_page, monkeypatch):
     noticed: dict[str, set[str]] = {"chart": set(), "csv": set()}
     monkeypatch.setattr("pages._shared.widgets.with_notice", lambda figure, words: noticed["chart"].add(words) or figure)
@@ -66,16 +69,3 @@ def test_charts_and_files_of_a_page_carry_its_notice(manifest, notice, load_run,
     load_run(**manifest)
     open_page("organs")
     assert noticed == {"chart": {notice}, "csv": {notice}}
-
-
-def test_page_judge_counts_abstentions_and_says_how_often_the_rules_are_right(load_run, open_page):
-    settings = {"precision": precision_record()}
-    load_run("q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=UNSCORED", judge_settings=settings, **RULES)
-    words = words_on(open_page("judge"))
-    assert "abstain where they cannot decide: on 0 pairs of this run" in words
-    assert all(sentence in words for sentence in precision_sentences({"judge_settings": settings}))
-
-
-def test_page_judge_says_nothing_of_rules_where_a_model_judged(load_run, open_page):
-    load_run(**MODELS)
-    assert "Rules compare" not in words_on(open_page("judge"))

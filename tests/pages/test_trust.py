@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.store.runs import Run
+from audit.vocabulary import PASSAGES_GENERATOR
 from pages._shared import rating_sources
 from pages._shared.rating_sources import RATERS_UNKNOWN, RELEASE_TITLE, headline_pair
 from tests.pages.conftest import words_on
@@ -82,3 +83,28 @@ def test_the_raters_are_whom_the_release_names(rated, release, data_dir, open_pa
     (release / "manifest.json").write_text(json.dumps(manifest | {"raters": "two <b>nurses</b>"}))
     named = load(release, data_dir).run
     assert "Ratings that the release brings: two <b>nurses</b>." in words_on(open_page("trust", run=named.key))
+
+
+def test_the_errors_of_a_search_are_the_manifests_own(release, data_dir, open_page):
+    manifest = json.loads((release / "manifest.json").read_text())
+    errors = {"missed": 6, "answered": 40, "found": 11, "unanswered": 20, "source": "somewhere", "date": "2026-11-27"}
+    searched = {"generator": PASSAGES_GENERATOR, "generator_errors": errors}
+    (release / "manifest.json").write_text(json.dumps(manifest | searched))
+    at = open_page("trust", run=load(release, data_dir).run.key)
+    assert not at.exception
+    words = words_on(at)
+    assert (
+        "Of 40 questions that a document answers, such a search called 6 “not found” (15.0 %; 95 % interval 7.1 to 29.1 %)"
+        in words
+    )
+    assert "Of 20 questions that the document does not answer, it found passages for 11 (55.0 %" in words
+
+
+@pytest.mark.parametrize("errors", [None, {"missed": 7, "answered": 5}, {"missed": "6", "answered": 40}, [6, 40]])
+def test_errors_that_cannot_be_counts_are_said_to_be_unmeasured(release, data_dir, open_page, errors):
+    manifest = json.loads((release / "manifest.json").read_text())
+    searched = {"generator": PASSAGES_GENERATOR, "generator_errors": errors}
+    (release / "manifest.json").write_text(json.dumps(manifest | searched))
+    at = open_page("trust", run=load(release, data_dir).run.key)
+    assert not at.exception
+    assert "How often such a search errs was not measured." in words_on(at)

@@ -1,4 +1,4 @@
-"""`audit judge`: a model, or rules, judge the pairs of a loaded run, and the result is a release."""
+"""`audit judge`: a model judges the pairs of a loaded run, and the result is a release."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
 from audit.commands import STUDY_PAIRS, load_object
-from audit.errors import AuditError
 from audit.jobs.progress import LOADING, Progress
 from audit.pipeline.cli.estimates import handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
 from audit.pipeline.cli.task_command import about_calls, print_estimate
-from audit.pipeline.judging.corpus import Corpus, first_pairs
+from audit.pipeline.judging.corpus import first_pairs
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask
 from audit.pipeline.judging.protocols import CHECK, KEEP, STAGES, pairs_to_ask
 from audit.pipeline.judging.release import check_output_folder
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.llm.journal import Journal
-from audit.pipeline.stages.judging_runs import draw_pairs, judge_by_rules, read_corpus, read_pairs, record_calls, record_outcome
+from audit.pipeline.stages.judging_runs import draw_pairs, read_corpus, read_pairs, record_calls, record_outcome
 from audit.pipeline.stages.judging_tasks import AnyJudgingTask, judge_by_task, judging_task
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
@@ -36,8 +35,9 @@ ALL, SAMPLE, STUDY = "all", "sample", "study"
 DEFAULT_SAMPLE = 200
 ABOUT = f"""{about_calls("RELEASE.journal")}
 
-Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or pairs were
-not asked, 2 nothing was written."""
+A run without labels is judged for the first time: its pairs are all couples of handbooks that were asked the question.
+
+Exit code: 0 success, 1 written, but some verdicts could not be read or pairs were not asked, 2 nothing was written."""
 PAIRS_HELP = (
     f"{ALL} (default); {SAMPLE} or {SAMPLE}:N, a random sample of the pairs that a judge was asked about (N: {DEFAULT_SAMPLE}); "
     f"{STUDY}:ID, the pairs of a study; or a CSV file with the columns question_id, handbook_a, handbook_b"
@@ -75,8 +75,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder with your own prompts, named as in audit/pipeline/judging/templates (positions: ../positions/templates)",
     )
-    mode = add_call_options(parser, "release")
-    mode.add_argument("--baseline", action="store_true", help="judge by rules; no model is called")
+    add_call_options(parser, "release")
     load = parser.add_mutually_exclusive_group()
     load.add_argument("--load", action="store_true", help="load the release as a run when it is written")
     load.add_argument("--load-into", type=Path, metavar="DIR", help="load it as a run in another data folder")
@@ -104,8 +103,6 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
         corpus = read_corpus(con, run, pairs, selection)
         if arguments.limit:
             corpus = first_pairs(corpus, arguments.limit)
-        if arguments.baseline:
-            return _judge_by_rules(arguments, settings, corpus)
         task = judging_task(arguments, model_for(arguments, settings), corpus)
         return _print_estimate(arguments, settings, task) if arguments.dry_run else _ask_model(arguments, settings, task)
 
@@ -126,15 +123,6 @@ def _select_pairs(arguments: argparse.Namespace, settings: Settings, con: Connec
 
 
 # -- ways of judging ---------------------------------------------------------------------------------------------------
-
-
-def _judge_by_rules(arguments: argparse.Namespace, settings: Settings, corpus: Corpus) -> int:
-    if arguments.swap or arguments.blind_centers or arguments.repeat or arguments.absence == CHECK:
-        raise AuditError(
-            "The baseline judge calls no model, so it has nothing to check. Nothing was written. "
-            "Leave out --swap, --blind-centers, --repeat and --absence check."
-        )
-    return _finish(arguments, settings, judge_by_rules(arguments.out, corpus, arguments.progress))
 
 
 def _ask_model(arguments: argparse.Namespace, settings: Settings, task: AnyJudgingTask) -> int:

@@ -17,7 +17,6 @@ from audit.pipeline.cli.model_calls import add_probe
 from audit.pipeline.cli.run_models import (
     ask_system,
     check_endpoints,
-    check_judge,
     compare_within,
     endpoint_checks,
     estimate_run,
@@ -26,13 +25,14 @@ from audit.pipeline.cli.run_models import (
     write_answers,
 )
 from audit.pipeline.corpus.questions.checks import read_tag_taxonomy
+from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.limits import StoppedError
 from audit.pipeline.stages.config import options_table
 from audit.pipeline.stages.config_reader import read_config
 from audit.pipeline.stages.context import RunContext, Stage, Workspace, check_room, taken
 from audit.pipeline.stages.corpus import ExtractStage, QuestionsStage, find_sources
 from audit.pipeline.stages.generate import GenerateStage
-from audit.pipeline.stages.judging_input import check_two_handbooks
+from audit.pipeline.stages.judging_input import check_a_handbook
 from audit.pipeline.stages.plan import plan_run, plan_text
 from audit.pipeline.stages.presets import PRESETS, preset_lines
 from audit.pipeline.stages.release import JudgeStage, LoadStage, ThemesStage
@@ -45,20 +45,24 @@ from audit.pipeline.stages.within import WithinStage
 from audit.settings import Settings
 
 STAGES = ("extract", "questions", "retrieve", "generate", "judge", "within", "themes", "route", "systems", "load")
-# Stages that only a comparison of handbooks needs
-COMPARISON = ("generate", "judge", "within", "themes")
+# Stages that only answers of handbooks need
+HANDBOOK_STAGES = ("generate", "judge", "within", "themes")
 ABOUT = """The content of files, the settings and the code decide what has to be done: after a change, only what depends on it
 is done again. If the command stops, the same command continues where it stopped, and no model call is made twice. A handbook
 that fails is left out with a message, and the others continue. Keys are never in a config: set AUDIT_JUDGE_KEY and
 LLAMA_CLOUD_API_KEY.
 
-Exit code: 0 success, 1 done, but something was left out, could not be read or was not asked, 2 it stopped,
-with the reason. Pairs on which the baseline judge abstains are unscored and change no exit code.
+Exit code: 0 all that could be done was done; pages without text, answers that no search found and pairs that a judge left
+open are notes. 1 done, and something can be mended or asked again: a file or a row of the questions was left out, a question has
+the organ of no handbook, a reply of a model is missing or unreadable. 2 it stopped, with the reason.
+
+What compares the handbooks is set in [judge]: nothing (the default; the run has answers, coverage and Ask, and no labels), a
+language model, or the truth table of a made-up example. One handbook, or one of each organ, is enough for a run without labels.
 
 [[systems]] are answering systems that are compared with each other: models, alone or with the passages found, or several sources
 (mode = "multi_source"): each question is routed to groups of handbooks, and every statement of the one answer says which sources
-make it and which contradict it. Each answers every question once. With judge = "none" in [judge], nothing else is done, and a
-corpus is only needed by those that retrieve.
+make it and which contradict it. Each answers every question once. With generator = "none" in [generate], nothing else is done,
+and a corpus is only needed by those that retrieve.
 
 All settings of a config (paths are relative to its folder):
 
@@ -91,15 +95,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     sources, left_out = find_sources(config, work)
     # Errors must be detected before the first stage: extraction alone may take hours
     check_room(work.root)
-    check_judge(config.judge)
+    load_prompts(config.judge.templates)
     if config.questions.taxonomy:
         read_tag_taxonomy(config.questions.taxonomy)
     context = RunContext(config, settings, work, sources, left_out)
     stages = stages_of(context, arguments.until)
     if arguments.dry_run:
         return _print_plan(arguments, context, stages)
-    if any(stage.name == "judge" for stage in stages):
-        check_two_handbooks(context)
+    if config.answers_handbooks:
+        check_a_handbook(context)
     # Two commands in one folder would overwrite each other's files
     with taken(work, config.path):
         # A copy: the check assumes that handbooks fail as they did last time, and this time they may not
@@ -142,7 +146,7 @@ def stages_of(context: RunContext, until: str) -> list[Stage]:
     ]  # fmt: skip
     config = context.config
     unused = {
-        *(() if config.compares else COMPARISON),
+        *(() if config.answers_handbooks else HANDBOOK_STAGES),
         *(() if config.retrieves else ["retrieve"]),
         *(() if config.asks_sources else ["route"]),
     }
@@ -191,7 +195,7 @@ def _finish(arguments: argparse.Namespace, context: RunContext, summary: RunSumm
     if summary.verdict == STOPPED:
         note(f"Stopped at {summary.stopped_at}. Correct the problem, and continue with:\n  {_same_command(arguments)}")
         return FAILED
-    clean = summary.verdict == CLEAN and not (context.left_out or summary.findings or texts.notes)
+    clean = summary.verdict == CLEAN and not (context.left_out or summary.findings)
     return OK if clean else FINDINGS
 
 

@@ -20,7 +20,7 @@ from audit.pipeline.generation.several_sources_model import sourced_task
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers, system_task
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.parse import load_prompts
-from audit.pipeline.judging.protocols import CHECK
+from audit.pipeline.judging.stand_in import check_handbooks, read_truth
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import PROMPT, StatementPair, within_task, within_verdicts
@@ -29,13 +29,12 @@ from audit.pipeline.llm.journal import Journal, stored_replies
 from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, StageCost
-from audit.pipeline.rules.within.rules import judge_pair
 from audit.pipeline.stages.build_cache import digest_of
-from audit.pipeline.stages.config import BASELINE, MODEL, PASSAGES, GenerateOptions, JudgeOptions
+from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, STAND_IN, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import judging_input
-from audit.pipeline.stages.judging_runs import judge_by_rules
+from audit.pipeline.stages.judging_runs import judge_by_truth
 from audit.pipeline.stages.judging_tasks import judge_by_task, judging_task
 from audit.pipeline.stages.plan import RunPlan, StagePlan, plan_stage
 from audit.pipeline.stages.system_options import SystemOptions
@@ -43,15 +42,14 @@ from audit.pipeline.stages.systems import SystemRun, sourced_run, system_questio
 from audit.pipeline.stages.within import HandbookCandidates, candidates_of
 from audit.settings import Settings
 from audit.vocabulary import PASSAGES_GENERATOR
-from audit.vocabulary import RULES_JUDGE as NAME
 
 GENERATE, JUDGE, WITHIN, SYSTEMS = "generate", "judge", "within", "systems"
 STAGE_BEFORE = {GENERATE: "retrieve", JUDGE: "generate", SYSTEMS: "retrieve"}
 """Stage that may call a model -> the last stage before it; `within` has the model of the judge before it."""
 WITHOUT_MODEL = {
     GENERATE: f'generator = "{PASSAGES}"',
-    JUDGE: f'judge = "{BASELINE}"',
-    WITHIN: f'judge = "{BASELINE}"',
+    JUDGE: f'judge = "{NONE}"',
+    WITHIN: f'judge = "{NONE}"',
     SYSTEMS: "leave out [[systems]]",
 }
 SENDS = {GENERATE: "questions and passages", JUDGE: "questions and answers", WITHIN: "pairs of statements"}
@@ -112,16 +110,24 @@ def run_answer_task(context: RunContext, model: str, asked: Sequence[GroundedQue
 def judge_corpus(context: RunContext, corpus: Corpus) -> JudgingSummary:
     """Write the release of the corpus as the judge of the config judges it."""
     options = context.config.judge
-    if options.judge == BASELINE:
-        return judge_by_rules(context.workspace.release, corpus, Progress())
+    if options.judge == STAND_IN:
+        return _read_labels(context, corpus)
     with _asked(context, JUDGE, options, partial(judging_task, options, corpus=corpus)) as (task, journal, servers):
         return judge_by_task(context.workspace.release, task, journal, servers, Progress())
 
 
+def _read_labels(context: RunContext, corpus: Corpus) -> JudgingSummary:
+    table, questions = context.config.judge.truth, context.config.questions.file
+    # The config reader refuses a config without them
+    assert table is not None
+    assert questions is not None
+    truth = read_truth(table, questions)
+    check_handbooks(truth, [str(handbook["handbook_id"]) for handbook in corpus.handbooks], table)
+    return judge_by_truth(context.workspace.release, corpus, truth, Progress())
+
+
 def compare_within(context: RunContext, handbooks: HandbookCandidates) -> tuple[str, Sequence[Verdicts]]:
-    """The verdicts of the config's judge on pairs of statements of one handbook."""
-    if context.config.judge.judge == BASELINE:
-        return NAME, [{pair: judge_pair(candidates, pair) for pair in candidates.pairs} for _, candidates in handbooks]
+    """The verdicts of the config's model on pairs of statements of one handbook."""
     task_for = partial(run_within_task, context, handbooks=handbooks)
     with _asked(context, WITHIN, context.config.judge, task_for) as (task, journal, _):
         return task.model, within_verdicts(task, handbooks, journal.latest)
@@ -150,17 +156,6 @@ def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[
         if options.asks_sources:
             return sourced_run(context, options, task, journal.latest, summary)
         return SystemRun(task.record, list(system_answers(task, journal.latest, summary)), summary)
-
-
-def check_judge(options: JudgeOptions) -> None:
-    """Raise AuditError if options that only a model supports are set for rules, or the prompts cannot be read."""
-    load_prompts(options.templates)
-    checks = options.swap or options.blind_centers or options.name_centers or options.repeat or options.absence == CHECK
-    if options.judge == BASELINE and checks:
-        raise AuditError(
-            "The baseline judge calls no model, so it has nothing to check. Nothing was done. "
-            "Leave out swap, blind_centers, name_centers, repeat and absence in [judge]."
-        )
 
 
 # -- endpoints, checked before the first stage begins ------------------------------------------------------------------

@@ -17,7 +17,6 @@ from audit.pipeline.cli.task_command import about_calls, run_task
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
-from audit.pipeline.rules.labels import baseline
 from audit.pipeline.stages.judge_planted import (
     PLANTED_FILE,
     PlantedTarget,
@@ -25,10 +24,10 @@ from audit.pipeline.stages.judge_planted import (
     planted_target,
     write_planted,
 )
-from audit.pipeline.stress.planted.judging import PROMPTS, WORDS, Record, model_records, planted_task, rule_records
+from audit.pipeline.stress.planted.judging import PROMPTS, WORDS, Record, model_records, planted_task
 from audit.pipeline.stress.planted.planting import PlantedChanges, plant
 from audit.settings import Settings
-from audit.vocabulary import PLANTED_KINDS, RULES_JUDGE, PlantedKind
+from audit.vocabulary import PLANTED_KINDS, PlantedKind
 
 DEFAULT_ITEMS, DEFAULT_SEED = 40, 1
 ABOUT = f"""Each planted change is small, and its effect on the label is known. After a changed amount the label must be
@@ -41,8 +40,7 @@ The labels are written to {PLANTED_FILE} in the release's folder, where those of
 
 {about_calls("RELEASE.planted.journal")}
 
-Exit code: 0 success (abstentions are not failures), 1 written, but some verdicts could not be read or changes were
-not asked about, 2 nothing was written."""
+Exit code: 0 success, 1 written, but some verdicts could not be read or changes were not asked about, 2 nothing was written."""
 
 
 def judge_options(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +71,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--templates", type=Path, metavar="DIR", help="folder with your own prompts, named as in audit/pipeline/judging/templates"
     )
-    mode = add_call_options(parser, "labels")
-    mode.add_argument("--baseline", action="store_true", help="test the rule-based judge; no model is called")
+    add_call_options(parser, "labels")
     add_json(parser)
 
 
@@ -87,11 +84,6 @@ def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     changes = plant(target.pairs, arguments.items, seed=arguments.seed, kinds=kinds)
     if not changes.items:
         raise AuditError(f"No change could be planted in {arguments.source}. {_refused_text(changes)} Nothing was asked.")
-    if arguments.baseline:
-        summary = Summary(WORDS)
-        records = list(rule_records(changes.items, baseline.judge, RULES_JUDGE, summary))
-        write_planted(target, earlier, RULES_JUDGE, records)
-        return _finish(arguments, target, changes, summary, records)
     return _ask_model(arguments, settings, target, changes, earlier)
 
 

@@ -18,12 +18,13 @@ from audit.pipeline.judging.within.findings import Verdicts
 from audit.pipeline.judging.within.model import DEFAULT_PAIRS, PROMPT, within_task, within_verdicts
 from audit.pipeline.rules.within.candidates import find_candidates
 from audit.pipeline.rules.within.rules import judge_pair
-from audit.pipeline.stages.config import BASELINE, MODEL
+from audit.pipeline.stages.config import MODEL
 from audit.pipeline.stages.within import FILES, HandbookCandidates, within_figures, write_comparison
 from audit.settings import Settings
 from audit.text.documents import read_documents
 from audit.vocabulary import RULES_JUDGE
 
+BASELINE = "baseline"
 ABOUT = f"""Statements of different sections that seem to be about the same thing are compared; pairs that state the same value
 are counted and not judged. baseline: plain rules, which abstain in doubt.
 

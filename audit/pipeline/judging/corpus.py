@@ -19,7 +19,7 @@ class AnswerToJudge:
     """One handbook's answer to one question; `absent` and `method` are the run's own finding.
 
     `absent` is None if the generator's reply was unparseable, for `unread_reason`; `usage` is what writing it took; `center` is
-    the name shown to the judge with it, empty if none is shown.
+    the name shown to the judge with it, empty if none is shown; `found` is how surely a search found it, where no model wrote it.
     """
 
     @property
@@ -34,6 +34,7 @@ class AnswerToJudge:
     unread_reason: str | None = None
     usage: Record | None = None
     center: str = ""
+    found: str | None = None
 
     @property
     def says_absence(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from audit.pipeline.judging.protocols import AbsenceFinding
 from audit.pipeline.judging.verdict_sources import Record, VerdictSource
 from audit.release.write import write_release
 
-COPIED_FIELDS = ("generator", "retriever", "licence", "synthetic", "terms", "left_out", "asked")
+COPIED_FIELDS = ("generator", "generator_errors", "retriever", "licence", "synthetic", "terms", "left_out", "asked")
 MANIFEST = "manifest.json"
 
 
@@ -52,14 +52,28 @@ def write_judged_release(
     handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, next to the counts of
     unscored pairs by reason. `positions` has the records of positions.jsonl, where the judge found any.
     """
-    judge_settings: Record = {**settings, **corpus.source, "pairs": corpus.selection}
-    manifest: Record = {
-        **_run_names(root, corpus, judge),
+    manifest = {
+        **_manifest(root, corpus, date, judge),
         "judge": judge,
-        "date": date,
-        **{name: corpus.run[name] for name in COPIED_FIELDS if corpus.run.get(name) is not None},
-        "judge_settings": judge_settings,
+        "judge_settings": {**settings, **corpus.source, "pairs": corpus.selection},
     }
+    comparisons = _comparisons(corpus, source, manifest)
+    return _write(root, corpus, manifest, source.absence_findings, comparisons, positions)
+
+
+def write_answered_release(root: Path, corpus: Corpus, date: str) -> Path:
+    """Write the release of answers that nothing has compared: it has no pairs, and its manifest names no judge."""
+    return _write(root, corpus, _manifest(root, corpus, date), lambda _: {})
+
+
+def _write(
+    root: Path,
+    corpus: Corpus,
+    manifest: Record,
+    findings: Callable[[QuestionToJudge], Mapping[str, AbsenceFinding]],
+    comparisons: Iterable[Record] | None = None,
+    positions: Iterable[Record] | None = None,
+) -> Path:
     # Written next to its place and renamed at the end, so a half-written release is never read.
     draft = root.with_name(f".{root.name}.{os.getpid()}.writing")
     shutil.rmtree(draft, ignore_errors=True)
@@ -69,10 +83,10 @@ def write_judged_release(
             manifest=manifest,
             handbooks=corpus.handbooks,
             questions=(item.question for item in corpus.items()),
-            answers=(record for item in corpus.items() for record in answer_records(item, source.absence_findings(item))),
-            comparisons=_comparisons(corpus, source, manifest),
+            answers=(record for item in corpus.items() for record in answer_records(item, findings(item))),
             sections=corpus.sections() if corpus.sections else None,
             trials=_trials(corpus),
+            comparisons=comparisons,
             positions=positions,
         )
         # A folder cannot be renamed onto one that has files.
@@ -83,11 +97,12 @@ def write_judged_release(
     return root
 
 
-def _run_names(root: Path, corpus: Corpus, judge: str) -> Record:
-    """A re-judged run is named after its source; a corpus that was never a run has its own name."""
-    if corpus.source:
-        return {"run_id": root.name, "title": f"{corpus.run['title']}, judged by {judge}"}
-    return {"run_id": corpus.run["run_id"], "title": corpus.run["title"]}
+def _manifest(root: Path, corpus: Corpus, date: str, judge: str = "") -> Record:
+    """What every manifest has. A re-judged run is named after its source; a corpus that was never a run has its own name."""
+    names = {"run_id": corpus.run["run_id"], "title": corpus.run["title"]}
+    if corpus.source and judge:
+        names = {"run_id": root.name, "title": f"{corpus.run['title']}, judged by {judge}"}
+    return {**names, "date": date, **{name: corpus.run[name] for name in COPIED_FIELDS if corpus.run.get(name) is not None}}
 
 
 def answer_records(item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]) -> Iterator[Record]:
@@ -100,6 +115,7 @@ def answer_records(item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]
             "answer": answer.text,
             "absent": absent,
             "absence_method": method,
+            **({"found": answer.found} if answer.found else {}),
             "retrieval": answer.retrieval,
             **({"unread_reason": answer.unread_reason} if answer.unread_reason and absent is None else {}),
             **({"usage": answer.usage} if answer.usage else {}),

@@ -1,16 +1,16 @@
-"""Sources of verdicts, a model's replies or rules: the records of pairs for a release, and a summary."""
+"""Sources of verdicts: the records of pairs for a release, and a summary."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Interface
 
 from audit.pipeline.judging.corpus import Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import read_details
-from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol, findings_of_run
+from audit.pipeline.judging.protocols import AbsenceFinding, JudgeRequest, Protocol
 from audit.pipeline.llm.calls import usage_record
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
@@ -18,8 +18,6 @@ from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
 from audit.vocabulary import DISAGREEING, WITH_TOPIC, Label, Parse
 
-Rules = Callable[[str, str, str], Verdict]
-"""(question, answer a, answer b) -> verdict, without a model."""
 Record = dict[str, Any]
 
 
@@ -114,31 +112,6 @@ class ModelVerdicts:
         # What one answer adds has a topic, but no clinical significance
         significance = details.significance if verdict.label in DISAGREEING else None
         return [reply], Verdict(verdict.label, significance, details.topic, verdict.reasoning, verdict.parse)
-
-
-@dataclass
-class RuleVerdicts:
-    """Verdicts of rules on the pairs of a corpus; the run's own absence flags count."""
-
-    rules: Rules
-    name: str
-    summary: JudgingSummary = field(default_factory=JudgingSummary)
-
-    def absence_findings(self, item: QuestionToJudge) -> Mapping[str, AbsenceFinding]:
-        """Handbook id -> whether its answer is absent."""
-        return findings_of_run(item)
-
-    def pairs(self, item: QuestionToJudge) -> Iterator[Record]:
-        """The records of a question's pairs."""
-        findings = self.absence_findings(item)
-        for pair in item.pairs:
-            yield record_without_asking(pair, findings, self.summary) or self._judged_record(item, pair)
-
-    def _judged_record(self, item: QuestionToJudge, pair: HandbookPair) -> Record:
-        a, b = (item.answers[handbook].text or "" for handbook in pair)
-        verdict = self.rules(str(item.question["question"]), a, b)
-        self.summary.count_verdict(verdict)
-        return pair_record(pair, verdict, {**parse_status(verdict), "prompt": self.name})
 
 
 def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFinding], summary: JudgingSummary) -> Record | None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from audit.pipeline.embedding.encoders import MINILM as MINILM_NAME
+from audit.pipeline.embedding.static import NAME as STATIC_NAME
 from audit.release.taxonomy import LEXICAL
 from audit.vocabulary import Found
 
 TABLE = Path(__file__).with_name("found.toml")
 MINILM, WORDS = "minilm", "words"
-WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WORDS}
+WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WORDS, STATIC_NAME: WORDS}
 """Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
 COUNTS = ("missed", "answered", "found", "unanswered", "source", "date")
 

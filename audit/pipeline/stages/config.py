@@ -24,8 +24,8 @@ from audit.vocabulary import DATASHEET_PARTS
 
 PASSAGES: Final = "passages"
 MODEL: Final = "model"
-BASELINE: Final = "baseline"
-NO_JUDGE: Final = "none"
+STAND_IN: Final = "stand-in"
+NONE: Final = "none"
 LEFT_OUT = "left out: MiniLM where it is installed, else words"
 SENTENCE_MODEL = f"name or path of a sentence model; words: no model; {LEFT_OUT}"
 TERMS = tuple(f"{word}{end}" for word in ("handbook", "organ", "center", "patient") for end in ("", "s"))
@@ -100,8 +100,15 @@ class GenerateOptions(ConfigSection):
 class JudgeOptions(ConfigSection):
     """Who compares the answers."""
 
-    judge: Literal["baseline", "model", "none"] = Field(
-        BASELINE, description="plain rules, or a model; none: handbooks are not compared, only the systems of [[systems]] answer"
+    judge: Literal["none", "model", "stand-in"] = Field(
+        NONE,
+        description="none: handbooks are answered and not compared, so there are no labels; model: a language model; stand-in: "
+        "the truth table of a made-up example",
+    )
+    truth: ExistingPath | None = Field(
+        None,
+        description="stand-in: what each handbook states on each rule (CSV: rule, and a column for each handbook); the column "
+        "rule of the questions names the rule of a question",
     )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
@@ -121,7 +128,7 @@ class JudgeOptions(ConfigSection):
 class WithinOptions(ConfigSection):
     """Whether each handbook is compared with itself, by the judge of [judge]."""
 
-    compare: bool = Field(True, description="whether statements of one handbook are compared with each other")
+    compare: bool = Field(True, description='whether statements of one handbook are compared, which needs judge = "model"')
     pairs: int = Field(DEFAULT_PAIRS, ge=1, description="maximum number of pairs of one handbook put to a model")
 
 
@@ -191,14 +198,19 @@ class Config(ConfigSection):
         return self.retrieval.strategy or (CLOSEST if self.generate.generator == PASSAGES else HERO)
 
     @property
+    def answers_handbooks(self) -> bool:
+        """Whether questions are answered from the handbooks one by one."""
+        return self.generate.generator != NONE
+
+    @property
     def compares(self) -> bool:
-        """Whether handbooks are answered from one by one, and compared."""
-        return self.judge.judge != NO_JUDGE
+        """Whether a judge compares these answers."""
+        return self.answers_handbooks and self.judge.judge != NONE
 
     @property
     def retrieves(self) -> bool:
         """Whether anything is answered from the passages of [retrieval]."""
-        return self.compares or any(system.retrieves for system in self.systems)
+        return self.answers_handbooks or any(system.retrieves for system in self.systems)
 
     @property
     def asks_sources(self) -> bool:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from audit.errors import ConfigError
 from audit.pipeline.retrieval.found import WAYS
 from audit.pipeline.retrieval.strategies import CLOSEST
-from audit.pipeline.stages.config import NO_JUDGE, PASSAGES, SECTIONS, TERMS, Config, as_written
+from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, SECTIONS, STAND_IN, TERMS, Config, JudgeOptions, as_written
 from audit.pipeline.stages.presets import with_preset
 from audit.pipeline.stages.settings_models import TABLES
 from audit.pipeline.stages.system_options import source_problems
@@ -23,7 +23,7 @@ from audit.vocabulary import nearest
 # It becomes a folder and a part of file names.
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[(\[?)([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
-NO_MODEL = "none"
+NO_MODEL, POSITIONS = "none", "positions"
 NOTHING_DONE = "Nothing was done."
 
 
@@ -82,16 +82,10 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
         (config.retrieves or config.asks_sources) and not (config.corpus.pdfs or config.corpus.documents)
     ):
         refuse(("corpus", "documents"), "[corpus] needs either pdfs or documents, and not both.")
-    judge, problem = (
-        config.judge,
-        "protocol is 'positions', which has no checks: leave out swap, blind_centers, name_centers, repeat, absence.",
-    )
-    checks = judge.swap or judge.blind_centers or judge.name_centers or judge.repeat or judge.absence != "keep"
-    if judge.protocol == "positions" and checks:
-        refuse(("judge", "protocol"), problem)
+    if not config.answers_handbooks and not config.systems:
+        refuse(("generate", "generator"), f"generator is '{NONE}', so there must be [[systems]] that answer, and there are none.")
+    _check_judge(config.judge, refuse)
     _check_generator(config, refuse)
-    if not config.compares and not config.systems:
-        refuse(("judge", "judge"), f"judge is '{NO_JUDGE}', so there must be [[systems]] that answer, and there are none.")
     _check_systems(config, refuse)
     if config.questions.file is None:
         refuse(("questions",), "[questions] needs file, the questions to ask.")
@@ -115,6 +109,18 @@ def _check_generator(config: Config, refuse: _Refusal) -> None:
     if config.retrieval.encoder not in WAYS and not Path(config.retrieval.encoder).is_dir():
         problem = f"encoder is '{config.retrieval.encoder}', and what its scores mean was never measured."
         refuse(("retrieval", "encoder"), f'{problem} Allowed with generator = "{PASSAGES}": {", ".join(WAYS)}.')
+
+
+def _check_judge(judge: JudgeOptions, refuse: _Refusal) -> None:
+    options = ("swap", "blind_centers", "name_centers", "repeat", "absence")
+    # What differs from its default asks for a check
+    checks = [name for name in options if getattr(judge, name) != JudgeOptions.model_fields[name].default]
+    if checks and judge.protocol == POSITIONS:
+        refuse(("judge", "protocol"), f"protocol is '{POSITIONS}', which has no checks: leave out {', '.join(options)}.")
+    if checks and judge.judge != MODEL:
+        refuse(("judge", checks[0]), f"judge is '{judge.judge}', which calls no model: leave out {', '.join(checks)}.")
+    if judge.judge == STAND_IN and judge.truth is None:
+        refuse(("judge", "judge"), f"judge is '{STAND_IN}', which needs truth, the table that it reads.")
 
 
 def _check_systems(config: Config, refuse: _Refusal) -> None:

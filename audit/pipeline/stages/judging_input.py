@@ -121,43 +121,39 @@ class AnswersInOrder:
 def _answer(record: Mapping[str, Any]) -> AnswerToJudge:
     return AnswerToJudge(
         record["answer"], record["absent"], record["absence_method"], record.get("retrieval"), record.get("unread_reason"),
-        record.get("usage"),
+        record.get("usage"), found=record.get("found"),
     )  # fmt: skip
 
 
 # -- whether there are pairs --------------------------------------------------------------------------------------------
 
 
-def check_questions_meet(context: RunContext, min_handbooks: int) -> None:
-    """Raise ConfigError where there are questions, but none concerns at least `min_handbooks` handbooks."""
+def asked_counts(context: RunContext) -> list[int]:
+    """How many handbooks each question is asked of: those of its organ, a general one of all."""
+    return [sum(meets(Query.of(question), source) for source in context.present) for question in context.questions()]
+
+
+def has_couples(context: RunContext) -> bool:
+    """Whether any question is asked of two handbooks, so that there is something to compare."""
+    return any(count > 1 for count in asked_counts(context))
+
+
+def check_a_handbook(context: RunContext) -> None:
+    """Raise ConfigError where no handbook is left to answer from."""
+    if not context.present:
+        reason = next(iter(context.left_out.values()), "the corpus is empty.")
+        raise ConfigError(f"{context.config.path}, [corpus]: no handbook can be read. Nothing was done. First reason: {reason}")
+
+
+def check_questions_meet(context: RunContext) -> None:
+    """Raise ConfigError where there are questions, but none concerns a handbook."""
     questions = context.questions()
-    counts = (sum(meets(Query.of(question), source) for source in context.present) for question in questions)
-    if not questions or any(count >= min_handbooks for count in counts):
+    if not questions or any(asked_counts(context)):
         return
-    if len(context.present) < min_handbooks:
-        raise ConfigError(_one_handbook(context))
     asked, present = (", ".join(sorted(set(organs))) for organs in (_organs(questions), (s.organ for s in context.present)))
-    target = "any handbook" if min_handbooks == 1 else f"{min_handbooks} handbooks, so there is nothing to compare"
     raise ConfigError(
-        f"No question concerns {target}: the questions have the organ {asked}, the handbooks {present or 'none'}. "
+        f"No question concerns any handbook: the questions have the organ {asked}, the handbooks {present or 'none'}. "
         "A question is asked of the handbooks of its organ, a general one of all. Correct the organs of one or the other."
-    )
-
-
-def check_two_handbooks(context: RunContext) -> None:
-    """Raise ConfigError where there is only one handbook: there is nothing to compare it with."""
-    if len(context.present) < 2:
-        raise ConfigError(_one_handbook(context))
-
-
-def _one_handbook(context: RunContext) -> str:
-    present = ", ".join(source.handbook_id for source in context.present) or "none"
-    left_out = f" ({len(context.left_out):,} left out)" if context.left_out else ""
-    first_reason = f" First reason: {next(iter(context.left_out.values()))}" if context.left_out else ""
-    return (
-        f"{context.config.path}, [corpus]: a pair needs two handbooks that are asked the same question, and there is only: "
-        f"{present}{left_out}. Nothing was compared. Add a handbook{' or correct those left out' if context.left_out else ''}, "
-        f"or stop at the answers with --until generate.{first_reason}"
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,18 @@ from audit.people_tables import CSV, TableSource, csv_table, read_bytes, visible
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.protocols import AbsenceFinding, JudgingTask, Protocol
-from audit.pipeline.judging.release import write_judged_release
-from audit.pipeline.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, RuleVerdicts, VerdictSource
+from audit.pipeline.judging.release import write_answered_release, write_judged_release
+from audit.pipeline.judging.stand_in import StandInVerdicts, TruthTable
+from audit.pipeline.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, VerdictSource
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.runner import CallStats
 from audit.pipeline.llm.tasks import StageCost
-from audit.pipeline.rules.labels import baseline
-from audit.pipeline.rules.labels.precision import precision_record, precision_text
+from audit.queries.pair_counts import COUPLES_TO_JUDGE
 from audit.release.handbook_kinds import HANDBOOK, QUESTION, SECTION, TRIAL
 from audit.release.record_kind import field_names
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run
-from audit.vocabulary import PAIR_COLUMNS, RULES_JUDGE, PairIds, nearest
+from audit.vocabulary import PAIR_COLUMNS, STAND_IN_JUDGE, PairIds, nearest
 
 # What is copied from a run that is judged again
 HANDBOOK_FIELDS, QUESTION_FIELDS, SECTION_FIELDS, TRIAL_FIELDS = (
@@ -44,7 +45,7 @@ select question, question_id, text, organ,
 from questions q order by question
 """
 ANSWERS = """
-select handbook_id, answer, absent, absence_method, retrieval::varchar, unread_reason
+select handbook_id, answer, absent, absence_method, retrieval::varchar, unread_reason, found
 from answers join handbooks using (handbook) where question = $question order by handbook
 """
 SECTIONS = f"""
@@ -60,12 +61,20 @@ select a.handbook_id, b.handbook_id from pairs
 join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
 where question = $question order by handbook_a, handbook_b
 """
+# Of a run without pairs: all couples of handbooks that were asked the question
+COUPLES = """
+select handbook_id from answers join handbooks using (handbook) where question = $question order by handbook
+"""
 # The random order is the md5 of the seed and the pair, so the same seed draws the same pairs on every machine.
-RANDOM_SAMPLE = """
+RANDOM_SAMPLE = f"""
+with to_judge as (
+    select question, handbook_a, handbook_b from pairs where not prescreened
+    union all
+    {COUPLES_TO_JUDGE} and not exists (from pairs)
+)
 select question_id, a.handbook_id, b.handbook_id
-from pairs p join questions q using (question)
+from to_judge p join questions q using (question)
 join handbooks a on a.handbook = handbook_a join handbooks b on b.handbook = handbook_b
-where not prescreened
 order by md5(concat_ws(chr(31), $seed, question_id, a.handbook_id, b.handbook_id)) limit $count
 """
 SAMPLE_SEED = "1"
@@ -79,7 +88,8 @@ INTERVAL_S = 0.5
 def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = None, selection: str = "all") -> Corpus:
     """The handbooks, answers and pairs of a run that a judge is asked about.
 
-    pairs      the pairs to judge, either handbook first; None: all pairs of the run
+    pairs      the pairs to judge, either handbook first; None: all pairs of the run, or, where nothing has compared its
+               handbooks, all couples that were asked the question
     selection  how the pairs were selected, in words
 
     Raises AuditError when the run has no answers, NotInRunError when it has no such question or handbook.
@@ -88,10 +98,11 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = Non
         raise AuditError(f"Run {run.key} has no answers, so there is nothing to judge. No model was called.")
     handbooks = tuple(dict(zip(HANDBOOK_FIELDS, row, strict=True)) for row in rows(con, HANDBOOKS))
     selected = None if pairs is None else _by_question(con, pairs, [str(handbook["handbook_id"]) for handbook in handbooks])
-    facts = {name: run.manifest.get(name) for name in ("generator", "retriever", "licence")}
+    facts = {name: run.manifest.get(name) for name in ("generator", "generator_errors", "retriever", "licence", "asked")}
     facts |= {"run_id": run.run_id, "digest": run.digest, "title": run.title, "synthetic": run.synthetic, "terms": run.terms}
     sections, trials = _reader(con, SECTIONS, SECTION_FIELDS), _reader(con, TRIALS, TRIAL_FIELDS)
-    return Corpus(facts, handbooks, partial(_items, con, selected), selection, sections, trials)
+    pairs_of = _listed_pairs if run.has_pairs else _couples
+    return Corpus(facts, handbooks, partial(_items, con, selected, pairs_of), selection, sections, trials)
 
 
 def _reader(con: Connection, sql: str, names: tuple[str, ...]) -> Callable[[], Iterator[dict[str, Any]]] | None:
@@ -150,13 +161,22 @@ def _check_in_run(name: str, known: Iterable[str], kind: str) -> None:
         raise NotInRunError(f"The run has no {kind} '{name}'.{nearest(name, tuple(known))} No model was called.")
 
 
-def _items(con: Connection, selected: Mapping[str, list[HandbookPair]] | None) -> Iterator[QuestionToJudge]:
+PairsOf = Callable[[Connection, int], list[HandbookPair]]
+"""(store, number of a question) -> its pairs."""
+
+
+def _listed_pairs(con: Connection, question: int) -> list[HandbookPair]:
+    return [(str(a), str(b)) for a, b in rows(con, PAIRS, {"question": question})]
+
+
+def _couples(con: Connection, question: int) -> list[HandbookPair]:
+    return list(combinations([str(handbook) for (handbook,) in rows(con, COUPLES, {"question": question})], 2))
+
+
+def _items(con: Connection, selected: Mapping[str, list[HandbookPair]] | None, pairs_of: PairsOf) -> Iterator[QuestionToJudge]:
     for number, *fields in rows(con, QUESTIONS):
         question = dict(zip(QUESTION_FIELDS, fields, strict=True))
-        if selected is None:
-            pairs = [(str(a), str(b)) for a, b in rows(con, PAIRS, {"question": number})]
-        else:
-            pairs = selected.get(str(question["question_id"]), [])
+        pairs = pairs_of(con, number) if selected is None else selected.get(str(question["question_id"]), [])
         # With a selection, a question without pairs is left out; of a full run every question stays
         if pairs or selected is None:
             yield QuestionToJudge(question, _answers(con, number), tuple(pairs))
@@ -167,10 +187,10 @@ def _answers(con: Connection, question: int) -> dict[str, AnswerToJudge]:
 
 
 def _answer(
-    text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread_reason: str | None
+    text: str | None, absent: bool | None, method: str | None, retrieval: str | None, unread_reason: str | None, found: str | None
 ) -> AnswerToJudge:
     metadata: Any = json.loads(retrieval) if retrieval else None
-    return AnswerToJudge(text, absent, method, metadata, unread_reason)
+    return AnswerToJudge(text, absent, method, metadata, unread_reason, found=found)
 
 
 def protocol_of(options: Any, model: str) -> Protocol:
@@ -184,12 +204,16 @@ def protocol_of(options: Any, model: str) -> Protocol:
 # -- the release -------------------------------------------------------------------------------------------------------
 
 
-def judge_by_rules(out: Path, corpus: Corpus, progress: Progress) -> JudgingSummary:
-    """Write the release `out` as rules judge `corpus`; returns the outcome of its pairs."""
-    source = RuleVerdicts(baseline.judge, RULES_JUDGE)
-    # The figures of the rules that judged: a later version may have others
-    write_release(out, corpus, source, progress, RULES_JUDGE, {"protocol": "rules", "precision": precision_record()})
-    source.summary.remark = precision_text()
+def leave_unjudged(out: Path, corpus: Corpus) -> None:
+    """Write the release `out` of answers that nothing compares: it has no pairs."""
+    write_answered_release(out, corpus, _today())
+
+
+def judge_by_truth(out: Path, corpus: Corpus, truth: TruthTable, progress: Progress) -> JudgingSummary:
+    """Write the release `out` as the stand-in judge labels `corpus`; returns the outcome of its pairs."""
+    source = StandInVerdicts(truth)
+    write_release(out, corpus, source, progress, STAND_IN_JUDGE, {"protocol": "truth table"})
+    source.summary.remark = "The labels are those of the truth table of this example: nothing has read the answers."
     return source.summary
 
 
@@ -210,8 +234,12 @@ def write_release(
     positions: Iterable[Record] | None = None,
 ) -> None:
     """Write the release `out` of a judged corpus, counting its pairs."""
-    counted, date = CountedVerdicts(source, progress), datetime.now(UTC).date().isoformat()
-    write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=date, positions=positions)
+    counted = CountedVerdicts(source, progress)
+    write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=_today(), positions=positions)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------

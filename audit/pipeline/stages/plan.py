@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from math import comb
 
 from audit.formatting import some_of, text_table
-from audit.pipeline.answers.evidence import meets
 from audit.pipeline.corpus.questions.question_file import QuestionFile
 from audit.pipeline.judging.protocols import pairs_to_ask
-from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.context import RunContext, Stage
-from audit.pipeline.stages.judging_input import questions_to_judge
+from audit.pipeline.stages.judging_input import asked_counts, questions_to_judge
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
@@ -58,12 +56,11 @@ def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
     """The plan of a run. A task with a missing input is to be done. Changes `context`: use a copy."""
     rows = [plan_stage(context, stage) for stage in stages]
     questions = context.questions()
-    present = context.present if context.config.compares else []
-    asked = [sum(meets(Query.of(question), source) for source in present) for question in questions]
-    pairs = sum(comb(count, 2) for count in asked)
+    asked = asked_counts(context) if context.config.answers_handbooks else []
+    pairs = sum(comb(count, 2) for count in asked) if context.config.compares else 0
     done = {row.stage for row in rows if not row.to_do}
     counted = done.issuperset(BEFORE_JUDGING)
-    to_judge = pairs_to_ask(questions_to_judge(context))[1] if counted else round(pairs * (1 - PUBLISHED_ABSENT))
+    to_judge = pairs_to_ask(questions_to_judge(context))[1] if counted and pairs else round(pairs * (1 - PUBLISHED_ABSENT))
     systems = len(context.config.systems)
     return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, to_judge, counted, systems)
 
@@ -88,7 +85,7 @@ def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
     lines = [
         text_table([("stage", "tasks", "done", "to do", ""), *map(_stage_row, plan.stages)]),
         f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
-        f"{plan.pairs:,} pairs, {absent}.",
+        f"{plan.pairs:,} pairs, {absent}." if plan.pairs else "No pairs: nothing compares the answers.",
     ]
     if plan.systems:
         lines.append(f"{plan.systems:,} answering systems, {plan.systems * plan.questions:,} answers of theirs.")

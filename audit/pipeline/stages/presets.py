@@ -58,13 +58,13 @@ def with_preset(parsed: Mapping[str, Any], preset: str) -> dict[str, Any]:
     """A parsed config with the preset's value for every option that it leaves open."""
     filled = dict(parsed)
     for option in PRESETS[preset] if preset else ():
-        # Rules have no absence check and read no names
-        if not _states(filled, option) and not (option.section == JUDGE and _judged_by_rules(parsed)):
+        # Without a model there is no absence check, and nothing that reads names
+        if not _states(filled, option) and not (option.section == JUDGE and _has_other_judge(parsed)):
             _set(filled, option)
     return filled
 
 
-def _judged_by_rules(parsed: Mapping[str, Any]) -> bool:
+def _has_other_judge(parsed: Mapping[str, Any]) -> bool:
     judge = parsed.get("judge")
     return isinstance(judge, Mapping) and judge.get("judge", MODEL) != MODEL
 

@@ -16,9 +16,10 @@ from audit.pipeline.embedding.encoders import encoder_factory
 from audit.pipeline.judging.corpus import Corpus
 from audit.pipeline.judging.verdict_sources import JudgingSummary
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of
-from audit.pipeline.stages.config import MODEL
+from audit.pipeline.stages.config import MODEL, STAND_IN
 from audit.pipeline.stages.context import Figures, RunContext, TaskByTask
-from audit.pipeline.stages.judging_input import check_questions_meet, judging_input, questions_without_pair, run_record
+from audit.pipeline.stages.judging_input import has_couples, judging_input, questions_without_pair, run_record
+from audit.pipeline.stages.judging_runs import leave_unjudged
 from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
 from audit.pipeline.themes.clusters import ThemeBuildOptions
 from audit.queries.datasheet import datasheet, datasheet_text
@@ -32,20 +33,27 @@ JUDGE_CODE = (
     "pipeline/judging",
     "pipeline/llm/reply_models.py",
     "pipeline/llm/reply_text.py",
-    "pipeline/rules/labels",
     "pipeline/verdict.py",
     "pipeline/stages/judging_input.py",
     "release",
     "text",
 )
-RELEASE_FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl", "comparisons")
+RELEASE_FILES = ("manifest.json", "handbooks.jsonl", "questions.jsonl", "answers.jsonl", "sections.jsonl")
 Judge = Callable[[RunContext, Corpus], JudgingSummary]
 """Judges the answers and writes the release into the workspace."""
+NOT_COMPARED = (
+    "Nothing has compared the {handbooks:,} handbooks: the run has their answers, without labels. A language model compares them "
+    'with judge = "model" in [judge], or later by audit judge.'
+)
+NO_COUPLE = "No question is asked of two handbooks, so there is nothing to compare: the run has their answers, without labels."
 
 
 @dataclass
 class JudgeStage(TaskByTask):
-    """One task: the release. The replies of a model are kept in a journal, so no call is made twice."""
+    """One task: the release, with the pairs as the judge labels them, or without pairs.
+
+    The replies of a model are kept in a journal, so no call is made twice.
+    """
 
     judge: Judge
     generator: str
@@ -64,18 +72,33 @@ class JudgeStage(TaskByTask):
             "run": run_record(context, self.generator),
             "judge": options.model_dump(mode="json", exclude={"url", "templates"}),
             "templates": context.cache.digest(options.templates) if options.templates else "",
+            "truth": self._truth_digests(),
             "model": context.settings.judge_model if options.judge == MODEL else "",
             "code": code_digest(*JUDGE_CODE),
         }
-        outputs = [workspace.release / name for name in (*RELEASE_FILES, *(["trials.jsonl"] if compared else []))]
-        return [Task(self.name, "release", inputs, tuple(outputs))]
+        names = [*RELEASE_FILES, *(["trials.jsonl"] if compared else []), *(["comparisons"] if self._compares else [])]
+        return [Task(self.name, "release", inputs, tuple(workspace.release / name for name in names))]
+
+    @property
+    def _compares(self) -> bool:
+        return self.context.config.compares and has_couples(self.context)
+
+    def _truth_digests(self) -> list[str | None]:
+        """Of the table of the stand-in judge, and of the questions, which name the rules."""
+        config = self.context.config
+        files = (config.judge.truth, config.questions.file) if config.judge.judge == STAND_IN else ()
+        return [self.context.cache.digest(path) for path in files if path]
 
     def run_task(self, task: Task) -> Figures:
         """Judge, and write the release."""
-        check_questions_meet(self.context, 2)
         answers = judging_input(self.context, self.generator)
         unasked, sentence = questions_without_pair(answers.items())
-        figures = summary_figures(self.judge(self.context, answers))
+        if self._compares:
+            figures = summary_figures(self.judge(self.context, answers))
+        else:
+            leave_unjudged(self.context.workspace.release, answers)
+            message = NOT_COMPARED.format(handbooks=len(answers.handbooks)) if has_couples(self.context) else NO_COUPLE
+            figures = {"judged": 0, "findings": 0, "message": message}
         message = f"{figures['message']} {sentence}".strip()
         return {**figures, "findings": figures["findings"] + unasked, "message": message}
 
@@ -108,9 +131,11 @@ class ThemesStage(TaskByTask):
     name = "themes"
 
     def tasks(self) -> list[Task]:
-        """The comparisons, and how their topics are grouped."""
+        """The comparisons, and how their topics are grouped. A release without pairs has no themes."""
         options, release = self.context.config.themes, self.context.workspace.release
-        if not options.build:
+        if not (options.build and self.context.config.compares) or (
+            (release / "manifest.json").is_file() and not (release / "comparisons").is_dir()
+        ):
             return []
         pairs = self.context.cache.digest(release / "comparisons")
         inputs = {"pairs": pairs, "model": options.model, "target": options.target, "code": code_digest(*THEMES_CODE)}

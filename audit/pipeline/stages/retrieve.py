@@ -99,7 +99,8 @@ def _strategies(task: HandbookSearch, document: Document, encoder: Encoder | Non
         name: make_strategy(name, index, reranker) for name, index in _indexes(task, document, encoder, folder).items()
     }
     if CLOSEST in task.strategies:
-        strategies[CLOSEST] = ClosestStrategy(ClosestPassages(document, encoder, folder), task.options)
+        name = encoder.name if encoder else LEXICAL
+        strategies[CLOSEST] = ClosestStrategy(ClosestPassages(document, encoder, folder), task.options, name)
     return strategies
 
 
@@ -171,7 +172,7 @@ class RetrieveStage(Stage):
         """Each handbook's text, the questions that concern it, and how it is searched."""
         # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
-        check_questions_meet(self.context, 1)
+        check_questions_meet(self.context)
         return [self._task(source) for source in self.context.present]
 
     def _task(self, source: SourceDocument) -> Task:

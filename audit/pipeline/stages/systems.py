@@ -118,7 +118,7 @@ class SystemsStage(TaskByTask):
         tables = (*TABLES, *(SOURCE_TABLES if context.config.asks_sources else ()), *(["references"] if references else []))
         names = [f"{table}.jsonl" for table in tables]
         # Beside pairs, the judge's stage recreates the folder, and these files are made again after it
-        names += [] if context.config.compares else ["manifest.json", "questions.jsonl"]
+        names += [] if context.config.answers_handbooks else ["manifest.json", "questions.jsonl"]
         return Task(self.name, RELEASE, inputs, tuple(context.workspace.release / name for name in names))
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
@@ -164,7 +164,7 @@ class SystemsStage(TaskByTask):
             **(self._source_tables([path for _, _, *routes in files for path in routes]) if context.config.asks_sources else {}),
             **({"references": _references(context, path)} if (path := context.config.questions.references) else {}),
         }
-        if context.config.compares:
+        if context.config.answers_handbooks:
             written = [write_lines(context.workspace.release / f"{name}.jsonl", records) for name, records in tables.items()]
             return {"systems": written[0], "answers": written[1]}
         _write_systems_release(context, tables)

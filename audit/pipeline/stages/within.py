@@ -38,7 +38,8 @@ class WithinStage(TaskByTask):
     def tasks(self) -> list[Task]:
         """The texts, the judge, and how many pairs it is asked about."""
         context, judge = self.context, self.context.config.judge
-        if not context.config.within.compare:
+        # Only a model can read statements: without one nothing is compared
+        if not (context.config.within.compare and judge.judge == MODEL):
             return []
         digests = [context.cache.digest(source.document) for source in context.present]
         inputs = {

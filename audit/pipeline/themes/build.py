@@ -259,7 +259,9 @@ class Draft:
         parent_cards = []
         for words, family in zip(terms, self.families, strict=True):
             medoids = [cards[theme].medoid for theme in family]
-            middle = int((sums[family] @ sums[family].sum(axis=0) / np.linalg.norm(sums[family], axis=1)).argmax())
+            # A theme of words that are in every phrase has no direction: it is never in the middle
+            lengths = np.maximum(np.linalg.norm(sums[family], axis=1), np.finfo(np.float32).tiny)
+            middle = int((sums[family] @ sums[family].sum(axis=0) / lengths).argmax())
             below = tuple(names[theme] for theme in family)
             parent_cards.append(Card(words, below[middle], tuple(medoids), shared_phrase(below), below))
         return parent_cards

@@ -42,7 +42,6 @@ from pages._blinded.frame import escaped, explain, study_page
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.preference_tables import preference_tables
 from pages._shared.study_figures import (
-    baseline_section,
     current_ratings,
     current_report,
     judge_is_known,
@@ -200,8 +199,8 @@ def shown_study(study_id: str) -> ShownStudy:
     return ShownStudy(study, current_ratings(study_id), current_report(study_id, judged=judged), names, judged)
 
 
-def any_two(shown: ShownStudy) -> tuple[str, str]:
-    """All figures of one comparison; returns the reference standard that it names ("" where none), and its scope."""
+def any_two(shown: ShownStudy) -> None:
+    """All figures of one comparison."""
     st.header("Every comparison", anchor=False)
     report, study_id = shown.report, shown.study.study_id
     comparison, scope = pick_comparison(report, dict(shown.names))
@@ -218,7 +217,6 @@ def any_two(shown: ShownStudy) -> tuple[str, str]:
     if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
         study_matrix(shown, comparison, shown_scope)
     prevalence(report, scope, dict(shown.names))
-    return (comparison[1] if of_judge else ""), scope
 
 
 def figures(study_id: str) -> None:
@@ -237,9 +235,7 @@ def figures(study_id: str) -> None:
         judge_section(shown, by)
     elif study.scheme is PAIRS:
         st.info(JUDGE_HIDDEN)
-    chosen, scope = any_two(shown)
-    if by:
-        baseline_section(study_id, chosen or by, scope, names)
+    any_two(shown)
     if study.scheme is HEAD_TO_HEAD and judge_is_shown(study, require_role(Role.PI, Role.ADJUDICATOR)):
         st.header(COUPLES_TABLE.title, anchor=False)
         preference_tables(label_store(), study_id)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from tests.support.llm.fault_server import fault_server
 
 pytestmark = pytest.mark.usefixtures("in_demo")
 
@@ -50,14 +51,16 @@ def test_a_file_or_a_study_is_required_and_not_both(capsys: pytest.CaptureFixtur
     assert "not allowed with" in capsys.readouterr().err
 
 
-def test_the_pairs_of_a_study_are_judged_again(tmp_path: Path) -> None:
+def test_the_pairs_of_a_study_are_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "again"
-    assert main(["judge", "demo", "--pairs", "study:demo-finished", "--baseline", "--out", str(out)]) == 0
+    with fault_server() as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        assert main(["judge", "demo", "--pairs", "study:demo-finished", "--out", str(out)]) == 0
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["pairs"] == 200 + 10  # the study's items and those of its calibration; repeats are the same pairs
     assert manifest["judge_settings"]["pairs"] == "study:demo-finished"
 
 
 def test_an_unknown_study_of_pairs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["judge", "demo", "--pairs", "study:nothing", "--baseline", "--out", str(tmp_path / "again")]) == 2
+    assert main(["judge", "demo", "--pairs", "study:nothing", "--out", str(tmp_path / "again")]) == 2
     assert "nothing" in capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_from_a_run_with_systems_to_its_preferences_and_tables(typed, tmp_path: 
         (CREATE.replace("third", "nobody"), "has no system 'nobody'"),
         ("study create p1 --systems found third --annotators ana,ben", "--systems requires --scheme head-to-head"),
         ("prevalence --study h1", "compares systems, so no label has a prevalence"),
-        ("judge systems --out judged --baseline --pairs study:h1", "compares answering systems, so it has no pairs to judge"),
+        ("judge systems --out judged --pairs study:h1", "compares answering systems, so it has no pairs to judge"),
         ("study export h1 --out preferences.json", "must end in .csv"),
     ],
 )

@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from audit.pipeline.answers.evidence import evidence_of, meets, question_handbook_pairs
-from audit.pipeline.rules.answers.relevance import Relevance
 from audit.text.documents import Document, Section
-from tests.pipeline.generation.leaflets import ALDER, FEVER, FOOD, SECTIONS, asked
+from tests.pipeline.generation.leaflets import FEVER, FOOD, SECTIONS, asked
 
 
 def test_a_passage_is_shown_with_its_number_and_its_headings():
-    evidence = evidence_of(asked("May I travel?", "s1"), Relevance(ALDER))
+    evidence = evidence_of(asked("May I travel?", "s1"))
     assert evidence.in_prompt.startswith("[1] Life at home > When you travel\nYou may travel")
     assert (evidence.full, evidence.cut) == (False, None)
 
@@ -23,20 +22,20 @@ def test_a_passage_is_shown_with_its_pages():
     section = Section("s1", "Fever", FEVER + " " + FOOD, pages=(4, 5), page_starts=((4, 0), (5, len(FEVER) + 1)))
     document = Document("h", "kidney", "Alder", "post", (section,))
     question = asked("Is a fever an emergency?", "s1", document=document)
-    assert evidence_of(question, Relevance(document)).in_prompt.startswith("[1] Fever (pages 4 to 5)\n")
+    assert evidence_of(question).in_prompt.startswith("[1] Fever (pages 4 to 5)\n")
     question.retrieval["passages"][0].update(text=None, start=len(FEVER) + 1, end=len(section.text))
-    assert evidence_of(question, Relevance(document)).in_prompt == f"[1] Fever (page 5)\n{FOOD}"
+    assert evidence_of(question).in_prompt == f"[1] Fever (page 5)\n{FOOD}"
 
 
 def test_a_reference_in_the_text_cannot_be_mistaken_for_the_number_of_a_passage():
-    evidence = evidence_of(asked("What is a fever?", "s2"), Relevance(ALDER))
+    evidence = evidence_of(asked("What is a fever?", "s2"))
     assert re.findall(r"\[\d+\]", evidence.in_prompt) == ["[1]"]
     assert "emergency (12)" in evidence.in_prompt
 
 
 @pytest.mark.parametrize("mode", ["full_document", "full_document_fallback"])
 def test_a_full_handbook_is_its_sections_in_reading_order(mode):
-    evidence = evidence_of(asked("May I travel?", "s3", mode=mode), Relevance(ALDER))
+    evidence = evidence_of(asked("May I travel?", "s3", mode=mode))
     assert [passage.section_id for passage in evidence.passages] == ["s1", "s2", "s3"]
     assert evidence.full
 
@@ -44,14 +43,17 @@ def test_a_full_handbook_is_its_sections_in_reading_order(mode):
 def test_a_handbook_too_long_for_the_model_is_cut_to_its_best_sections_with_a_note():
     one = asked("What may I eat?", "s2", mode="full_document")
     most = sum(len(section.title) + len(section.text) + 25 for section in SECTIONS[1:])
-    evidence = evidence_of(one, Relevance(ALDER), most)
-    assert [passage.section_id for passage in evidence.passages] == ["s2", "s3"]  # s2 was found, s3 speaks of eating
+    evidence = evidence_of(one, most)
+    assert [passage.section_id for passage in evidence.passages] == [
+        "s2",
+        "s3",
+    ]  # s2 was found; s1 does not fit
     assert evidence.cut == f"Too long for the model: 2 of 3 sections were given, the best that fit into {most:,} characters."
     assert not evidence.full
 
 
 def test_the_last_passages_are_left_out_if_there_is_no_room():
-    evidence = evidence_of(asked("May I travel?", "s3", "s1"), Relevance(ALDER), 60)
+    evidence = evidence_of(asked("May I travel?", "s3", "s1"), 60)
     assert [passage.section_id for passage in evidence.passages] == ["s3"]
     assert "1 of 2 passages" in (evidence.cut or "")
 
@@ -59,7 +61,7 @@ def test_the_last_passages_are_left_out_if_there_is_no_room():
 def test_a_passage_without_its_text_is_taken_from_its_section():
     one = asked("May I travel?", "s1")
     one.retrieval["passages"][0].update(text=None, start=4, end=14)
-    assert evidence_of(one, Relevance(ALDER)).passages[0].text == "may travel"
+    assert evidence_of(one).passages[0].text == "may travel"
 
 
 def test_a_passage_that_begins_in_the_middle_of_a_list_is_shown_with_the_lead():
@@ -67,12 +69,12 @@ def test_a_passage_that_begins_in_the_middle_of_a_list_is_shown_with_the_lead():
     document = Document("h", "kidney", "Alder", "post", (Section("s1", "Habits", text),))
     one = asked("May I smoke?", "s1", document=document)
     one.retrieval["passages"][0].update(text=None, start=text.index("• cigars"), end=len(text))
-    assert evidence_of(one, Relevance(document)).in_prompt == "[1] Habits\nNever smoke:\n• cigars"
+    assert evidence_of(one).in_prompt == "[1] Habits\nNever smoke:\n• cigars"
 
 
 def test_sections_without_text_are_not_evidence():
     document = Document("h", "kidney", "Alder", "post", (Section("s0", "Part one", " "), *SECTIONS))
-    evidence = evidence_of(asked("May I travel?", mode="full_document", document=document), Relevance(document))
+    evidence = evidence_of(asked("May I travel?", mode="full_document", document=document))
     assert [passage.section_id for passage in evidence.passages] == ["s1", "s2", "s3"]
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from audit.pipeline.answers.citations import Quote, citation_records
 from audit.pipeline.answers.evidence import evidence_of
-from audit.pipeline.rules.answers.relevance import Relevance
 from audit.text.documents import Document, Section
 from audit.text.tokens import cited_numbers
 from tests.pipeline.generation.leaflets import ALDER, asked
@@ -28,7 +27,7 @@ def test_numbers_in_brackets_are_citations(text, numbers):
 
 
 def test_a_citation_of_a_passage_that_was_not_given_is_flagged():
-    evidence = evidence_of(asked("May I travel?", "s1", "s3"), Relevance(ALDER))
+    evidence = evidence_of(asked("May I travel?", "s1", "s3"))
     assert citation_records("Wait [2]. Fly [3]. Go [0].", evidence, ALDER) == [
         {"passage": 2, "section_id": "s3", "known": True},
         {"passage": 3, "section_id": None, "known": False},
@@ -54,19 +53,19 @@ BOOK = Document("h", "kidney", "Alder", "post", (EATING, Section("s2", "No smoki
     ],
 )
 def test_a_models_citation_is_the_statement_that_shares_most_words_with_its_sentence(answer, quote, page):
-    evidence = evidence_of(asked("What may I eat?", "s1", document=BOOK), Relevance(BOOK))
+    evidence = evidence_of(asked("What may I eat?", "s1", document=BOOK))
     (record,) = citation_records(answer, evidence, BOOK)
     assert (record["quote"], record["page"]) == (quote, page)
     assert LISTED[record["quote_start"] : record["quote_end"]] == quote
 
 
 def test_a_sentence_that_shares_no_word_with_its_passage_cites_no_statement():
-    evidence = evidence_of(asked("What may I eat?", "s1", document=BOOK), Relevance(BOOK))
+    evidence = evidence_of(asked("What may I eat?", "s1", document=BOOK))
     assert citation_records("Sleep well [1].", evidence, BOOK) == [{"passage": 1, "section_id": "s1", "known": True}]
 
 
 def test_what_a_generator_quoted_is_cited_statement_by_statement_and_a_heading_without_a_position():
-    evidence = evidence_of(asked("May I smoke?", "s1", "s2", document=BOOK), Relevance(BOOK))
+    evidence = evidence_of(asked("May I smoke?", "s1", "s2", document=BOOK))
     fish = LISTED.index("Raw")
     quotes = [Quote(1, fish, fish + 9), Quote(1, COFFEE, COFFEE + 7), Quote(2, 0, 0)]
     records = citation_records("Raw fish. You may [1]. No smoking [2].", evidence, BOOK, quotes)

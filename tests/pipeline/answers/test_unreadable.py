@@ -1,4 +1,4 @@
-"""A handbook that rules cannot read is unread: its questions are neither answered nor NOT ADDRESSED."""
+"""A handbook that cannot be searched is unread: its questions are neither answered nor NOT ADDRESSED."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import pytest
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.answers.files import GenerationSummary
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
+from audit.pipeline.generation.passage_generator import quoted_answers
+from audit.pipeline.retrieval.found import thresholds
 from audit.pipeline.retrieval.model import Query
-from audit.pipeline.rules.answers.extractive_generator import extractive_answers
 from audit.text.documents import Document, Section
+from tests.pipeline.generation.leaflets import near
 
 ENGLISH = (
     "Wash your hands before you touch the dressing, and keep the wound dry for a full day. Do not lift anything heavy for six "
@@ -21,10 +23,14 @@ SPANISH = (
     "Lávese las manos antes de tocar el vendaje y mantenga la herida seca durante un día entero. No levante nada pesado durante "
     "seis semanas después de la operación y pregunte a su enfermera antes de volver a conducir. "
 )
+LIMITS = thresholds("words")
 QUESTIONS = (
     "When may I lift heavy things after the operation?",
     "What may I eat in a restaurant when I travel to the mountains?",
 )
+
+
+SCORE = dict(zip(QUESTIONS, (LIMITS.stated, LIMITS.perhaps - 0.001), strict=True))
 
 
 def document(text: str, **fields) -> Document:
@@ -32,17 +38,17 @@ def document(text: str, **fields) -> Document:
 
 
 def records(handbook: Document) -> list[dict]:
-    retrieval = {"mode": "full_document"}
-    questions = (GroundedQuestion(Query(f"q{n}", text, "heart"), handbook, retrieval) for n, text in enumerate(QUESTIONS))
-    return list(extractive_answers(questions))
+    """The records of a question that the handbook answers and of one that it does not."""
+    queries = [Query(f"q{number}", text, "heart") for number, text in enumerate(QUESTIONS)]
+    return list(quoted_answers([GroundedQuestion(query, handbook, near(handbook, SCORE[query.text])) for query in queries]))
 
 
-def test_rules_neither_answer_from_a_handbook_in_another_language_nor_call_it_silent():
+def test_a_handbook_in_another_language_is_neither_quoted_nor_called_silent():
     outcomes = [(record["answer"], record["absent"], record["unread_reason"]) for record in records(document(SPANISH))]
-    assert outcomes == 2 * [(None, None, "the handbook is in Spanish, the questions in English: rules cannot read it")]
+    assert outcomes == 2 * [(None, None, "the handbook is in Spanish, the questions in English: their texts cannot be compared")]
 
 
-def test_a_handbook_in_the_language_of_the_questions_is_answered_from_as_before():
+def test_a_handbook_in_the_language_of_the_questions_is_quoted():
     first, second = records(document(ENGLISH))
     assert (first["absent"], second["absent"], second["unread_reason"]) == (False, True, None)
     assert "six weeks" in first["answer"]

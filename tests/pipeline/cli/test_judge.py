@@ -154,12 +154,6 @@ def test_without_an_endpoint_nothing_is_judged_and_it_says_what_to_set(out, monk
     assert not out.exists()
 
 
-def test_the_baseline_judge_needs_no_endpoint(out, monkeypatch):
-    monkeypatch.delenv("AUDIT_JUDGE_URL")
-    assert judge(out, "--baseline", "--load") == 0
-    assert {pair["judge_metadata"]["parse"] for pair in pairs(out).values() if pair["judge_metadata"]} == {"rules"}
-
-
 def test_the_key_is_in_no_file_and_in_no_word(out, tmp_path, server, capsys):
     assert judge(out) == 0
     assert judge(out, "--swap") == 2

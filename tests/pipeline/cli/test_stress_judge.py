@@ -1,4 +1,4 @@
-"""`audit stress judge` on a release and on a run: by rules, by a server, killed and continued, loaded with the release."""
+"""`audit stress judge` on a release and on a run: by a server, killed and continued, loaded with the release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ import pytest
 from audit.cli.main import main
 from audit.release.write import write_release
 from audit.store.connection import open_store, rows
-from audit.vocabulary import RULES_JUDGE
 from tests.pipeline.stress.planted.pairs import LONG, OTHER
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load, messages
@@ -72,17 +71,18 @@ def items(folder: Path, judge: str | None = None) -> list[dict[str, Any]]:
     return [record for record in records if judge in (None, record["judge"])]
 
 
-def test_rules_and_a_model_are_asked_about_the_same_changes_which_load_with_the_release(release, server, tmp_path, capsys):
-    assert stress(release, "--baseline") == 0
-    assert server.asked == 0
-    assert "swap: 4 of 4 right labels" in capsys.readouterr().out
-    assert stress(release) == 0
-    by_rules, by_model = ({record["item_id"] for record in items(release, name)} for name in (RULES_JUDGE, "judge-2"))
-    assert by_rules == by_model
+def test_two_models_are_asked_about_the_same_changes_which_load_with_the_release(release, server, tmp_path, monkeypatch):
+    server.models = ("judge-1", "judge-2")
+    for name in server.models:
+        monkeypatch.setenv("AUDIT_JUDGE_MODEL", name)
+        assert stress(release) == 0
+        (tmp_path / "release.planted.journal").unlink()
+    first, second = ({record["item_id"] for record in items(release, name)} for name in server.models)
+    assert first == second
     loaded = load(release, tmp_path / "data")
     with open_store(loaded.run.path) as con:
         counted = rows(con, "select judge, count(*), count(distinct kind) from planted group by judge order by judge")
-    assert counted == [(RULES_JUDGE, len(by_rules), 10), ("judge-2", len(by_rules), 10)]
+    assert counted == [("judge-1", len(first), 10), ("judge-2", len(first), 10)]
     assert messages(loaded, "quarantined") == messages(loaded, "repaired") == []
 
 
@@ -123,11 +123,11 @@ def test_after_a_kill_it_continues_with_equal_results(tmp_path, server):
 
 def test_a_run_needs_a_folder_to_write_to(release, server, tmp_path, capsys):
     load(release, tmp_path / "data")
-    assert stress("small", "--baseline") == 2
+    assert stress("small") == 2
     assert "name the folder for planted.jsonl with --out" in capsys.readouterr().err
-    assert stress("small", "--baseline", "--out", str(tmp_path / "apart"), "--json") == 0
+    assert stress("small", "--out", str(tmp_path / "apart"), "--json") == 0
     assert json.loads(capsys.readouterr().out)["judged"] == len(items(tmp_path / "apart"))
-    assert stress(release, "--baseline") == 0
+    assert stress(release) == 0
     assert items(tmp_path / "apart") == items(release)
 
 
@@ -156,7 +156,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_item_without_a_label(tmp_path, s
 def test_a_release_without_two_answers_to_compare_has_nothing_to_plant(tmp_path, server, capsys):
     folder = planted_release(tmp_path / "release")
     (folder / "answers.jsonl").unlink()
-    assert stress(folder, "--baseline") == 2
+    assert stress(folder) == 2
     assert "has no pair of two answers with a label" in capsys.readouterr().err
 
 

@@ -41,6 +41,22 @@ def asked(text: str, *section_ids: str, mode: str = "passages", document: Docume
     return GroundedQuestion(Query("q1", text), document, found(document, *section_ids, mode=mode))
 
 
+def near(document: Document, *scores: float, **other: Any) -> dict[str, Any]:
+    """A retrieval of the closest passages by words: whole sections in reading order, with these scores."""
+    record = found(document, *(section.section_id for section, _ in zip(document.sections, scores, strict=False)))
+    for passage, score in zip(record["passages"], scores, strict=True):
+        passage |= {"score": score, "origin": "hit"}
+    return record | {"strategy": "closest", "encoder": "words"} | other
+
+
+def scored(query: Query, document: Document, section_ids: tuple[str, ...], mode: str) -> dict[str, Any]:
+    """A retrieval by `closest`, by which a handbook answers everything but the question about a parrot."""
+    record = found(document, *section_ids, mode=mode)
+    for passage in record["passages"]:
+        passage["score"] = 0.0 if "parrot" in query.text else 0.9
+    return record | {"strategy": "closest", "encoder": "words"}
+
+
 def work_folder(root: Path, *, mode: str = "passages", extra: tuple[Query, ...] = ()) -> list[str]:
     """Documents, questions and retrieval as files; the arguments of `audit generate` that name them."""
     (root / "retrieval").mkdir(parents=True)
@@ -52,7 +68,7 @@ def work_folder(root: Path, *, mode: str = "passages", extra: tuple[Query, ...] 
         last = document.sections[-1].section_id
         write_document(document, root / "documents" / f"{document.handbook_id}.json")
         retrievals = [
-            {"question_id": q.question_id, "handbook_id": document.handbook_id, "retrieval": found(document, *ids, mode=mode)}
+            {"question_id": q.question_id, "handbook_id": document.handbook_id, "retrieval": scored(q, document, ids, mode)}
             for q, ids in zip(questions, [("s1", "s3"), ("s2", last), ("s3", "s2"), *[("s1", last)] * len(extra)], strict=True)
         ]
         path = root / "retrieval" / f"{document.handbook_id}.jsonl"

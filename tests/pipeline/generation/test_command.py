@@ -1,4 +1,4 @@
-"""`audit generate` from files to files: by rules, by a model at a server, killed and gone on with, and in shards."""
+"""`audit generate` from files to files: by quoting, by a model at a server, killed and gone on with, and in shards."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from audit.cli.main import main
+from audit.pipeline.embedding.encoders import MINILM, Encoder
+from audit.pipeline.embedding.vectors import Vectors, unit_rows
 from audit.pipeline.retrieval.model import Query
-from tests.pipeline.generation.leaflets import work_folder
+from tests.pipeline.generation.leaflets import FOOD, QUESTIONS, work_folder
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.real_server import MODEL
 
@@ -62,10 +66,29 @@ def summary(folder: list[str]) -> dict:
 def test_without_a_model_every_question_is_asked_of_the_handbooks_of_its_organ(folder, capsys):
     assert generate(folder) == 0
     assert [(answer["question_id"], answer["handbook_id"]) for answer in answers(folder)] == PAIRS
-    assert [answer["absent"] for answer in answers(folder)] == [False, False, False, True]
+    assert [answer["found"] for answer in answers(folder)] == ["stated", "stated", "stated", "not found"]
     assert "3 answered, 1 NOT ADDRESSED, 0 unread, 0 not asked." in capsys.readouterr().out
-    assert summary(folder)["generator"] == "extractive: sentences of the source, no model"
+    assert summary(folder)["generator"] == "closest passages, no model"
     assert (summary(folder)["answered"], summary(folder)["absent"]) == (3, 1)
+
+
+def test_a_text_is_encoded_once_for_searching_and_answering(folder, tmp_path, monkeypatch):
+    encoded: list[str] = []
+
+    def encode(texts: Sequence[str], _progress: object) -> Vectors:
+        encoded.extend(texts)
+        return unit_rows(np.array([[len(text) % 7 + 1.0, len(text) % 5 + 1.0] for text in texts]))
+
+    monkeypatch.setattr("audit.pipeline.stages.retrieve._sentence_model", lambda *_: Encoder(MINILM, "0" * 64, encode))
+    retrieve = ["retrieve", folder[4], *folder[1:3], "--encoder", MINILM, "--strategy", "closest", "--out", folder[0]]
+    assert main(retrieve) == 0
+    counts = Counter(encoded)
+    assert [counts[query.text] for query in QUESTIONS] == [1, 1, 1]  # q2 is asked of both handbooks
+    assert counts[f"Eating. {FOOD}"] == 2  # once in each handbook that has it
+    assert generate(folder) == 0
+    assert {answer["retrieval"]["encoder"] for answer in answers(folder)} == {MINILM}
+    assert main([*retrieve, "--passages", "2"]) == 0
+    assert Counter(encoded) == counts
 
 
 def test_a_question_without_retrieval_is_reported_and_not_counted_as_absent(folder, tmp_path, capsys):
@@ -211,4 +234,4 @@ def test_answers_can_be_written_again_from_the_journal_alone(folder, server):
 
 def test_a_generator_that_asks_nothing_cannot_use_a_cluster(folder, tmp_path, capsys):
     assert generate(folder, "--emit-batch", str(tmp_path / "batch")) == 2
-    assert "The extractive generator calls no model" in capsys.readouterr().err
+    assert "--generator passages calls no model" in capsys.readouterr().err

@@ -11,18 +11,21 @@ from audit.cli.main import main
 from audit.queries.pair_view import pair
 from audit.store.connection import open_store
 from tests.store.test_sections import SECTIONS, TRIALS, UNREAD, change_answer, with_sources
+from tests.support.llm.fault_server import fault_server
 from tests.support.loading import ask, load
 from tests.support.tiny import release_from
 
 
 @pytest.fixture
 def again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The release with sections, trials and an unparseable answer, judged again by rules."""
+    """The release with sections, trials and an unparseable answer, judged again."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     release = with_sources(release_from(tmp_path, UNREAD), trials=[*TRIALS, {**TRIALS[0], "question_id": "q2"}])
     change_answer(release, "q1", "a", answer=None, absent=None, absence_method=None, unread_reason="cut")
     load(release, tmp_path / "data")
-    assert main(["judge", "tiny", "--baseline", "--out", str(tmp_path / "again")]) == FINDINGS
+    with fault_server() as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        assert main(["judge", "tiny", "--out", str(tmp_path / "again")]) == FINDINGS
     return tmp_path / "again"
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from audit.errors import AuditError
 from audit.pipeline.judging.release import check_output_folder, write_judged_release
-from audit.pipeline.judging.verdict_sources import ModelVerdicts, RuleVerdicts
+from audit.pipeline.judging.verdict_sources import ModelVerdicts
 from audit.pipeline.llm.calls import FAILED, REFUSED
 from audit.pipeline.llm.tasks import ask_stages
-from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
 from tests.pipeline.judging.corpora import Judge, Shelf, corpus, protocol, texts, verdict
 from tests.support.loading import load, quarantined
@@ -157,13 +156,6 @@ def test_label_only_names_what_a_complementary_pair_adds_without_a_significance(
     root, _ = judged(tmp_path, protocol("label_only"), say=say)
     ab = pairs(root, "q1")["ab"]
     assert (ab["classification"], ab["divergence_topic"], ab["clinical_significance"]) == ("COMPLEMENTARY", "waiting time", None)
-
-
-def test_rules_judge_without_asking_and_the_record_says_so(tmp_path):
-    source = RuleVerdicts(lambda question, a, b: Verdict("CONSISTENT", reasoning="rules", parse="rules"), "rules")
-    root = write_judged_release(tmp_path / "again", corpus(), source, judge="rules", settings={}, date="2026-11-21")
-    assert pairs(root, "q2")["ab"]["judge_metadata"] == {"parse": "rules", "prompt": "rules"}
-    assert load(root, tmp_path / "data").run.report["clean"]
 
 
 def test_a_question_whose_id_names_another_folder_stays_in_the_release(tmp_path):

@@ -111,7 +111,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return words_encoder([section.text for section in ALDER.sections])
 
-    monkeypatch.setattr("audit.pipeline.stages.retrieve.sentence_encoder", stand_in)
+    monkeypatch.setattr("audit.pipeline.stages.retrieve._sentence_model", stand_in)
     return names
 
 
@@ -125,18 +125,31 @@ def test_for_short_handbooks_the_sentence_model_is_not_loaded_and_a_sentence_say
     command: list[str], loaded: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(2):  # also where the search was done before
-        assert main(_with_model(command)) == 0
+        assert main(_with_model(command, "--strategy", "hero")) == 0
         assert "Short handbooks are used in full; the sentence model was not needed" in capsys.readouterr().err
     assert loaded == []
 
 
-@pytest.mark.parametrize("options", [["--whole-characters", "0"], ["--strategy", "hero", "dense"]])
+@pytest.mark.parametrize("options", [["--strategy", "hero", "--whole-characters", "0"], ["--strategy", "hero", "dense"], []])
 def test_where_vectors_are_compared_the_sentence_model_is_loaded(
     command: list[str], loaded: list[str], capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
     assert main(_with_model(command, *options)) == 0
     assert "not needed" not in capsys.readouterr().err
     assert loaded == ["some-model"]
+
+
+def test_the_closest_passages_are_found_unless_another_strategy_or_preset_is_named(command: list[str], tmp_path: Path) -> None:
+    start = command[: command.index("--strategy")]
+    assert main(start) == 0
+    record = _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]
+    assert (record["strategy"], record["encoder"], record["mode"]) == ("closest", "words", "passages")
+    passage, (layer,) = record["passages"][0], record["layers"]
+    assert (passage["section_id"], passage["text"]) == ("s2", ALDER.sections[1].text)
+    assert passage["retrievers"]["closest"]["score"] > passage["score"], "before what is usual in the handbook is taken off"
+    assert (layer["layer"], layer["top"][0]["score"]) == ("closest", passage["score"])
+    assert main([*start, "--preset", "paper", "--reranker", "none"]) == 0
+    assert _read_lines(tmp_path / "out" / "kidney_alder_post.jsonl")[0]["retrieval"]["strategy"] == "hero"
 
 
 def test_settings_that_contradict_each_other_are_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import textwrap
 from collections import Counter
@@ -44,6 +45,12 @@ class Project:
         text = self.config.read_text()
         assert before in text
         self.config.write_text(text.replace(before, after))
+
+    def set(self, option: str, value: str) -> None:
+        """Give an option of the config another value, as TOML has it, whatever its value was."""
+        text, changed = re.subn(rf"(?m)^{option} = .*$", lambda _: f"{option} = {value}", self.config.read_text())
+        assert changed == 1, option
+        self.config.write_text(text)
 
     def run(self, *options: str) -> int:
         return main(["run", str(self.config), *options])

@@ -140,19 +140,20 @@ def test_what_of_the_gold_file_counts_nowhere_is_said_with_an_example_of_each_ki
     assert "Searches without a known section" in capsys.readouterr().out
 
 
-def test_a_single_handbook_is_said_before_anything_is_done_and_may_answer(project, capsys):
+def test_a_single_handbook_answers_and_has_nothing_to_be_compared_with(project, capsys):
     for path in (project.config.parent / "documents").iterdir():
         if path.stem != "residential_alderia_combined":
             path.unlink()
-    assert project.run() == 2
-    output = capsys.readouterr().err
-    assert (
-        "a pair needs two handbooks that are asked the same question, and there is only: residential_alderia_combined. " in output
-    )
-    assert "Nothing was compared. Add a handbook, or stop at the answers with --until generate." in output
-    assert not project.work.exists()
-    assert project.run("--until", "generate") == 0
-    assert project.done()["generate"] == 1
+    questions = project.config.parent / "questions.csv"
+    questions.write_text("".join(line for line in questions.read_text().splitlines(True) if not line.startswith("lodging-")))
+    for judge in ('"stand-in"', '"none"'):
+        project.set("judge", judge)
+        assert project.run() == 0
+        assert "No question is asked of two handbooks, so there is nothing to compare" in capsys.readouterr().out
+        manifest = json.loads((project.release / "manifest.json").read_text())
+        assert (manifest["answers"], "judge" in manifest, "pairs" in manifest) == (23, False, False)
+        assert not (project.release / "comparisons").exists()
+        assert project.again() == set()
 
 
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_done(project, capsys):

@@ -20,7 +20,7 @@ terms = {handbook = "code", organ = "matter"}
 [questions]
 file = "questions.csv"
 [retrieval]
-strategy = "bm25"
+strategy = "closest"
 """
 
 
@@ -50,8 +50,21 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
     assert read.corpus.documents == tmp_path / "texts"
     assert read.questions.file == tmp_path / "questions.csv"
     assert read.corpus.terms == {"handbook": "code", "organ": "matter"}
-    assert (read.retrieval.strategy, read.judge.judge, read.generate.generator) == ("bm25", "baseline", "extractive")
+    assert (read.retrieval.strategy, read.judge.judge, read.generate.generator) == ("closest", "none", "passages")
     assert read.release.run_id == "codes"  # the name of the file
+
+
+def test_what_is_quoted_must_have_a_score_of_known_meaning(config):
+    message = refused(config, SOUND.replace("closest", "bm25"))
+    assert "line 8: strategy is 'bm25', but generator = \"passages\" quotes what 'closest' finds." in message
+    message = refused(config, SOUND + 'encoder = "acme/large"')
+    assert "line 9: encoder is 'acme/large', and what its scores mean was never measured." in message
+
+
+@pytest.mark.parametrize(("generator", "strategy"), [("passages", "closest"), ("model", "hero")])
+def test_the_strategy_that_is_left_out_is_that_of_the_generator(config, generator, strategy):
+    read = config(SOUND.partition("[retrieval]")[0] + f'[generate]\ngenerator = "{generator}"')
+    assert (read.retrieval.strategy, read.strategy) == ("", strategy)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +72,7 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
     [
         ('[retreival]\nstrategy = "hero"', 9, "there is no section 'retreival'. Did you mean 'retrieval'?"),
         ('[judge]\n\nprotocoll = "structured"', 11, "[judge] has no option 'protocoll'. Did you mean 'protocol'?"),
-        ("[generate]\nthreshold = nan", 10, "threshold must be a number, not nan."),
-        ("[generate]\nthreshold = 40", 10, "threshold must be at most 1, not 40."),
-        ('[generate]\nthreshold = "0.4"', 10, "threshold must be a number, not '0.4'."),
+        ("[generate]\nthreshold = 0.4", 10, "[generate] has no option 'threshold'."),
         ('[themes]\nmodel = "none"', 10, "model is 'none', but themes need one."),
         (
             '[judge]\nprotocol = "structurd"',
@@ -69,6 +80,9 @@ def test_paths_count_from_the_folder_of_the_config_and_what_is_left_out_has_its_
             "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only, positions.",
         ),
         ('[judge]\nprotocol = "positions"\nswap = true', 10, "protocol is 'positions', which has no checks: leave out swap"),
+        ("[judge]\nswap = true", 10, "judge is 'none', which calls no model: leave out swap."),
+        ('[judge]\njudge = "stand-in"', 10, "judge is 'stand-in', which needs truth, the table that it reads."),
+        ('[judge]\njudge = "baseline"', 10, "judge is 'baseline'. Allowed: none, model, stand-in."),
         ("[judge]\nrepeat = -1", 10, "repeat must be at least 0, not -1."),
         ("[judge]\nswap = 1", 10, "swap must be true or false, not 1."),
         ('[judge]\nurl = "http://127.0.0.1/v1"', 10, "url must be a list of texts such as"),

@@ -15,7 +15,7 @@ def project(tmp_path, monkeypatch) -> Project:
     """Three codes on lodging, two questions, and a model for a judge, at an address that each test writes."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     project = lodging_project(tmp_path)
-    project.change('judge = "baseline"', f'judge = "model"\nmodel = "judge"\nurl = ["{NOWHERE}"]')
+    project.set("judge", f'"model"\nmodel = "judge"\nurl = ["{NOWHERE}"]')
     return project
 
 
@@ -41,11 +41,11 @@ def test_a_model_or_a_key_that_will_not_do_is_said_before_the_first_stage(projec
 
 def test_without_any_address_it_says_where_to_write_one(project, capsys):
     project.change(f'url = ["{NOWHERE}"]', "")
-    project.change('generator = "extractive"', 'generator = "model"')
+    project.change('generator = "passages"', 'generator = "model"')
     assert project.run() == 2
     output = capsys.readouterr().err
     assert "config.toml, [generate]: no endpoint is set for its model." in output
-    assert 'or do without a model: generator = "extractive". No stage was started.' in output
+    assert 'or do without a model: generator = "passages". No stage was started.' in output
 
 
 def test_the_plan_has_a_line_on_each_endpoint_and_goes_on(project, capsys):

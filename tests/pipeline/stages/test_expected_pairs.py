@@ -19,4 +19,4 @@ def test_once_all_answers_exist_the_pairs_are_counted() -> None:
 
 
 def test_a_run_without_pairs_says_so() -> None:
-    assert "\n0 pairs, 0 of them ABSENT without a judge." in text(0, 0, counted=False)
+    assert "\nNo pairs: nothing compares the answers." in text(0, 0, counted=False)

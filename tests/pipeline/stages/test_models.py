@@ -19,8 +19,8 @@ def project(tmp_path, monkeypatch, real_judge) -> Project:
     """Three codes on lodging, two questions, and a tiny random model: its texts mean nothing, the road is what is tested."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     project = lodging_project(tmp_path)
-    project.change('generator = "extractive"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
-    project.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}/"]')
+    project.change('generator = "passages"', f'generator = "model"\nurl = ["{real_judge}"]\ncontext = 4000')
+    project.set("judge", f'"model"\nurl = ["{real_judge}/"]')
     return project
 
 
@@ -64,7 +64,7 @@ def test_a_model_answers_and_judges_and_is_asked_nothing_twice(project):
 def test_a_run_may_find_positions_with_a_call_an_answer_and_one_a_question(project, server, monkeypatch, capsys):
     monkeypatch.setenv("AUDIT_JUDGE_MODEL", "judge")
     project.change('judge = "model"\nurl = ', 'judge = "model"\nprotocol = "positions" #')
-    project.change('generator = "model"\nurl = ', 'generator = "extractive" #')
+    project.change('generator = "model"\nurl = ', 'generator = "passages" #')
     project.change("templates = ", "# ")
     monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
     assert project.run("--dry-run") == 0

@@ -29,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
         monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     project = lodging_project(tmp_path)
-    project.change('judge = "baseline"', 'judge = "none"')
+    project.set("generator", '"none"')
     return project
 
 

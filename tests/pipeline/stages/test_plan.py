@@ -31,8 +31,8 @@ def project(tmp_path, monkeypatch, server) -> Project:
     monkeypatch.setenv("AUDIT_JUDGE_CONCURRENCY", "8")
     project = project_in(tmp_path)
     project.change('file = "questions.csv"', 'file = "questions.csv"\nfirst = 14')
-    project.change('generator = "extractive"\nthreshold = 0.4', 'generator = "model"\ncontext = 8000 #')
-    project.change('judge = "baseline"', 'judge = "model"\nabsence = "check"')
+    project.change('generator = "passages"', 'generator = "model"\ncontext = 8000')
+    project.set("judge", '"model"\nabsence = "check"')
     return project
 
 

@@ -31,7 +31,7 @@ def test_what_a_config_leaves_open_is_as_the_paper_has_it(config):
     assert read.retrieval.options.leave_out == {"navigation"}
     assert (read.generate.generator, read.generate.max_tokens) == ("model", 512)
     assert (read.judge.judge, read.judge.absence, read.judge.name_centers) == ("model", "check", True)
-    assert config(preset="").judge.judge == "baseline"
+    assert config(preset="").judge.judge == "none"
 
 
 def test_what_a_config_states_stays_and_the_line_says_so(config):
@@ -47,8 +47,8 @@ def test_what_a_config_states_stays_and_the_line_says_so(config):
     assert lines.count("this config") == 2
 
 
-def test_rules_as_a_judge_get_nothing_that_only_a_model_can_do(config):
-    judge = config('[judge]\njudge = "baseline"\n').judge
+def test_without_a_judge_nothing_is_set_that_only_a_model_can_do(config):
+    judge = config('[judge]\njudge = "none"\n').judge
     assert (judge.absence, judge.name_centers) == ("keep", False)
 
 

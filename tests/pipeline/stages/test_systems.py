@@ -37,7 +37,7 @@ def add(project: Project, text: str) -> None:
 
 
 def systems_alone(project: Project) -> None:
-    project.change('judge = "baseline"', 'judge = "none"')
+    project.set("generator", '"none"')
 
 
 def table(project: Project, name: str) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def test_systems_answer_every_question_beside_the_comparison(project, server, ca
     assert "System alone: " in capsys.readouterr().out
     systems = {system["system_id"]: system for system in table(project, "systems")}
     assert [(name, system["mode"], system["retriever"]) for name, system in systems.items()] == [
-        ("alone", "closed_book", None), ("with-passages", "retrieval", "hero"),
+        ("alone", "closed_book", None), ("with-passages", "retrieval", "closest"),
     ]  # fmt: skip
     assert systems["with-passages"]["name"] == "Small, with passages"
     answers = table(project, "system_answers")
@@ -100,7 +100,7 @@ def test_systems_alone_need_neither_pairs_nor_a_second_handbook(project, server,
 
 def test_a_system_answers_from_what_the_strategy_hybrid_finds_and_its_calls_can_be_tried_before(project, server, capsys):
     systems_alone(project)
-    project.change('strategy = "hero"\ncompare = ["hero", "bm25"]', 'strategy = "hybrid"')
+    project.change('compare = ["hero", "bm25"]', 'strategy = "hybrid"')
     project.change("[retrieval.options]", "[retrieval.options.hybrid]\nfinal_k = 2\n[retrieval.options]")
     add(project, FOUND.format(url=server.url))
     assert project.run("--until", "retrieve") == 0
@@ -210,7 +210,7 @@ def test_a_faulty_system_is_refused_in_a_sentence(project, capsys, written, sent
     assert int(message.partition("line ")[2].partition(":")[0]) > lines
 
 
-def test_without_a_judge_there_must_be_systems(project, capsys):
+def test_without_a_generator_there_must_be_systems(project, capsys):
     systems_alone(project)
     assert project.run() == 2
-    assert "judge is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err
+    assert "generator is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err

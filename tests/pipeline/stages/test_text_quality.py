@@ -53,8 +53,8 @@ def test_what_could_not_be_read_is_said_kept_and_never_not_addressed(config, tmp
         "Read them with --ocr (in a config: ocr = true)."
     )
     assert result["notes"] == [
-        "heart_birch_post: the handbook is in Spanish, the questions in English: rules cannot read it. Its answers count as "
-        "unread, not as NOT ADDRESSED. A model may read it.",
+        "heart_birch_post: the handbook is in Spanish, the questions in English: their texts cannot be compared. "
+        "Its answers count as unread, not as NOT ADDRESSED. A model may read it.",
         cedar,
         "heart_cedar_post: so much is missing that what it does not address counts as unread, not as NOT ADDRESSED.",
         "heart_alder_post and heart_dogwood_post have the same text: if they are one handbook, leave one of them out.",

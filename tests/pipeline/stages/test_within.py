@@ -57,7 +57,7 @@ def test_it_can_be_left_out(project):
 
 
 def test_a_model_is_asked_once_about_each_pair(project, real_judge, capsys):
-    project.change('judge = "baseline"', f'judge = "model"\nurl = ["{real_judge}"]')
+    project.set("judge", f'"model"\nurl = ["{real_judge}"]')
     assert project.run("--dry-run") == 0
     assert "pairs of statements of 3 handbooks" in capsys.readouterr().out
     assert project.run("--until", "within") in (0, 1)  # a random model may give what cannot be read, and that is output

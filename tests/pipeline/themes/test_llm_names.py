@@ -59,7 +59,6 @@ def test_without_an_endpoint_nothing_is_built_and_what_to_set_is_said(topics, ca
     said = capsys.readouterr().err
     assert "Set AUDIT_JUDGE_URL" in said
     assert "or leave out --llm-names" in said
-    assert "--baseline" not in said
     assert not topics.with_name("themes.json").exists()
 
 

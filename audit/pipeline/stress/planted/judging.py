@@ -9,7 +9,6 @@ from typing import Any
 from audit.evaluation.planted_changes import expected_labels
 from audit.pipeline.judging.parse import is_readable, read_verdict
 from audit.pipeline.judging.protocols import LABEL, STRUCTURED
-from audit.pipeline.judging.verdict_sources import Rules
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt
@@ -68,14 +67,6 @@ def model_records(
         _count(summary, before, after)
         usage = {**usage_record([reply_after]), "prompt": prompt.title}
         yield planted_record(change, before, after, task.model) | {"usage": usage}
-
-
-def rule_records(changes: Sequence[PlantedChange], rules: Rules, name: str, summary: Summary) -> Iterator[Record]:
-    """The records of planted.jsonl with the verdicts of the rules."""
-    for change in changes:
-        before, after = (rules(change.start.question, *answers) for answers in (change.before, change.after))
-        _count(summary, before, after)
-        yield planted_record(change, before, after, name)
 
 
 def _count(summary: Summary, *verdicts: Verdict) -> None:

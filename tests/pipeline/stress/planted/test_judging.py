@@ -10,14 +10,13 @@ from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import no_replies
-from audit.pipeline.rules.labels import baseline
-from audit.pipeline.stress.planted.judging import model_records, planted_task, rule_records
+from audit.pipeline.stress.planted.judging import model_records, planted_record, planted_task
 from audit.pipeline.stress.planted.planting import plant
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
 from audit.release.rating_kinds import PLANTED
 from audit.release.schema import json_schema
-from audit.vocabulary import ABSTAINED, RULES_JUDGE, Label, PlantedKind
+from audit.vocabulary import PlantedKind
 from tests.pipeline.stress.planted.pairs import start_pairs
 
 CHANGES = plant(start_pairs(), 4).items
@@ -73,20 +72,7 @@ def test_a_change_without_both_replies_is_not_asked_and_has_no_record():
 
 
 def test_a_label_that_is_missing_has_a_reason_and_expects_nothing():
-    def rules(question: str, a: str, b: str) -> Verdict:
-        return Verdict(None, reason=f"{ABSTAINED}: cannot tell")
-
-    summary = Summary()
-    swaps = [change for change in CHANGES if change.kind is PlantedKind.SWAP]
-    records = list(rule_records(swaps, rules, "rules", summary))
-    assert {(record["label"], tuple(record["expected"]), record["unscored_reason"]) for record in records} == {
-        (None, (), "abstained: cannot tell")
-    }
-    assert summary.reasons == {"abstained: cannot tell": len(swaps)}
-
-
-def test_the_baseline_judge_does_not_depend_on_the_order_and_sees_a_changed_amount():
-    records = list(rule_records(CHANGES, baseline.judge, RULES_JUDGE, Summary()))
-    of = {kind: [record for record in records if record["kind"] == kind] for kind in ("swap", "amount")}
-    assert all(record["label"] == record["label_before"] for record in of["swap"])
-    assert {record["label"] for record in of["amount"]} == {Label.DIVERGENT}
+    silent = Verdict(None, reason="no label")
+    swap = next(change for change in CHANGES if change.kind is PlantedKind.SWAP)
+    record = planted_record(swap, silent, silent, "judge-1")
+    assert (record["label"], list(record["expected"]), record["unscored_reason"]) == (None, [], "no label")
