@@ -89,16 +89,6 @@ def position_cards(run: Run, positions: Sequence[Position], names: dict[str, str
         counts(run, METHODS[method])
 
 
-def group_cards(run: Run, answering: pd.DataFrame, names: dict[str, str]) -> None:
-    """One card per position group of a question that no run has, in the order of the matrix."""
-    groups = [(group.iloc[0], group["handbook_id"]) for _, group in answering.groupby("group")]
-    _draw(run, [
-        PositionCard(first["name"], [names.get(handbook_id, handbook_id) for handbook_id in handbook_ids],
-                     disagreeing=first["inside_disagreeing"], pairs=first["inside"])
-        for first, handbook_ids in groups
-    ])  # fmt: skip
-
-
 def _draw(run: Run, cards: Sequence[PositionCard]) -> None:
     st.html(CSS)
     st.html(rendered("_shared/position_cards.html", cards=cards, terms=terms(run), in_sight=IN_SIGHT))

@@ -32,14 +32,6 @@ def banner_of_other_run(run: Run, other: Run) -> None:
         st.warning(f"{escaped(other.title)} ({escaped(other.key)}): **{escaped(notice)}.**", icon=":material/rule:")
 
 
-def banner_of_rules(generator: str, judge: str) -> None:
-    """The same for rules that the page itself runs, whatever made the run: `generator` and `judge` as a manifest names them."""
-    notice = preview_notice({"generator": generator, "judge": judge})
-    if st.session_state.get(NOTICE) != notice:  # the banner of the run may say it already
-        st.warning(f"**{escaped(notice)}.**", icon=":material/rule:")
-    st.session_state[NOTICE] = notice
-
-
 def no_banner() -> None:
     """Clear the notice and source of the previous page, for a page without a run made by rules."""
     st.session_state[NOTICE] = st.session_state[SOURCE] = ""

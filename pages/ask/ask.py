@@ -43,6 +43,10 @@ HOW = {
     True: "No model has read the passages: their words were compared with those of the {question}.",
     False: "No model has read the passages for an answer: {name} compared their meaning with that of the {question}.",
 }
+MEASURED = (
+    "On {source}: of {answered} questions that a document answers, this search called {missed} *not found*; of {unanswered} that "
+    "it does not answer, it offered passages for {found}."
+)
 ENCODING = (
     "A sentence model is reading the {handbooks} of this run: {done} of {total} so far. Until it has read all, words are "
     "compared, which finds less."
@@ -67,6 +71,8 @@ def passages(run: Run, asked: Asked, names: dict[str, str], alike: Sequence[Ques
     if asked.encoded:
         st.info(say(run, ENCODING, done=asked.encoded[0], total=asked.encoded[1]))
     counts(run, "{n} searched. " + HOW[asked.compared == BY_WORDS], n=searched, name=asked.compared)
+    if asked.errors:
+        counts(run, MEASURED, **{name: asked.errors[name] for name in ("missed", "answered", "found", "unanswered", "source")})
     st.html(handbooks_html(run, asked, names, alike))
 
 

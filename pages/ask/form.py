@@ -32,9 +32,12 @@ def ask_form(run: Run) -> tuple[str, AskScope]:
     """Draw the form, and return what the address asks. Raises AuditError where Ask is pressed without a question."""
     books = load(handbooks_with_texts, run)
     organs, sources = sorted(set(books["organ"]) - {GENERAL}), sorted(set(books["center"]))
+    kept = st.session_state.get(TEXT) == (param_value(TEXT, None, "") or "")
     text, scope = _in_address(organs, sources)
     with st.form("ask_form"):
-        st.text_input(say(run, "Your {question}"), key=TEXT, placeholder=f"In full words, such as: {EXAMPLE}")
+        # A value that is set reaches the browser once, and a page that is drawn again at once would lose it: so also as a default
+        default = text if kept else ""
+        st.text_input(say(run, "Your {question}"), default, key=TEXT, placeholder=f"In full words, such as: {EXAMPLE}")
         left, right, last = st.columns([3, 6, 2], vertical_alignment="bottom")
         with left:
             st.selectbox(

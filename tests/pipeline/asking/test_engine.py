@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def test_words_are_compared_until_the_sentence_model_has_read_every_handbook(run
     assert {book.handbook_id for book in after.by_state()[Found.STATED]} == {"a", "b", "c"}
     read.clear()
     assert RunHandbooks.of_store(run.path, model, tmp_path).ask(LIFT).handbooks == after.handbooks
-    assert set(read) == {1}, "what is stored is not read again, only the question"
+    assert max(read, default=1) == 1, "what is stored is not read again, at most the question"
 
 
 def test_what_is_kept_is_a_run_without_pairs_that_has_the_passages_and_the_states(run: Run, asked: Asked, tmp_path: Path) -> None:
@@ -178,6 +179,9 @@ def test_another_process_answers_and_one_that_dies_is_started_again(run: Run, tm
     with pytest.raises(KeyboardInterrupt):  # somebody leaves the page in the middle
         ask_run(run, "What should I eat?", AskScope(), tmp_path, left)
     assert ask_run(run, LIFT, AskScope(), tmp_path).question == LIFT, "the next question gets its own answer"
+    with ThreadPoolExecutor(2) as people:  # two at once: each gets the answer to their own
+        both = people.map(lambda text: ask_run(run, text, AskScope(), tmp_path).question, [LIFT, "What should I eat?"])
+    assert list(both) == [LIFT, "What should I eat?"]
     with pytest.raises(AuditError, match="There is no source"):
         ask_run(run, LIFT, AskScope(sources=("elsewhere",)), tmp_path)
     close_workers()
