@@ -18,7 +18,9 @@ from audit.text.tokens import stems, without_citations
 
 # Two sentences say the same with this share of their words; less is enough where the judge calls their answers consistent,
 # and less still where both state one amount
-SAME_WORDS, LIKE_WORDS, CONSISTENT_WORDS, SAME_AMOUNT_WORDS = 0.6, 0.3, 0.3, 0.1
+EQUAL_WORDS, SAME_WORDS, LIKE_WORDS, CONSISTENT_WORDS, SAME_AMOUNT_WORDS = 0.95, 0.6, 0.3, 0.3, 0.1
+# A sentence that answers the question has this share of its words
+MIN_ASKED = 0.25
 SHARED = 0.5
 REFERENCE_HANDBOOKS, REFERENCE_SENTENCES = 8, 3
 
@@ -77,6 +79,7 @@ def read_positions(
     clashes = clashes_of(question, aspect, answers, groups, disputes)
     on_it = [(dispute, clash) for dispute, clash in clashes if texts.is_on_the_aspect(dispute.topic)]
     quoted = texts.quoted(on_it)
+    groups = texts.merged(groups, quoted)
     held = [one for number in sorted(set(groups.values())) if (one := texts.held(number, groups, quoted, consistent)).sentences]
     clearest = max(on_it, key=lambda entry: (entry[1].certain, _evidence(entry[1])), default=None)
     if len(held) < 2:
@@ -127,6 +130,24 @@ class _Texts:
             handbook_id: next(one for one in self.sentences[handbook_id] if one.statement.start == start)
             for handbook_id, start in starts.items()
         }
+
+    def merged(self, groups: Mapping[str, int], quoted: Mapping[str, Sentence]) -> dict[str, int]:
+        """The groups; those that clash with others in the same words are one, whatever the judge says of them."""
+        typical: dict[int, Sentence] = {}
+        same: dict[int, int] = {}
+        for number in sorted(set(groups.values())):
+            inside = [sentence for handbook_id, sentence in quoted.items() if groups[handbook_id] == number]
+            if inside:
+                own = self._position(inside, None).sentences[0]
+                twin = next((other for other, sentence in typical.items() if self._is_same(own, sentence)), number)
+                same[number] = twin
+                typical.setdefault(twin, own)
+        return {handbook_id: same.get(number, number) for handbook_id, number in groups.items()}
+
+    def _is_same(self, one: Sentence, other: Sentence) -> bool:
+        agree = all(other.states(quantity) for quantity in one.quantities) and all(map(one.states, other.quantities))
+        enough = SAME_WORDS if one.quantities else EQUAL_WORDS
+        return agree and overlap(one.words, other.words, self.rarity) >= enough and not _denies_the_other(one, other)
 
     def held(self, number: int, groups: Mapping[str, int], quoted: Mapping[str, Sentence], consistent: Pairs) -> Held:
         """The position of one group; without sentences where nobody in it states one."""
@@ -194,7 +215,7 @@ class _Texts:
         for members in _connected(consistent)[:1]:
             known = [handbook_id for handbook_id in members if handbook_id in self.sentences]
             shared = [(self._on_the_question(one), self._sharing(one, known)) for one in self._references(known)]
-            rated = [(round(on_it * len(sharing), 6), len(sharing), sharing) for on_it, sharing in shared]
+            rated = [(round(on_it * len(sharing), 6), len(sharing), sharing) for on_it, sharing in shared if on_it >= MIN_ASKED]
             _, count, best = max(rated, key=lambda entry: entry[:2], default=(0, 0, []))
             if count > 1:
                 yield self._position(best, _value(best, []))
@@ -237,7 +258,9 @@ def _value(inside: Sequence[Sentence], outside: Sequence[Sentence]) -> Quantity 
 
 
 def _sets_apart(quantity: Quantity, outside: Sequence[Sentence]) -> bool:
-    others = [one for sentence in outside for one in sentence.quantities if one.kind == quantity.kind and one.comparable(quantity)]
+    others = [
+        one for sentence in outside for one in sentence.quantities if one.kind == quantity.kind and one.comparable(quantity)
+    ]
     return bool(others) and 2 * sum(map(quantity.agrees, others)) < len(others)
 
 

@@ -45,8 +45,8 @@ TABLE = TableSpec(
         Column.count("start", "From character"), Column.count("end", "To character"), Column.text("method", "Found by"),
     ),
     (
-        "Taken from the release if it has any, else from the judge's labels: they propose which {handbooks} agree, and a {handbook} "
-        "holds a position only if a sentence of its own states it. The others that speak of it have no position number.",
+        "Taken from the release if it has any, else from the judge's labels: they propose which {handbooks} agree; each holds a "
+        "position only if a sentence of its own states it. The others that speak of it have no position number.",
     ),
 )  # fmt: skip
 

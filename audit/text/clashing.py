@@ -19,15 +19,15 @@ from audit.text.tokens import stems, without_citations
 OWN_WEIGHT, TOPIC_WEIGHT, QUESTION_WEIGHT = 2.0, 1.0, 0.3
 CITED_AMOUNT_WEIGHT, DIFFERING_WEIGHT = 1.2, 2.4
 SHARED_WEIGHT, AMOUNT_WEIGHT, DENIAL_WEIGHT = 1.0, 0.8, 0.6
-# A sentence states what the judge says of its answer if it has an amount which the judge cites of it; where there is none, if it
-# has this share of the judge's words, or that of the words of the topic.
+# A sentence states what the judge says of its answer if it has an amount that the judge cites of it; where they differ in no
+# such amount, also if it has this share of the judge's words, or that of the words of the topic.
 # On 30 questions with gold quotes every sentence above either is right; the only wrong one has .24 and .67
 MIN_OWN, MIN_TOPIC = 0.4, 0.7
 # Two sentences that share a smaller part of their words are about different things, whatever their amounts
 MIN_SHARED = 0.08
 MAX_SENTENCES = 120
 MAX_CITED_AMOUNTS = 2
-TOKEN = re.compile(r"[^\W_]+")
+TOKEN, LETTER = re.compile(r"[^\W_]+"), re.compile(r"\b[AB]\b")
 # A name that ends its clause belongs to the words before it: "6 weeks (Alder) against 3 weeks (Birch)"
 CLAUSE_ENDS = re.compile(r"\s*(?:[),;.]|$)")
 # A name of fewer letters may be a part of another word
@@ -64,6 +64,7 @@ class _Wanted:
     question: frozenset[str]
     amounts: tuple[Quantity, ...]
     amount_weight: float
+    amount_needed: bool
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ class _ReadSentence:
     own: float
     topic: float
     amounts: int
-    sought_amounts: int
+    amount_needed: bool
 
     def found(self) -> ClashSentence:
-        stated = self.amounts > 0 if self.sought_amounts else self.own >= MIN_OWN or self.topic >= MIN_TOPIC
+        stated = self.amounts > 0 or (not self.amount_needed and (self.own >= MIN_OWN or self.topic >= MIN_TOPIC))
         evidence = round(self.amounts + self.own + self.topic, 6)
         return ClashSentence(self.statement.start, self.statement.end, stated, evidence)
 
@@ -115,33 +116,38 @@ def _wanted(
 ) -> Iterator[_Wanted]:
     own_names = [frozenset(stem for name in of_side for stem in stems(name.replace("_", " "))) for of_side in names]
     left_out = asked | own_names[0] | own_names[1]
-    clauses, differing = said_of_each(reasoning, own_names), cited_amounts(a, b, reasoning, topic)
-    for clause, amounts, answer in zip(clauses, (differing.first, differing.second), (a, b), strict=True):
-        in_it = find_quantities(without_citations(answer))
+    (*clauses, of_both), cited = said_of_each(reasoning, own_names), cited_amounts(a, b, reasoning, topic)
+    # Where the judge says first that both state an amount, they differ in what they say with it
+    shared = find_quantities(of_both) if cited.shared else ()
+    for clause, differing, answer in zip(clauses, (cited.first, cited.second), (a, b), strict=True):
+        sought, in_it = differing or shared or find_quantities(clause), find_quantities(without_citations(answer))
         yield _Wanted(
             frozenset(stems(clause)) - left_out - GENERIC_STEMS,
             frozenset(stems(topic)) - left_out,
             asked - GENERIC_STEMS,
-            # An amount that both answers state, or that is only a stage of the other's, explains no disagreement
-            amounts or tuple(one for one in find_quantities(clause) if any(map(one.agrees, in_it))),
-            DIFFERING_WEIGHT if differing.first else CITED_AMOUNT_WEIGHT,
+            tuple(one for one in sought if any(map(one.agrees, in_it))),
+            DIFFERING_WEIGHT if differing else CITED_AMOUNT_WEIGHT,
+            bool(differing or shared),
         )
 
 
-def said_of_each(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[str, str]:
-    """What a reasoning says of each of two answers: the clause after the first mention of its name, or before it.
+def said_of_each(reasoning: str, names: Sequence[frozenset[str]]) -> tuple[str, str, str]:
+    """What a reasoning says of each of two answers, the clause after the first mention of its name or before it; and of both.
 
-    names  stems of the names of each. The whole reasoning stands for both where it does not name both, or says nothing of one
+    names  stems of the names of each. The whole reasoning stands for each where it does not name both, or says nothing of one
     """
-    marks = list(_mentions(reasoning, names))
+    marks = _mentions(reasoning, names)
     sides = [side for side, _, _ in marks]
     if len(set(sides)) < 2:
-        return reasoning, reasoning
+        return reasoning, reasoning, ""
     first = {side: sides.index(side) for side in (0, 1)}
     closing = CLAUSE_ENDS.match(reasoning, marks[max(first.values())][2]) is not None
     ends = [span.end for span in sentence_spans(reasoning)]
     clauses = [_clause(reasoning, marks, first[side], ends, closing) for side in (0, 1)]
-    return (clauses[0], clauses[1]) if all(stems(one) or find_quantities(one) for one in clauses) else (reasoning, reasoning)
+    of_both = "" if closing else _clause(reasoning, marks, 0, ends, closing=True)
+    if not all(stems(one) or find_quantities(one) for one in clauses):
+        clauses = [reasoning, reasoning]
+    return clauses[0], clauses[1], of_both
 
 
 def _clause(reasoning: str, marks: list[tuple[int, int, int]], number: int, ends: list[int], closing: bool) -> str:
@@ -153,14 +159,19 @@ def _clause(reasoning: str, marks: list[tuple[int, int, int]], number: int, ends
     return reasoning[end : min(after)].split(";")[0]
 
 
-def _mentions(reasoning: str, names: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, int]]:
+def _mentions(reasoning: str, names: Sequence[frozenset[str]]) -> list[tuple[int, int, int]]:
     """(side, start, end) of every word that names one of the answers and not the other."""
     only = (names[0] - names[1], names[1] - names[0])
-    for match in TOKEN.finditer(reasoning):
-        for stem in stems(match.group())[:1]:
-            named = [any(_is_name(stem, name) for name in of_side) for of_side in only]
-            if named[0] != named[1]:
-                yield named.index(True), *match.span()
+    by_name = [
+        (side, *match.span())
+        for match in TOKEN.finditer(reasoning)
+        for stem in stems(match.group())[:1]
+        for side in (0, 1)
+        if any(_is_name(stem, name) for name in only[side])
+    ]
+    # A judge that saw no names calls the answers A and B
+    by_letter = [("AB".index(match.group()), *match.span()) for match in LETTER.finditer(reasoning)]
+    return by_name if len({side for side, _, _ in by_name}) == 2 else by_letter
 
 
 def _is_name(stem: str, name: str) -> bool:
@@ -176,7 +187,17 @@ def _read(statement: Statement, wanted: _Wanted, whole: frozenset[str], rarity: 
     amounts = sum(any(map(one.agrees, wanted.amounts)) for one in quantities[:MAX_CITED_AMOUNTS])
     pull = OWN_WEIGHT * own + TOPIC_WEIGHT * topic + QUESTION_WEIGHT * coverage(words, wanted.question, rarity)
     pull += wanted.amount_weight * amounts
-    return _ReadSentence(statement, words, quantities, find_negations(text), pull, own, topic, amounts, len(wanted.amounts))
+    return _ReadSentence(
+        statement,
+        words,
+        quantities,
+        find_negations(text),
+        pull,
+        own,
+        topic,
+        amounts,
+        wanted.amount_needed and bool(wanted.amounts),
+    )
 
 
 def _score(first: _ReadSentence, second: _ReadSentence, asked: frozenset[str], rarity: Mapping[str, float]) -> float:

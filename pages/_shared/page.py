@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,12 +33,20 @@ NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default 
 
 
 @contextmanager
-def page(title: str, lead: str, *, without_pairs: str | None = None, without_run: bool = False) -> Iterator[Run]:
+def page(
+    title: str,
+    lead: str,
+    *,
+    without_pairs: str | None = None,
+    without_run: bool = False,
+    headed: Callable[[Run], str] | None = None,
+) -> Iterator[Run]:
     """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms. `without_pairs` is the
     lead where the run has no pairs; left out, the page needs pairs, and says in a sentence that the run has none. `without_run`:
-    the page also works where no run is loaded; it gets one that has the default terms and nothing else.
+    the page also works where no run is loaded; it gets one that has the default terms and nothing else. `headed`: the heading
+    that a run gives the page, in place of the title, as plain text.
     """
     if not may_browse(current_account()):
         st.stop()
@@ -46,7 +54,10 @@ def page(title: str, lead: str, *, without_pairs: str | None = None, without_run
     rerun_on_theme_change()
     run = _run_or_stop(title, without_run)
     if run is not NO_RUN:
-        heading(say(run, title), say(run, lead if run.has_pairs or without_pairs is None else without_pairs))
+        heading(
+            say(run, title) if headed is None else escaped(headed(run)),
+            say(run, lead if run.has_pairs or without_pairs is None else without_pairs),
+        )
         st.html(Markup('<p class="printed">{}</p>').format(PRINTED.format(title=run.title, key=run.key)))
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))

@@ -64,11 +64,22 @@ def run_label(run: Run) -> str:
 
 def pick_question(run: Run) -> str:
     """The id of the question in the address, else of the most disputed one."""
-    questions = loaders.load(question_list, run)
-    texts = dict(zip(questions["question_id"], questions["text"], strict=True))
+    texts = _texts(run)
     most_disputed = next(iter(texts))
-    label = fill(run, "{Question} (type to search; the most disputed come first)")
+    label = fill(run, "Another {question} (type to search; the most disputed come first)")
     return pick_one(label, list(texts), "question", default=most_disputed, format_func=named_by(texts)) or most_disputed
+
+
+def asked_question(run: Run) -> str:
+    """The text of the question that `pick_question` picks."""
+    texts = _texts(run)
+    asked = st.query_params.get("question") or ""
+    return texts.get(same_name(asked, texts) or "", next(iter(texts.values())))
+
+
+def _texts(run: Run) -> dict[str, str]:
+    questions = loaders.load(question_list, run)
+    return dict(zip(questions["question_id"], questions["text"], strict=True))
 
 
 def named_by(names: Mapping[str, str]) -> Callable[[str], str]:

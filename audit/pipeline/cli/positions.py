@@ -18,7 +18,8 @@ from audit.store.connection import Connection, open_store
 from audit.store.runs import find_run
 
 ABOUT = """The file has one position a line: its statement, its value where there is one, and every handbook that holds it, with
-its own words. Who speaks of the disputed point and fits no position has one alone. Put it into the folder of the release as positions.jsonl, change what is wrong, and load the release again.
+its own words. Who speaks of the disputed point and fits no position has one alone. Put the file into the folder of the release as
+positions.jsonl, change what is wrong, and load the release again.
 
 Exit code: 0 done, 2 nothing was written."""
 
