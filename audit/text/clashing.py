@@ -79,6 +79,11 @@ class _ReadSentence:
     amounts: int
     amount_needed: bool
 
+    @property
+    def content(self) -> tuple[frozenset[str], frozenset[tuple[float, float]]]:
+        """Equal for two sentences that say the same in the same words and figures."""
+        return self.stems, frozenset((one.low, one.high) for one in self.quantities)
+
     def found(self) -> ClashSentence:
         stated = self.amounts > 0 or (not self.amount_needed and (self.own >= MIN_OWN or self.topic >= MIN_TOPIC))
         evidence = round(self.amounts + self.own + self.topic, 6)
@@ -103,6 +108,11 @@ def clashing_sentences(
     )
     if not left or not right:
         return None
+    # What both say in the same words is no clash, however often the judge mentions it
+    left, right = (
+        [one for one in own if one.content not in said] or own
+        for own, said in ((left, {s.content for s in right}), (right, {s.content for s in left}))
+    )
     rated = [(_score(first, second, asked, rarity), first, second) for first, second in product(left, right)]
     if not (reasoning or topic):
         rated = [entry for entry in rated if _conflict(entry[1], entry[2])]
@@ -126,7 +136,7 @@ def _wanted(
             frozenset(stems(topic)) - left_out,
             asked - GENERIC_STEMS,
             tuple(one for one in sought if any(map(one.agrees, in_it))),
-            DIFFERING_WEIGHT if differing else CITED_AMOUNT_WEIGHT,
+            DIFFERING_WEIGHT if differing else 0.0 if shared else CITED_AMOUNT_WEIGHT,
             bool(differing or shared),
         )
 

@@ -10,14 +10,15 @@ from string import ascii_uppercase
 
 from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import stems
-from audit.text.units import COUNT, DURATION, ONES
+from audit.text.units import COUNT, DURATION, ONES, UNITS
 
 # A group is named by what at least this share of its answers say
 SHARED = 0.5
 # ... and that is rarer by this share among the other groups' answers.
 MARGIN = 0.5
 # A range is named with the word before it, and not by a part of it
-BETWEEN, GOES_ON = re.compile(r"\b[Bb]etween (?:the )?$"), re.compile(r" ?(?:to|or|-|–) ?\w")
+BETWEEN, GOES_ON = re.compile(r"\b[Bb]etween (?:the )?$"), re.compile(r" ?(?:to|or|-|–) ?(\w+)")
+SIGNS = "%°"
 STAGE, WHOLE = (DURATION, True), (DURATION, False)
 
 
@@ -89,9 +90,11 @@ def as_written(quantity: Quantity, texts: Sequence[str]) -> str | None:
 def _in_words(text: str, quantity: Quantity) -> str | None:
     between = BETWEEN.search(text, 0, quantity.start)
     name = f"{between[0] if between else ''}{quantity.text} {quantity.noun if quantity.dimension == COUNT else ''}".strip()
-    named = {stem for stem in stems(name) if stem not in ONES}
+    has_unit = any(stem not in ONES for stem in stems(name)) or any(sign in name for sign in SIGNS)
+    following = GOES_ON.match(text, quantity.end)
     # "a few seconds" is half of "a few seconds to minutes"
-    return name if named and len(name.split()) > 1 and not GOES_ON.match(text, quantity.end) else None
+    is_part = following is not None and (following[1].isdecimal() or following[1].lower() in UNITS)
+    return name.rstrip(".") if has_unit and len(name.split()) > 1 and not is_part else None
 
 
 def _weights(candidates: list[list[NameCandidate]], groups: Sequence[Sequence[str]]) -> dict[tuple[str, bool], float]:

@@ -30,8 +30,8 @@ WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence 
     "not asked": "Not asked ({n}): {who}.",
 }
 METHODS = {
-    "labels": "The judge's labels propose which {handbooks} agree; a {handbook} is named only where its own sentence states the "
-    "position. Every quote is verbatim from an answer.",
+    "labels": "The judge's labels propose which {handbooks} agree; only those whose own sentence states a position are "
+    "named under it. Every quote is verbatim from an answer.",
     "judge": "Found by a model; every quote is verbatim from an answer.",
     "release": "As the release has them; every quote is verbatim from an answer.",
 }

@@ -46,7 +46,9 @@ def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, st
     found = positions_on(run, question_id)
     cards = [card_of(position, centers) for position in found.positions[:POSITIONS]]
     lines = [(card, who_holds(run, card.members)) for card in cards]
-    told = who_says_what(run, found, load(counts_on, run, question_id=question_id))
+    # Without values the quotes below say it
+    is_short = all(position.value for position in found.positions)
+    told = who_says_what(run, found, load(counts_on, run, question_id=question_id)) if is_short else ""
     judged = found.certain.reasoning if found.certain and not found.positions else ""
     summary = _summary(run, row, len(found.positions))
     return rendered("start/dispute.html", told=told, lines=lines, judged=judged, summary=summary)
