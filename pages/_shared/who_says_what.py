@@ -52,8 +52,8 @@ def _said(run: Run, position: Position, *, is_first: bool) -> str:
 
 
 def _quoted(statement: str) -> str:
-    words = statement if len(statement) <= LETTERS else statement[:LETTERS].rsplit(" ", 1)[0] + " ..."
-    return f"“{words.rstrip('.')}”"
+    words = statement.rstrip(".") if len(statement) <= LETTERS else statement[:LETTERS].rsplit(" ", 1)[0] + " ..."
+    return f"“{words}”"
 
 
 def _count(n: int, one: str, many: str) -> str:
