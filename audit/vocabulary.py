@@ -126,9 +126,9 @@ class ChangedSide(StrEnum):
 
 
 class PositionMethod(StrEnum):
-    """How a position on a question was found; RELEASE: the release does not state how."""
+    """How a position on a question was found; LABELS: from the labels of pairs; RELEASE: the release does not state how."""
 
-    RULES = "rules"
+    LABELS = "labels"
     JUDGE = "judge"
     RELEASE = "release"
 

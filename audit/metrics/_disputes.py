@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from audit.store.connection import Connection, rows
-from audit.text.clashing import clashing_sentences
-from audit.text.sentences import SentenceSpan
+from audit.text.clashing import Clash, clashing_sentences
 
 DISPUTES_SQL = """
 select a.handbook_id, b.handbook_id, coalesce(p.reasoning, ''), coalesce(p.divergence_topic, '')
@@ -38,25 +37,19 @@ def disputes_on(con: Connection, question: int) -> list[Dispute]:
     return [Dispute(*row) for row in rows(con, DISPUTES_SQL, {"question": question})]
 
 
-def clashing_shares(
+def clashes_of(
     question: str, aspect: str, answers: Mapping[str, str], groups: Mapping[str, int], disputes: Sequence[Dispute]
-) -> dict[str, dict[SentenceSpan, float]]:
-    """For each handbook its sentences that clash with those of another group, and the share of compared pairs in which they
-    clash.
+) -> list[tuple[Dispute, Clash]]:
+    """The pairs across groups with the sentences in which they clash, as many as are needed to know those of each handbook.
 
     answers, groups  by handbook id. Pairs inside a group do not count; those on another topic than `aspect` only for a handbook
                      that has none on it
     """
-    spans: dict[str, Counter[SentenceSpan]] = {handbook_id: Counter() for handbook_id in answers}
-    for dispute in _compared(aspect, groups, disputes):
-        a, b = answers[dispute.a], answers[dispute.b]
-        clash = clashing_sentences(question, a, b, dispute.reasoning, dispute.topic, ((dispute.a,), (dispute.b,)))
-        if clash:
-            spans[dispute.a][clash.first] += 1
-            spans[dispute.b][clash.second] += 1
-    return {
-        handbook_id: {span: count / counts.total() for span, count in counts.items()} for handbook_id, counts in spans.items()
-    }
+    found = (
+        (one, clashing_sentences(question, answers[one.a], answers[one.b], one.reasoning, one.topic, ((one.a,), (one.b,))))
+        for one in _compared(aspect, groups, disputes)
+    )
+    return [(dispute, clash) for dispute, clash in found if clash is not None]
 
 
 def _compared(aspect: str, groups: Mapping[str, int], disputes: Sequence[Dispute]) -> Iterator[Dispute]:

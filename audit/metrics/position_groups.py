@@ -82,8 +82,7 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     that is unscored, was not asked, or was judged absent is not evidence: it neither joins nor separates them.
 
     The name is a quantity that at least half of the group's answers state and the others seldom do, if the judge's reasoning
-    cites it or another group has another quantity of its kind; otherwise distinctive words; otherwise a letter. The name only
-    describes the group.
+    cites it or another group has another quantity of its kind; otherwise a letter. The name only describes the group.
 
     One row per handbook of the run, answering ones first, in the order of the matrix, then those that do not address the
     question, then those whose answer could not be read, then those that were not asked:
@@ -93,7 +92,7 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
         answer  str; missing where the release has none
         group   Int64, from 1 along the order; missing unless state is "answers"
         name    str, the group's name; missing likewise
-        basis   str, "value", "words" or "letter": what the name is based on
+        basis   str, "value" or "letter": what the name is based on
         size    Int64, members of the group
         inside, inside_disagreeing  Int64, present pairs between members of the group, and those of them that disagree
 
@@ -161,8 +160,7 @@ def _disagreeing_share(labels: Labels, members: npt.NDArray[np.bool_]) -> float:
 
 def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:
     members = [group.fillna("").tolist() for _, group in table.groupby("group")["answer"]]
-    proper_names = [*table["handbook_id"], *table["center"], *table["organ"]]
-    names = dict(enumerate(group_names(members, reasonings, proper_names), start=1))
+    names = dict(enumerate(group_names(members, reasonings), start=1))
     return table.assign(
         name=table["group"].map({group: name.text for group, name in names.items()}).astype("str"),
         basis=table["group"].map({group: name.basis for group, name in names.items()}).astype("str"),

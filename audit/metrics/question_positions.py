@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._disputes import Dispute, clashing_shares, disputes_on
-from audit.metrics.position_groups import ANSWERS, REASONINGS, position_groups
+from audit.metrics._disputes import Dispute, disputes_on
+from audit.metrics._held import Held, Sentence, read_positions
+from audit.metrics.position_groups import ANSWERS, position_groups
 from audit.queries.lookup import question_number
 from audit.store.connection import Connection, rows
 from audit.tables import Column, TableSpec
-from audit.text.position_quotes import (
-    AnswerGroup,
-    QuotedPosition,
-    most_typical,
-    own_quantities,
-    position_quotes,
-    similarity,
-    yes_or_no,
-)
-from audit.text.quantity import Quantity, find_quantities
-from audit.text.tokens import stems
+from audit.text.clashing import Clash, ClashSentence
+from audit.text.position_quotes import sentences_of
+from audit.vocabulary import PositionMethod
 
-RULES = "rules"
-# Words with a lower overlap with those of a disagreeing handbook, the question's own left out, are about something else
-MIN_SIMILARITY = 0.15
 POSITIONS_SQL = """
 select q.text, p.divergence_topic, count(*) as pairs
 from questions q
@@ -42,6 +30,12 @@ select number, aspect, statement, value, method::varchar, handbook_id, quote, le
 from positions join position_holders using (number) join handbooks using (handbook)
 where question = $question order by number, position_holders.rowid
 """
+CONSISTENT = """
+select a.handbook_id, b.handbook_id
+from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
+where question = $question and label = 'CONSISTENT' order by a.handbook, b.handbook
+"""
+SOMETHING_ELSE = "says something else"
 TABLE = TableSpec(
     "Positions on one {question}",
     (
@@ -51,13 +45,13 @@ TABLE = TableSpec(
         Column.count("start", "From character"), Column.count("end", "To character"), Column.text("method", "Found by"),
     ),
     (
-        "Taken from the release if it has any, else found by rules: which {handbooks} hold a position follows from the judge's "
-        "labels of their answers, and the statement is a sentence of one of them, word for word.",
+        "Taken from the release if it has any, else from the judge's labels: they propose which {handbooks} agree; each holds a "
+        "position only if a sentence of its own states it. The others that speak of it have no position number.",
     ),
 )  # fmt: skip
 
 
-INTEGERS = {"position": "int64", "size": "int64", "start": "Int64", "end": "Int64"}
+INTEGERS = {"position": "Int64", "size": "int64", "start": "Int64", "end": "Int64"}
 COLUMN_TYPES = {column.name: INTEGERS.get(column.name, "str") for column in TABLE.columns}
 
 
@@ -82,18 +76,48 @@ class Position:
 
     aspect     what the question's answers disagree about, in the judge's words; "" where it names nothing
     statement  the quote of the holder that best represents all of them
-    value      the quantity, or Yes or No, that sets the position apart; None if there is none
-    method     how it was found: "rules", "judge" or "release"
+    value      the quantity that all holders state and that sets the position apart ("6 months"); None if there is none
+    method     how it was found: "labels", "judge" or "release"
     """
 
     aspect: str
     statement: str
     value: str | None
     holders: tuple[Holder, ...]
-    method: str = RULES
+    method: str = PositionMethod.LABELS
 
 
-ScoredHolders = list[tuple[Holder, float]]
+@dataclass(frozen=True)
+class ClearestPair:
+    """The pair of handbooks that shows best what is disputed: the judge's sentences on it, and the words that clash.
+
+    reasoning, topic  the judge's; "" where it gave none
+    a, b              the handbooks, with "" as quote where no sentence of theirs surely states what the judge says
+    """
+
+    reasoning: str
+    topic: str
+    a: Holder
+    b: Holder
+
+
+@dataclass(frozen=True)
+class QuestionPositions:
+    """Who says what on one question: what `positions_of` returns to every page, mark, export and command.
+
+    positions  the most common first; none where the handbooks' own words state none that could be told apart
+    others     handbooks that say something else on what is disputed, each with its best sentence
+    certain    the clearest pair that disagrees; None where no pair does, or the positions come from the release
+    """
+
+    positions: tuple[Position, ...] = ()
+    others: tuple[Holder, ...] = ()
+    certain: ClearestPair | None = None
+
+    def quote_of(self, handbook_id: str) -> Holder | None:
+        """The words of a handbook, by which it holds its first position or says something else; None where it has none."""
+        everyone = (*(holder for position in self.positions for holder in position.holders), *self.others)
+        return next((holder for holder in everyone if holder.handbook_id == handbook_id), None)
 
 
 @metric(
@@ -101,75 +125,101 @@ ScoredHolders = list[tuple[Holder, float]]
     table=TABLE,
     glossary={
         "position on a question": "What one or more {handbooks} state on one aspect of a {question}: a sentence of one of them, "
-        "a value where there is one, and the {handbooks} that hold it, each with its own words."
+        "a value where there is one, and the {handbooks} that hold it, each with its own words that state it."
     },
 )
-def question_positions(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The positions on one question, the most common first, one row per handbook that holds one.
+def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
+    """The positions on one question, the most common first, one row per handbook that holds one or says something else.
 
-    Which handbooks hold one position: those of one position group (`position_groups`). The words are the sentence of each answer
-    that best shows the position: the one that clashes with another group's answer (audit.text.clashing), by the quantity that
-    sets the group apart, words that its other answers use and those of other groups do not, the judge's reasoning on pairs that
-    disagree, and the words of the question (audit.text.position_quotes).
+    The judge's labels propose which handbooks agree (`position_groups`). A handbook holds the position of its group if a sentence
+    of its own states it: the sentence that has the amount or the words which the judge says of it on a pair that disagrees
+    (audit.text.clashing); the amount that most of the group's sentences state and the others do not; or, where there is no
+    such amount, nearly the words of such a sentence. One that does not, and speaks of the disputed aspect, says something else.
+    Where fewer than two positions are stated in the handbooks' own words, there is none.
+    Where no pair disagrees, only handbooks whose answers the judge calls consistent share a position.
 
-        position   int, from 1
+        position   int, from 1; missing for a handbook that says something else
         aspect, statement, value, method  as in `Position`; value missing if there is none
         size       int, handbooks that hold it
         handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0,
                    and are missing where the release came without answers
 
-    A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none. Where
-    handbooks disagree, one that disagrees with none of them holds a position only if its words are like theirs beyond the words
-    of the question, or state an amount that theirs state: the others answer the question but not the disputed point.
-
-    groups  of `position_groups` on this question, if already known
+    A handbook whose answer is absent, unread or not asked for holds no position; a release without answers has none.
     Raises NotInRunError when the question is not in the run.
     """
+    found = positions_of(con, question_id)
     records = [
-        {
-            "position": number, "aspect": position.aspect, "statement": position.statement, "value": position.value,
-            "size": len(position.holders), "handbook_id": holder.handbook_id, "quote": holder.quote, "lead": holder.lead,
-            "start": holder.start, "end": holder.end, "method": position.method,
-        }
-        for number, position in enumerate(positions_of(con, question_id, groups), start=1)
-        for holder in position.holders
-    ]  # fmt: skip
+        _row(holder, position, number) for number, position in enumerate(found.positions, 1) for holder in position.holders
+    ] + [_row(holder, _alone(holder, found), None) for holder in found.others]
     # Typed, so the tables of all questions have the same types, even those without rows
     return pd.DataFrame(records, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
 
 
-def positions_in(frame: pd.DataFrame) -> tuple[Position, ...]:
-    """The positions of a table of `question_positions`, as `positions_of` gives them."""
-    plain = frame.astype(object).where(frame.notna(), None)
-    held = groupby(plain.itertuples(index=False), lambda row: row.position)
-    return tuple(_position(list(held_by)) for _, held_by in held)
+def _row(holder: Holder, position: Position, number: int | None) -> dict[str, object]:
+    return {
+        "position": number, "aspect": position.aspect, "statement": position.statement if number else SOMETHING_ELSE,
+        "value": position.value, "size": len(position.holders), "handbook_id": holder.handbook_id, "quote": holder.quote,
+        "lead": holder.lead, "start": holder.start, "end": holder.end, "method": position.method,
+    }  # fmt: skip
 
 
-def _position(held_by: list[Any]) -> Position:
-    """A position from its rows, one per holder."""
-    first, holders = held_by[0], (Holder(row.handbook_id, row.quote, row.start, row.end, row.lead) for row in held_by)
-    return Position(first.aspect, first.statement, first.value, tuple(holders), first.method)
+def _alone(holder: Holder, found: QuestionPositions) -> Position:
+    return Position(found.positions[0].aspect if found.positions else "", words_of(holder), None, (holder,))
 
 
-def positions_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
-    """The positions on one question, the most common first: from the release if it has any, else found by rules.
+def words_of(holder: Holder) -> str:
+    """The words of a holder with the line above them."""
+    return f"{holder.lead} {holder.quote}".strip()
 
-    groups  of `position_groups` on this question, if already known
+
+def positions_of(con: Connection, question_id: str) -> QuestionPositions:
+    """Who says what on one question: the positions of the release if it has any, else those that follow from its labels.
 
     Raises NotInRunError when the question is not in the run.
     """
     stored = rows(con, STORED, {"question": question_number(con, question_id)})
-    return _stored_positions(stored) if stored else positions_by_rules_of(con, question_id, groups)
+    return QuestionPositions(_stored_positions(stored)) if stored else positions_from_labels(con, question_id)
 
 
-def positions_by_rules_of(con: Connection, question_id: str, groups: pd.DataFrame | None = None) -> tuple[Position, ...]:
-    """Positions found by rules only, ignoring those of the release. Raises NotInRunError when the question is not in the run."""
+def positions_from_labels(con: Connection, question_id: str) -> QuestionPositions:
+    """Positions from labels only, ignoring those of the release. Raises NotInRunError when the question is not in the run."""
     number = {"question": question_number(con, question_id)}
     question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
-    reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, number)]
-    grouped = position_groups(con, question_id) if groups is None else groups
+    grouped = position_groups(con, question_id)
     answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna()]
-    return positions_by_rules(question, answering, reasonings, aspect or "", disputes_on(con, number["question"]))
+    answers, groups = (dict(zip(answering["handbook_id"], answering[name], strict=True)) for name in ("answer", "group"))
+    consistent = [frozenset(pair) for pair in rows(con, CONSISTENT, number)]
+    reading = read_positions(question, aspect or "", answers, groups, disputes_on(con, number["question"]), consistent)
+    return QuestionPositions(
+        tuple(_position(held, aspect or "") for held in reading.held),
+        tuple(map(_holder, reading.others)),
+        _clearest(reading.clearest, answers),
+    )
+
+
+def _position(held: Held, aspect: str) -> Position:
+    holders = tuple(map(_holder, held.sentences))
+    return Position(aspect, words_of(holders[0]), held.value, holders)
+
+
+def _holder(sentence: Sentence) -> Holder:
+    said = sentence.statement
+    return Holder(sentence.handbook_id, said.text, said.start, said.end, " ".join(said.leads))
+
+
+def _clearest(pair: tuple[Dispute, Clash] | None, answers: dict[str, str]) -> ClearestPair | None:
+    if pair is None:
+        return None
+    dispute, clash = pair
+    a, b = (_clashing(one, answers[one], said) for one, said in zip((dispute.a, dispute.b), clash, strict=True))
+    return ClearestPair(dispute.reasoning, dispute.topic, a, b)
+
+
+def _clashing(handbook_id: str, answer: str, found: ClashSentence) -> Holder:
+    if not found.stated:
+        return Holder(handbook_id, "", None, None)
+    lead = next((" ".join(one.leads) for one in sentences_of(answer) if one.start == found.start), "")
+    return Holder(handbook_id, answer[found.start : found.end], found.start, found.end, lead)
 
 
 def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
@@ -180,83 +230,3 @@ def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
         before = positions[number].holders if number in positions else ()
         positions[number] = Position(aspect or "", statement, value, (*before, holder), method)
     return tuple(sorted(positions.values(), key=lambda position: -len(position.holders)))
-
-
-def positions_by_rules(
-    question: str, answering: pd.DataFrame, reasonings: list[str], aspect: str = "", disputes: Sequence[Dispute] = ()
-) -> tuple[Position, ...]:
-    """The positions of answers that are already grouped, the most common first.
-
-    answering   handbook_id, center, answer, group, name and basis of each answer, as in the table of `position_groups`
-    reasonings  the judge's reasons on disagreeing pairs
-    disputes    these pairs, one by one
-    """
-    texts, numbers = (dict(zip(answering["handbook_id"], answering[name], strict=True)) for name in ("answer", "group"))
-    clashing = clashing_shares(question, aspect, texts, numbers, disputes)
-    parts = [part for _, part in answering.groupby("group")]
-    groups = [_answer_group(part) for part in parts]
-    marked = [[clashing[handbook_id] for handbook_id in part["handbook_id"]] for part in parts]
-    quotes = position_quotes(question, groups, reasonings, aspect, [*answering["center"], *answering["handbook_id"]], marked)
-    held = [list(_holders(part, group, quoted)) for part, group, quoted in zip(parts, groups, quotes, strict=True)]
-    disputing = {handbook_id for one in disputes for handbook_id in (one.a, one.b)}
-    held = _on_the_dispute(held, groups, disputing, frozenset(stems(question)))
-    typical = [
-        holders[most_typical([holder.quote for holder, _ in holders], [score for _, score in holders])][0] for holders in held
-    ]
-    values = _values(parts, groups, [holder.quote for holder in typical])
-    positions = [
-        Position(aspect, f"{best.lead} {best.quote}".strip(), value, tuple(holder for holder, _ in holders))
-        for best, value, holders in zip(typical, values, held, strict=True)
-    ]
-    return tuple(sorted(positions, key=lambda position: -len(position.holders)))
-
-
-def _on_the_dispute(
-    held: list[ScoredHolders], groups: list[AnswerGroup], disputing: set[str], subject: frozenset[str]
-) -> list[ScoredHolders]:
-    """The holders, without those that disagree with nobody and whose words are not about the disputed point.
-
-    subject  the stems of the question, which every answer may have whatever it is about
-    """
-    own = [[holder.quote for holder, _ in holders if holder.handbook_id in disputing] for holders in held]
-    if len(held) < 2 or not all(own):
-        return held
-    return [
-        [
-            (holder, score)
-            for holder, score in holders
-            if holder.handbook_id in disputing or _says_the_like(holder.quote, quotes, group.quantity, subject)
-        ]
-        for holders, quotes, group in zip(held, own, groups, strict=True)
-    ]
-
-
-def _says_the_like(words: str, quotes: list[str], quantity: Quantity | None, subject: frozenset[str]) -> bool:
-    # A group may share an amount that is not at issue: then no sentence that disputes states it
-    if quantity is not None and _states(quantity, words) and any(_states(quantity, quote) for quote in quotes):
-        return True
-    telling = frozenset(stems(words)) - subject
-    return max(similarity(telling, frozenset(stems(quote)) - subject) for quote in quotes) >= MIN_SIMILARITY
-
-
-def _states(quantity: Quantity, text: str) -> bool:
-    return any(map(quantity.agrees, find_quantities(text)))
-
-
-def _values(parts: list[pd.DataFrame], groups: list[AnswerGroup], quotes: list[str]) -> list[str | None]:
-    """The value of each position: that of its group if the statement has it, else one that sets the statement apart."""
-    values: list[str | None] = []
-    for part, group, quote, own in zip(parts, groups, quotes, own_quantities(quotes), strict=True):
-        named = group.quantity is not None and _states(group.quantity, quote)
-        values.append(part["name"].iloc[0] if named else own.text if own else yes_or_no(group.answers))
-    return values
-
-
-def _answer_group(part: pd.DataFrame) -> AnswerGroup:
-    by_value = part["basis"].iloc[0] == "value"
-    return AnswerGroup(tuple(part["answer"]), next(iter(find_quantities(part["name"].iloc[0])), None) if by_value else None)
-
-
-def _holders(part: pd.DataFrame, group: AnswerGroup, quoted: list[QuotedPosition]) -> Iterator[tuple[Holder, float]]:
-    for handbook_id, answer, quote in zip(part["handbook_id"], group.answers, quoted, strict=True):
-        yield Holder(str(handbook_id), answer[quote.start : quote.end], quote.start, quote.end, quote.lead), quote.score

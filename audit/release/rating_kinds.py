@@ -253,7 +253,7 @@ POSITION = RecordKind(
         f.List("holders", "who takes it, each with a quote", "handbooks", required=True, of=HOLDER),
         f.Text(
             "method",
-            "how it was found: by rules, by a judge, or by the people who made the release; left out: release",
+            "how it was found: from labels, by a judge, or by the people who made the release; left out: release",
             "found_by",
             terms=f.POSITION_METHOD,
             strict=True,
@@ -261,9 +261,9 @@ POSITION = RecordKind(
         ),
     ),
     about=(
-        "Optional: what one or more handbooks state on one aspect of a question. `audit positions build` writes it by rules, "
+        "Optional: what one or more handbooks state on one aspect of a question. `audit positions build` writes it from labels, "
         "and `audit judge --protocol positions` by a model; where a release has none, pages find the positions of a question "
-        "by the same rules when it is opened. Every quote must be in the answer of its handbook, word for word."
+        "from its labels when it is opened. Every quote must be in the answer of its handbook, word for word."
     ),
     files=("positions",),
     counted=f.count("positions", "positions on questions"),

@@ -1,27 +1,30 @@
-"""Naming groups of answers by what distinguishes them. Texts in, names out: nothing is invented."""
+"""Naming groups of answers by the quantity that distinguishes them. Texts in, names out: nothing is invented."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
 from audit.text.quantity import Quantity, find_quantities
-from audit.text.tokens import content_words
-from audit.text.units import COUNT, DURATION
+from audit.text.tokens import stems
+from audit.text.units import COUNT, DURATION, ONES, UNITS
 
 # A group is named by what at least this share of its answers say
 SHARED = 0.5
 # ... and that is rarer by this share among the other groups' answers.
 MARGIN = 0.5
-WORDS_IN_NAME = 3
+# A range is named with the word before it, and not by a part of it
+BETWEEN, GOES_ON = re.compile(r"\b[Bb]etween (?:the )?$"), re.compile(r" ?(?:to|or|-|–) ?(\w+)")
+SIGNS = "%°"
 STAGE, WHOLE = (DURATION, True), (DURATION, False)
 
 
 @dataclass(frozen=True)
 class GroupName:
-    """The name of a group. `basis` is value (a quantity), words (distinctive ones) or letter (nothing sets it apart)."""
+    """The name of a group. `basis` is value (a quantity) or letter (nothing sets it apart)."""
 
     text: str
     basis: str
@@ -39,26 +42,17 @@ class NameCandidate:
     cited: bool
 
 
-def group_names(
-    groups: Sequence[Sequence[str]], reasonings: Sequence[str] = (), proper_names: Iterable[str] = ()
-) -> list[GroupName]:
-    """A name for each group, from the texts of its answers: the quantity they state, else their own words, else a letter.
+def group_names(groups: Sequence[Sequence[str]], reasonings: Sequence[str] = ()) -> list[GroupName]:
+    """A name for each group, from the texts of its answers: the quantity they state, else a letter.
 
     The quantity is one that at least half of the group's answers state and the others' answers seldom do, and that
     matters to the disagreement: the judge's `reasonings` cite it, or another group is distinguished by a quantity of the
-    same kind. So groups are named "3 months" and "12 months" rather than "3 months" and "10 pounds". Words must occur in
-    the reasonings too, and not be `proper_names` (of centers, say). No two groups share a name.
+    same kind. So groups are named "3 months" and "12 months" rather than "3 months" and "10 pounds". No two groups share a name.
     """
-    cited_words = _cited_words(reasonings) if len(groups) > 1 else Counter()
-    # The name of a center would identify whose answers are in a group, not their content
-    for stem in {word.stem for name in proper_names for word in content_words(name.replace("_", " "))}:
-        cited_words.pop(stem, None)
     cited = [quantity for reasoning in reasonings for quantity in find_quantities(reasoning)]
     candidates = [list(_candidates(i, groups, cited)) for i in range(len(groups))]
     weight = _weights(candidates, groups)
-    names = [
-        _quantity_name(stated, weight, candidates) or _word_name(i, groups, cited_words) for i, stated in enumerate(candidates)
-    ]
+    names = [_quantity_name(stated, weight, candidates) for stated in candidates]
     # Two groups of one name could not be told apart, so both get a letter
     repeated = {text for text, count in Counter(name.text for name in names if name).items() if count > 1}
     return [name if name and name.text not in repeated else _letter_name(i) for i, name in enumerate(names)]
@@ -72,7 +66,8 @@ def _candidates(group: int, groups: Sequence[Sequence[str]], cited: Sequence[Qua
         margin = held - _share_stating(quantity, outside)
         if held >= SHARED and margin >= MARGIN:
             mentioned = any(quantity.agrees(other) for other in cited)
-            yield NameCandidate(_as_written(quantity, groups[group]), quantity.kind, margin, mentioned)
+            if written := as_written(quantity, groups[group]):
+                yield NameCandidate(written, quantity.kind, margin, mentioned)
 
 
 def _distinct(answers: Sequence[Sequence[Quantity]]) -> list[Quantity]:
@@ -84,17 +79,22 @@ def _share_stating(quantity: Quantity, answers: Sequence[Sequence[Quantity]]) ->
     return sum(any(quantity.agrees(other) for other in stated) for stated in answers) / max(len(answers), 1)
 
 
-def _as_written(quantity: Quantity, texts: Sequence[str]) -> str:
-    """The spelling most of the group uses, with what is counted: "three types"."""
-    spellings = [_in_words(text, other) for text in texts for other in find_quantities(text) if quantity.agrees(other)]
-    return Counter(spellings).most_common(1)[0][0]
+def as_written(quantity: Quantity, texts: Sequence[str]) -> str | None:
+    """The spelling that most of the texts use, with what is counted: "three types"; None for a bare token such as "daily"."""
+    spellings = Counter(
+        name for text in texts for other in find_quantities(text) if quantity.agrees(other) and (name := _in_words(text, other))
+    )
+    return next(iter(spellings.most_common(1)), (None, 0))[0]
 
 
-def _in_words(text: str, quantity: Quantity) -> str:
-    """The quantity with what it counts: "three types"; a bare number with the two words before it: "BMI of 38"."""
-    if quantity.dimension != COUNT or quantity.noun:
-        return f"{quantity.text} {quantity.noun}".strip()
-    return " ".join([*text[: quantity.start].split()[-2:], quantity.text])
+def _in_words(text: str, quantity: Quantity) -> str | None:
+    between = BETWEEN.search(text, 0, quantity.start)
+    name = f"{between[0] if between else ''}{quantity.text} {quantity.noun if quantity.dimension == COUNT else ''}".strip()
+    has_unit = any(stem not in ONES for stem in stems(name)) or any(sign in name for sign in SIGNS)
+    following = GOES_ON.match(text, quantity.end)
+    # "a few seconds" is half of "a few seconds to minutes"
+    is_part = following is not None and (following[1].isdecimal() or following[1].lower() in UNITS)
+    return name.rstrip(".") if has_unit and len(name.split()) > 1 and not is_part else None
 
 
 def _weights(candidates: list[list[NameCandidate]], groups: Sequence[Sequence[str]]) -> dict[tuple[str, bool], float]:
@@ -118,31 +118,6 @@ def _quantity_name(
         return None
     # Rounded: sums differ in their last digits with the order of the groups, and the name must not
     return GroupName(max(relevant, key=lambda c: (c.cited, round(weight[c.kind], 9), c.margin)).text, "value")
-
-
-def _cited_words(reasonings: Sequence[str]) -> Counter[str]:
-    """In how many reasonings each word occurs."""
-    # Words of one or two letters distinguish nothing, except "no".
-    stems_of = ({word.stem for word in content_words(reasoning)} for reasoning in reasonings)
-    return Counter(stem for stems in stems_of for stem in stems if len(stem) > 2 or stem == "no")
-
-
-def _word_name(group: int, groups: Sequence[Sequence[str]], cited: Counter[str]) -> GroupName | None:
-    """Up to three words of the judge's reasoning that most of the group's answers have and the others' seldom."""
-    inside = [{word.stem: text[word.start : word.end].lower() for word in content_words(text)} for text in groups[group]]
-    outside = [{word.stem for word in content_words(text)} for i, texts in enumerate(groups) if i != group for text in texts]
-    margin = {
-        stem: _share_containing(stem, inside) - _share_containing(stem, outside)
-        for stem in cited
-        if _share_containing(stem, inside) >= SHARED
-    }
-    best = sorted((stem for stem in margin if margin[stem] >= MARGIN), key=lambda stem: (-margin[stem], -cited[stem], stem))
-    spelled = {stem: spelling for answer in reversed(inside) for stem, spelling in answer.items()}
-    return GroupName(", ".join(f"“{spelled[stem]}”" for stem in best[:WORDS_IN_NAME]), "words") if best else None
-
-
-def _share_containing(stem: str, answers: Sequence[Container[str]]) -> float:
-    return sum(stem in answer for answer in answers) / max(len(answers), 1)
 
 
 def _letter_name(group: int) -> GroupName:

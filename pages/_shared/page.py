@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,7 +39,7 @@ NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default 
 @contextmanager
 def page(
     title: str, lead: str, *, without_pairs: str | None = None, unlabelled: str | None = None, unlabelled_title: str = "",
-    without_run: bool = False,
+    without_run: bool = False, headed: Callable[[Run], str] | None = None,
 ) -> Iterator[Run]:  # fmt: skip
     """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
@@ -47,6 +47,7 @@ def page(
     lead where the run has no pairs, `unlabelled` (and `unlabelled_title`, if the title differs) where it has handbooks that
     nothing has compared; where both are left out, the page needs pairs, and says in a sentence that the run has none.
     `without_run`: the page also works where no run is loaded; it gets one that has the default terms and nothing else.
+    `headed`: the heading that a run gives the page, in place of the title, as plain text.
     """
     if not may_browse(current_account()):
         st.stop()
@@ -57,7 +58,10 @@ def page(
         title = unlabelled_title
     other_lead = unlabelled if unlabelled is not None and run.has_handbooks else without_pairs
     if run is not NO_RUN:
-        heading(say(run, title), say(run, lead if run.has_pairs or other_lead is None else other_lead))
+        heading(
+            say(run, title) if headed is None else escaped(headed(run)),
+            say(run, lead if run.has_pairs or other_lead is None else other_lead),
+        )
         st.html(Markup('<p class="printed">{}</p>').format(PRINTED.format(title=run.title, key=run.key)))
         notices = st.container(key="notices")
         notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))

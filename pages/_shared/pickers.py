@@ -64,12 +64,23 @@ def run_label(run: Run) -> str:
 
 def pick_question(run: Run) -> str:
     """The id of the question in the address, else of the most disputed one."""
-    questions = loaders.load(question_list, run)
-    texts = dict(zip(questions["question_id"], questions["text"], strict=True))
+    texts = _texts(run)
     most_disputed = next(iter(texts))
     order = "; the most disputed come first" if run.has_pairs else ""
-    label = fill(run, f"{{Question}} (type to search{order})")
+    label = fill(run, f"Another {{question}} (type to search{order})")
     return pick_one(label, list(texts), "question", default=most_disputed, format_func=named_by(texts)) or most_disputed
+
+
+def asked_question(run: Run) -> str:
+    """The text of the question that `pick_question` picks."""
+    texts = _texts(run)
+    asked = st.query_params.get("question") or ""
+    return texts.get(same_name(asked, texts) or "", next(iter(texts.values())))
+
+
+def _texts(run: Run) -> dict[str, str]:
+    questions = loaders.load(question_list, run)
+    return dict(zip(questions["question_id"], questions["text"], strict=True))
 
 
 def named_by(names: Mapping[str, str]) -> Callable[[str], str]:

@@ -1,4 +1,4 @@
-"""Who says what on one question: one card for each of its positions, on every page, and who gave no answer."""
+"""Who says what on one question: a card for each of its positions, one for what is said besides, and who gave no answer."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from audit.metrics.position_groups import position_groups
-from audit.metrics.question_positions import Holder, Position, positions_in, question_positions
+from audit.metrics.question_positions import ClearestPair, Holder, Position, QuestionPositions, positions_of, words_of
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS
 from pages._blinded.templates import rendered
-from pages._shared.loaders import load, load_knowing
+from pages._shared.loaders import load
 from pages._shared.search_hits import hits_html, searched_words
 from pages._shared.widgets import counts, listed, say
 
@@ -32,26 +30,28 @@ WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence 
     "not asked": "Not asked ({n}): {who}.",
 }
 METHODS = {
-    "rules": "Found by rules: {handbooks} are grouped by the judge's labels, and every quote is verbatim from an answer.",
+    "labels": "The judge's labels propose which {handbooks} agree; only those whose own sentence states a position are "
+    "named under it. Every quote is verbatim from an answer.",
     "judge": "Found by a model; every quote is verbatim from an answer.",
     "release": "As the release has them; every quote is verbatim from an answer.",
 }
+CERTAIN = (
+    "No sentence of these {handbooks} surely states a position that could be told apart. This is the pair that shows the "
+    "disagreement best."
+)
 
 
-def positions_on(run: Run, question_id: str) -> tuple[Position, ...]:
-    """The positions on a question, most held first."""
-
-    def known() -> dict[str, Any]:
-        return {"groups": load(position_groups, run, question_id=question_id)}
-
-    return positions_in(load_knowing(known, question_positions, run, question_id=question_id))
+def positions_on(run: Run, question_id: str) -> QuestionPositions:
+    """Who says what on a question of the run."""
+    found: QuestionPositions = load(positions_of, run, question_id=question_id)
+    return found
 
 
 @dataclass(frozen=True)
 class PositionCard:
     """A position as every page shows it, or a position group of a question that no run has.
 
-    value        the quantity, or Yes or No, that sets it apart; the name of a group
+    value        the quantity that sets it apart; the name of a group
     members      names of those who hold it
     statement    its words; empty for a group
     by           whose words these are, where not all members use them: the others agree, and need not say this very thing
@@ -77,40 +77,60 @@ def card_of(position: Position, names: Mapping[str, str], cells: pd.DataFrame | 
         labels = cells.loc[holders, holders].to_numpy(dtype=object)
         disagreeing, pairs = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT_LABELS))
     return PositionCard(
-        position.value or "", _named(position.holders, names), position.aspect, hits_html(position.statement, searched_words()),
+        position.value or "", _named(position.holders, names), position.aspect, _hits(position.statement),
         quoted_from(position, names), _words_of(position, names), disagreeing, pairs,
     )  # fmt: skip
 
 
-def position_cards(run: Run, positions: Sequence[Position], names: dict[str, str], cells: pd.DataFrame | None = None) -> None:
-    """One card per position, under the aspect that it is about, and how they were found."""
-    _draw(run, [card_of(position, names, cells) for position in positions])
-    for method in dict.fromkeys(position.method for position in positions):
+def position_cards(run: Run, found: QuestionPositions, names: dict[str, str], cells: pd.DataFrame | None = None) -> None:
+    """One card per position, under the aspect that it is about, one for what others say, and how they were found.
+
+    Where no position is certain: the pair that shows the disagreement best, with the judge's sentence and the words that clash.
+    """
+    others = [(holder.handbook_id, _hits(words_of(holder))) for holder in found.others]
+    pair = None if found.positions else found.certain
+    st.html(CSS)
+    st.html(rendered(
+        "_shared/position_cards.html", cards=[card_of(position, names, cells) for position in found.positions], terms=terms(run),
+        in_sight=IN_SIGHT, others=[(words, [names.get(handbook_id, handbook_id)]) for handbook_id, words in others],
+        certain=pair and _certain(pair, names), nothing_certain=CERTAIN.format(**terms(run)),
+    ))  # fmt: skip
+    for method in dict.fromkeys(position.method for position in found.positions):
         counts(run, METHODS[method])
+
+
+def _certain(pair: ClearestPair, names: Mapping[str, str]) -> dict[str, object]:
+    sides = [(names.get(side.handbook_id, side.handbook_id), _hits(words_of(side))) for side in (pair.a, pair.b)]
+    return {"topic": pair.topic, "reasoning": pair.reasoning, "sides": sides}
+
+
+def _hits(words: str) -> Markup:
+    return hits_html(words, searched_words())
 
 
 def _draw(run: Run, cards: Sequence[PositionCard]) -> None:
     st.html(CSS)
-    st.html(rendered("_shared/position_cards.html", cards=cards, terms=terms(run), in_sight=IN_SIGHT))
+    st.html(rendered("_shared/position_cards.html", cards=cards, terms=terms(run), in_sight=IN_SIGHT, others=[], certain=None))
 
 
-def different_positions(positions: Sequence[Position], a: str, b: str) -> bool:
+def different_positions(found: QuestionPositions, a: str, b: str) -> bool:
     """Whether two handbooks hold different positions on some aspect."""
     held: dict[str, dict[str, set[int]]] = {}
-    for number, position in enumerate(positions):
+    for number, position in enumerate(found.positions):
         for holder in position.holders:
             held.setdefault(position.aspect, {}).setdefault(holder.handbook_id, set()).add(number)
     return any(a in by and b in by and not by[a] & by[b] for by in held.values())
 
 
-def most_differing(pairs: Sequence[tuple[str, str]], positions: Sequence[Position]) -> tuple[str, str]:
-    """The first of `pairs`, the gravest first, that lies across positions; the first of all where none does."""
-    return next((pair for pair in pairs if different_positions(positions, *pair)), pairs[0])
+def most_differing(pairs: Sequence[tuple[str, str]], found: QuestionPositions) -> tuple[str, str]:
+    """The first of `pairs`, the gravest first, that lies across positions; without one, the clearest pair or the first of all."""
+    clearest = (found.certain.a.handbook_id, found.certain.b.handbook_id) if found.certain else pairs[0]
+    return next((pair for pair in pairs if different_positions(found, *pair)), clearest if clearest in pairs else pairs[0])
 
 
 def quoted_from(position: Position, names: Mapping[str, str]) -> str:
     """Whose words the statement of a position are; "" where they are everybody's or nobody's."""
-    theirs = [holder for holder in position.holders if _own_words(holder) == position.statement]
+    theirs = [holder for holder in position.holders if words_of(holder) == position.statement]
     if not theirs or len(theirs) == len(position.holders):
         return ""
     return _named(theirs, names)[0] + (f" and {len(theirs) - 1:,} more" if len(theirs) > 1 else "")
@@ -118,14 +138,10 @@ def quoted_from(position: Position, names: Mapping[str, str]) -> str:
 
 def _words_of(position: Position, names: Mapping[str, str]) -> tuple[tuple[Markup, list[str]], ...]:
     """The words of every holder, equal words once; none where they are those of the statement."""
-    if all(_own_words(holder) == position.statement for holder in position.holders):
+    if all(words_of(holder) == position.statement for holder in position.holders):
         return ()
-    said = groupby(sorted(position.holders, key=_own_words), _own_words)
-    return tuple((hits_html(words, searched_words()), _named(holders, names)) for words, holders in said)
-
-
-def _own_words(holder: Holder) -> str:
-    return f"{holder.lead} {holder.quote}".strip()
+    said = groupby(sorted(position.holders, key=words_of), words_of)
+    return tuple((_hits(words), _named(holders, names)) for words, holders in said)
 
 
 def _named(holders: Iterable[Holder], names: Mapping[str, str]) -> list[str]:

@@ -9,10 +9,9 @@ import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from audit.charts.style import percent
 from audit.metrics.disagreements import Filters, matching
 from audit.metrics.disputed_questions import counts_on
-from audit.metrics.question_positions import Holder, Position
+from audit.metrics.question_positions import SOMETHING_ELSE, Holder, QuestionPositions
 from audit.queries.citations import citations
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
@@ -22,41 +21,32 @@ from pages._shared.loaders import load
 from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
 from pages._shared.pickers import named_by
+from pages._shared.position_cards import CSS as POSITIONS_CSS
 from pages._shared.position_cards import most_differing, position_cards, positions_on, without_answer
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import AnswerHead, pair_html, side_by_side
 from pages._shared.source_links import citation_links_html
-from pages._shared.widgets import link, say, title_of
+from pages._shared.who_says_what import who_says_what
+from pages._shared.widgets import counts, link, say, title_of
 
-ASKED = "**{asked}** {handbooks} were asked: **{answering}** answered, **{not_addressing}** did not address the question. "
-UNREAD = "The replies of **{unread}** could not be read. "
-DISPUTED = "In **{disagreeing}** of {present} pairs in which both answer, the answers disagree ({share}){unscored}. "
-ONE_PAIR = "In the only pair in which both answer, the answers {verdict}{unscored}. "
-POSITIONS = "They hold **{positions}** different positions."
+LABELS = "In {disagreeing} of {present} pairs in which both answer, the judge finds that they disagree{unscored}."
 NO_ANSWERS = "This release came without answers."
-NO_POSITION = "No position on this"
+NO_POSITION, NOT_SORTED = "Nothing on this", "Not sorted by position"
 SIDES = ("a", "b")
 
 
-def summary(run: Run, question_id: str, positions: Sequence[Position]) -> None:
-    """How many were asked, answer and disagree, and how many positions there are."""
+def summary(run: Run, question_id: str, found: QuestionPositions) -> None:
+    """The first sentence: how many say what, and how many nothing."""
+    text = who_says_what(run, found, load(counts_on, run, question_id=question_id))
+    st.html(POSITIONS_CSS)
+    st.html(Markup('<p class="who" dir="auto">{}</p>').format(text))
+
+
+def label_counts(run: Run, question_id: str) -> None:
+    """How many pairs disagree, by the judge's labels."""
     numbers = load(counts_on, run, question_id=question_id)
-    template = ASKED + (UNREAD if numbers["unread"] else "") + _disputed(numbers["present"])
-    template += POSITIONS if len(positions) > 1 else ""
-    st.markdown(
-        say(
-            run,
-            template,
-            **{**{name: f"{count:,}" for name, count in numbers.items()}, "unscored": _unscored_words(numbers["unscored"])},
-            positions=len(positions),
-            share=percent(numbers["disagreeing"] / numbers["present"]) if numbers["present"] else "",
-            verdict="disagree" if numbers["disagreeing"] else "do not disagree",
-        )
-    )
-
-
-def _disputed(pairs: int) -> str:
-    return "" if not pairs else ONE_PAIR if pairs == 1 else DISPUTED
+    words = {name: f"{numbers[name]:,}" for name in ("disagreeing", "present")}
+    counts(run, LABELS, **words, unscored=_unscored_words(numbers["unscored"]))
 
 
 def _unscored_words(pairs: int) -> str:
@@ -65,14 +55,14 @@ def _unscored_words(pairs: int) -> str:
 
 def question_view(run: Run, question_id: str, filters: Filters, names: dict[str, str]) -> None:
     """The detail of a question in a list: who says what, then the pair that differs most among those that the filters select."""
-    positions = positions_on(run, question_id)
+    found = positions_on(run, question_id)
     linked = linked_pair(question_id, pd.Index(list(names)))
-    opened = linked or most_differing(pairs_on(run, question_id, filters), positions)
+    opened = linked or most_differing(pairs_on(run, question_id, filters), found)
     judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
     st.html(PAIR_CSS)
     st.html(pair_html(Markup(), judged.question.text))
-    summary(run, question_id, positions)
-    position_cards(run, positions, names)
+    summary(run, question_id, found)
+    position_cards(run, found, names)
     two_answers(run, judged, names, "Two answers side by side" if linked else "The pair that differs most")
 
 
@@ -113,7 +103,7 @@ def _open_two(side: str, opened: tuple[str, str]) -> None:
 # -- every answer ------------------------------------------------------------------------------------------------------
 
 
-def all_answers(run: Run, question_id: str, table: pd.DataFrame, positions: Sequence[Position], names: dict[str, str]) -> None:
+def all_answers(run: Run, question_id: str, table: pd.DataFrame, found: QuestionPositions, names: dict[str, str]) -> None:
     """Every answer under its position, behind a click; then which handbooks gave none, and why.
 
     table  of `position_groups`
@@ -122,7 +112,7 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, positions: Sequ
     with st.expander(say(run, "All {n} answers by position", n=len(answers)), on_change="rerun", key="all_answers") as expander:
         if expander.open:
             st.html(PAIR_CSS)
-            for heading, holders in _under_positions(answers, positions):
+            for heading, holders in _under_positions(answers, found):
                 st.html(Markup('<div class="held-answers">{}</div>').format(heading))
                 for handbook_id, holder in holders:
                     _answer(run, question_id, handbook_id, answers[handbook_id], holder, names)
@@ -130,18 +120,19 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, positions: Sequ
 
 
 def _under_positions(
-    answers: Mapping[str, object], positions: Sequence[Position]
+    answers: Mapping[str, object], found: QuestionPositions
 ) -> Iterator[tuple[str, list[tuple[str, Holder | None]]]]:
     """Heading -> the handbooks under it with their words, each handbook once: under the first of its positions."""
     left = dict.fromkeys(answers)
-    for position in positions:
-        held = [(holder.handbook_id, holder) for holder in position.holders if holder.handbook_id in left]
+    headed = [(f"{one.value}: {one.statement}" if one.value else one.statement, one.holders) for one in found.positions]
+    for heading, holders in (*headed, (SOMETHING_ELSE.capitalize(), found.others)):
+        held = [(holder.handbook_id, holder) for holder in holders if holder.handbook_id in left]
         for handbook_id, _ in held:
             del left[handbook_id]
         if held:
-            yield f"{position.value}: {position.statement}" if position.value else position.statement, list(held)
+            yield heading, list(held)
     if left:
-        yield NO_POSITION, [(handbook_id, None) for handbook_id in left]
+        yield NO_POSITION if found.positions else NOT_SORTED, [(handbook_id, None) for handbook_id in left]
 
 
 def _answer(run: Run, question_id: str, handbook_id: str, answer: object, holder: Holder | None, names: dict[str, str]) -> None:

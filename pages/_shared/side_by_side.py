@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
+from audit.metrics.question_positions import Holder, QuestionPositions, positions_of
 from audit.queries.citations import citations
 from audit.queries.pair_view import (
     ABSENT,
@@ -62,7 +63,7 @@ ABSENCE_METHODS = {"prefix": " (its answer says so)", "check": " (found by the y
 MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, DifferenceKind.NEGATION), "none": ()}
 MARK_WORDS = {"all": "Mark all differences", "numbers": "Mark numbers and negations", "none": "Mark nothing"}
 CLASH = "clash"
-CLASH_WORDS = "Mark the sentences that clash"
+CLASH_WORDS = "Mark what each says on the disputed point"
 NO_CLASH = "no clash"
 
 
@@ -118,7 +119,7 @@ def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Mar
     """Both answers, each under its handbook, and the legend of the marks."""
     legend = Markup()
     if pair.a.state == pair.b.state == PRESENT and marks == CLASH:
-        *texts, legend = _clash_html(pair)
+        *texts, legend = _clash_html(run, pair)
     elif pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
         texts = [*mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks], searched_words())]
         legend = legend_html(marks)
@@ -141,32 +142,45 @@ def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Mar
     )  # fmt: skip
 
 
-def legend_html(marks: str, evidence: str = "") -> Markup:
+def legend_html(marks: str) -> Markup:
     """What the marks of a choice mean (`MARKS`, `CLASH`); nothing where nothing is marked."""
-    return rendered("_shared/legend.html", marks=marks, evidence=evidence) if marks != "none" else Markup()
+    return rendered("_shared/legend.html", marks=marks) if marks != "none" else Markup()
 
 
 def _may_clash(pair: Pair) -> bool:
     return pair.judgement.label in DISAGREEING and pair.a.state == pair.b.state == PRESENT
 
 
-def _clash_html(pair: Pair) -> tuple[Markup, Markup, Markup]:
-    """Both answers with the sentences that clash marked, and the legend."""
-    judgement, texts = pair.judgement, (shortened(pair.a.answer or ""), shortened(pair.b.answer or ""))
-    names = ((pair.a.center, pair.a.handbook_id, pair.a.title or ""), (pair.b.center, pair.b.handbook_id, pair.b.title or ""))
-    clash = clashing_sentences(pair.question.text, *texts, judgement.reasoning or "", judgement.divergence_topic or "", names)
-    if clash is None:
-        return hits_html(texts[0], searched_words()), hits_html(texts[1], searched_words()), legend_html(NO_CLASH)
-    evidence = "the judge's reasoning and both texts" if judgement.reasoning or judgement.divergence_topic else "both texts"
-    left, right = (_with_sentence_html(text, span) for text, span in zip(texts, clash, strict=True))
-    return left, right, legend_html(CLASH, evidence)
+def _clash_html(run: Run, pair: Pair) -> tuple[Markup, Markup, Markup]:
+    """Both answers with the words marked by which their handbooks hold their positions, and the legend."""
+    found: QuestionPositions = load(positions_of, run, question_id=pair.question.question_id)
+    texts, sides = (shortened(pair.a.answer or ""), shortened(pair.b.answer or "")), (pair.a, pair.b)
+    spans = [_span(found.quote_of(side.handbook_id)) for side in sides]
+    if not all(spans):
+        spans = _clashing_spans(pair, texts)
+    left, right = (_with_sentence_html(text, span) for text, span in zip(texts, spans, strict=True))
+    return left, right, legend_html(CLASH if any(spans) else NO_CLASH)
 
 
-def _with_sentence_html(text: str, span: SentenceSpan) -> Markup:
+def _span(holder: Holder | None) -> SentenceSpan | None:
+    return SentenceSpan(holder.start, holder.end or 0) if holder and holder.start is not None else None
+
+
+def _clashing_spans(pair: Pair, texts: tuple[str, str]) -> list[SentenceSpan | None]:
+    """The sentences that state what the judge says of this pair; None where none does."""
+    judgement = pair.judgement
+    names = tuple((side.center, side.handbook_id, side.title or "") for side in (pair.a, pair.b))
+    words = (judgement.reasoning or "", judgement.divergence_topic or "")
+    clash = clashing_sentences(pair.question.text, *texts, *words, (names[0], names[1]))
+    return [SentenceSpan(one.start, one.end) if one.stated else None for one in clash or ()] or [None, None]
+
+
+def _with_sentence_html(text: str, span: SentenceSpan | None) -> Markup:
     part = hits_in(text, searched_words())
-    pale = Markup('<span class="pale">{}</span>')
-    mark = Markup('<mark class="clash" title="clashes with the sentence marked in the other answer">{}</mark>')
-    return pale.format(part(0, span.start)) + mark.format(part(*span)) + pale.format(part(span.end, len(text)))
+    if span is None:
+        return part(0, len(text))
+    mark = Markup('<mark class="clash" title="what it says on the disputed point">{}</mark>')
+    return part(0, span.start) + mark.format(part(*span)) + part(span.end, len(text))
 
 
 def _badges_html(judgement: Judgement) -> Markup:

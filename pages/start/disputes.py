@@ -12,7 +12,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.style import LABEL_WORDS
-from audit.metrics.question_positions import Position, positions_of
+from audit.metrics.disputed_questions import counts_on
 from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from audit.terms import display_name, terms
@@ -20,7 +20,8 @@ from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load
-from pages._shared.position_cards import card_of
+from pages._shared.position_cards import card_of, positions_on
+from pages._shared.who_says_what import who_says_what
 
 CSS = Path(__file__).with_name("disputes.css")
 POSITIONS, CENTERS = 2, 4
@@ -40,11 +41,17 @@ def disputes(run: Run, questions: pd.DataFrame) -> None:
 
 
 def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, str]) -> Markup:
-    """The two positions that most handbooks hold, how grave the question's gravest pair is, and what is left out."""
-    positions: tuple[Position, ...] = load(positions_of, run, question_id=row["question_id"])
-    cards = [card_of(position, centers) for position in positions[:POSITIONS]]
+    """Who says what in one sentence, the two positions that most hold or the judge's own words, and how grave it is."""
+    question_id = str(row["question_id"])
+    found = positions_on(run, question_id)
+    cards = [card_of(position, centers) for position in found.positions[:POSITIONS]]
     lines = [(card, who_holds(run, card.members)) for card in cards]
-    return rendered("start/dispute.html", lines=lines, summary=_summary(run, row, len(positions)))
+    # Without values the quotes below say it
+    is_short = all(position.value for position in found.positions)
+    told = who_says_what(run, found, load(counts_on, run, question_id=question_id)) if is_short else ""
+    judged = found.certain.reasoning if found.certain and not found.positions else ""
+    summary = _summary(run, row, len(found.positions))
+    return rendered("start/dispute.html", told=told, lines=lines, judged=judged, summary=summary)
 
 
 def who_holds(run: Run, centers: list[str]) -> str:

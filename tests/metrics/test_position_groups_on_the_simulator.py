@@ -84,7 +84,7 @@ def taken(world):
     """(true value of each handbook, positions) for every question that at least three handbooks answer."""
     release, path = world
     with (release / "truth.jsonl").open(encoding="utf-8") as lines, open_store(path) as con:
-        both = [(truth["values"], positions_of(con, truth["question_id"])) for truth in map(json.loads, lines)]
+        both = [(truth["values"], positions_of(con, truth["question_id"]).positions) for truth in map(json.loads, lines)]
     return [(values, positions) for values, positions in both if sum(len(position.holders) for position in positions) >= 3]
 
 
@@ -135,8 +135,8 @@ def test_of_pairs_that_truly_disagree_nearly_all_have_both_true_values_in_the_se
         and values[question_id].get(a) != values[question_id].get(b)
         and None not in (
             both := (
-                _states(first[slice(*clash.first)], str(values[question_id].get(a))),
-                _states(second[slice(*clash.second)], str(values[question_id].get(b))),
+                _states(first[slice(*clash.first[:2])], str(values[question_id].get(a))),
+                _states(second[slice(*clash.second[:2])], str(values[question_id].get(b))),
             )
         )
     ]  # fmt: skip

@@ -1,122 +1,111 @@
 """Who says what on one question, on answers small enough to read; against a world with known truth beside position groups."""
 
-import pandas as pd
 import pytest
 
 from audit.errors import NotInRunError
 from audit.metrics._disputes import Dispute
-from audit.metrics.question_positions import positions_by_rules, question_positions
+from audit.metrics._held import read_positions
+from audit.metrics.question_positions import SOMETHING_ELSE, positions_of, question_positions
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
 
-
-def answers(*groups):
-    """Answers in groups, as the table of position groups has them."""
-    rows = [(f"h{number}{place}", text, number) for number, group in enumerate(groups, 1) for place, text in enumerate(group)]
-    return pd.DataFrame(rows, columns=["handbook_id", "answer", "group"]).assign(center="Alder", name="Group", basis="letter")
+DRIVING = "One says 6 weeks until driving, the other 3 months."
 
 
-def test_a_position_is_named_by_a_sentence_of_its_holders_and_each_holder_keeps_its_own_words():
-    taken = positions_by_rules(
-        "When may I drive again?",
-        answers(
-            ["Rest at home. You may drive after 6 weeks."], ["Drive only after 3 months.", "Wait 3 months to drive. Call us."]
-        ),
-        ["One handbook says 6 weeks and the other 3 months until driving."],
-        "weeks until driving",
-    )
-    assert [(len(position.holders), position.value) for position in taken] == [(2, "3 months"), (1, "6 weeks")]
-    assert taken[1].statement == "You may drive after 6 weeks."
-    assert [holder.quote for holder in taken[0].holders] == ["Drive only after 3 months.", "Wait 3 months to drive."]
-    assert {position.aspect for position in taken} == {"weeks until driving"}
+def reading(question, groups, disputes=(), consistent=()):
+    """Answers by position group: `[{"a": "..."}, {"b": "..."}]`."""
+    answers = {handbook_id: answer for group in groups for handbook_id, answer in group.items()}
+    numbers = {handbook_id: number for number, group in enumerate(groups, 1) for handbook_id in group}
+    aspect = disputes[0].topic if disputes else ""
+    return read_positions(question, aspect, answers, numbers, disputes, [frozenset(pair) for pair in consistent])
 
 
-def test_a_stage_of_a_treatment_is_not_set_against_all_of_it():
-    reasoning = "One gives drops for 4 days, then tablets for 5 to 6 months; the other up to 2 years of drops or tablets."
-    taken = positions_by_rules(
-        "How is it treated?",
-        answers(
-            ["You get drops for the first 4 days of treatment. Tablets follow, for 5 to 6 months in all."],
-            ["The treatment, drops or tablets, takes up to 2 years."],
-        ),
-        [reasoning],
-        "drops and tablets, and for how long",
-        [Dispute("h10", "h20", reasoning, "drops and tablets, and for how long")],
-    )
-    assert [(position.value, position.statement) for position in taken] == [
-        ("5 to 6 months", "Tablets follow, for 5 to 6 months in all."),
-        ("up to 2 years", "The treatment, drops or tablets, takes up to 2 years."),
+def held(found):
+    """Value, and holder -> quote, of every position."""
+    return [(one.value, {said.handbook_id: said.statement.text for said in one.sentences}) for one in found.held]
+
+
+def test_a_position_is_held_by_those_whose_own_sentence_states_its_value():
+    groups = [
+        {"a": "Rest at home. You may drive after 6 weeks.", "b": "Eat well. You may drive after 6 weeks if you feel fit."},
+        {"c": "Drive only after 3 months. Call us.", "d": "You may drive again once your doctor agrees."},
+    ]
+    found = reading("When may I drive again?", groups, [Dispute("a", "c", DRIVING, "weeks until driving")])
+    assert held(found) == [
+        ("6 weeks", {"a": "You may drive after 6 weeks.", "b": "You may drive after 6 weeks if you feel fit."}),
+        ("3 months", {"c": "Drive only after 3 months."}),
     ]
 
 
-DISPUTED_AGE = Dispute(
-    "h10", "h20", "One says sixties or seventies, the other between 55 and 65.", "age at which it is commonest"
-)
-
-
-def holders_of_first(question, group, other, dispute, **columns):
-    """The holders of the position of `group`, whose first answer disagrees with the only answer of the other group."""
-    table = answers(group, [other]).assign(**columns)
-    taken = positions_by_rules(question, table, [dispute.reasoning], dispute.topic, [dispute])
-    (position,) = (position for position in taken if "h10" in {holder.handbook_id for holder in position.holders})
-    return [holder.handbook_id for holder in position.holders]
-
-
-def test_who_disagrees_with_nobody_holds_a_position_only_with_words_on_it_beyond_those_of_the_question():
-    """Every answer about lung cancer says "lung cancer": that is no reason to give it somebody else's age."""
-    group = [
-        "Lung cancer occurs most often in adults in their sixties or seventies.",
-        "There are two types of lung cancer: small cell lung cancer and other lung cancer.",
-        "Most often, adults in their seventies have it.",
+def test_who_speaks_of_the_disputed_point_and_fits_no_position_says_something_else():
+    groups = [
+        {"a": "It can affect the left side of the heart.", "b": "It can affect either side of the heart. See a doctor."},
+        {"c": "It affects the right side of the heart only.", "d": "It makes people tired. They sleep badly."},
     ]
-    other = "Lung cancer occurs most often between the ages of 55 and 65."
-    assert holders_of_first("What is lung cancer?", group, other, DISPUTED_AGE) == ["h10", "h12"]
-
-
-def test_an_amount_that_nobody_disputes_makes_no_one_a_holder():
-    group = [
-        "The illness may be passed on by eating beef, but this is not proven. Most patients live for less than 1 year.",
-        "Most of those affected die within 1 year.",
+    dispute = Dispute("a", "c", "A says the left side, B says the right side only.", "side of the heart affected")
+    found = reading("What is heart failure?", groups, [dispute])
+    assert {name for _, holders in held(found) for name in holders} == {"a", "c"}
+    assert [(said.handbook_id, said.statement.text) for said in found.others] == [
+        ("b", "It can affect either side of the heart.")
     ]
-    dispute = Dispute("h10", "h20", "One doubts that eating beef passes it on; the other says it does.", "eating beef")
-    other = "The illness can be acquired by eating beef."
-    assert holders_of_first("What is it?", group, other, dispute, basis="value", name="1 year") == ["h10"]
 
 
-def test_a_quote_is_the_text_between_its_ends():
-    texts = ["Call us first. You may eat sushi.", "Never eat sushi: it may carry parasites."]
-    for position in positions_by_rules("May I eat sushi?", answers(texts[:1], texts[1:]), [], ""):
-        (holder,) = position.holders
-        text = texts[int(holder.handbook_id[1]) - 1]
-        assert text[holder.start : holder.end] == holder.quote != ""
+def test_without_a_sentence_that_states_what_the_judge_says_no_position_is_headed():
+    groups = [{"a": "This is a disorder of children. Its symptoms vary."}, {"b": "This is a rare cancer of the blood."}]
+    judged = "A presents a benign condition that heals by itself, B presents a malignant tumour."
+    found = reading("What is it?", groups, [Dispute("a", "b", judged, "whether it is malignant")])
+    assert found.held == ()
+    dispute, clash = found.clearest
+    assert dispute.reasoning == judged
+    assert not clash.certain
 
 
-def test_an_item_of_a_list_keeps_the_line_that_gives_it_its_meaning():
-    (position,) = positions_by_rules(
-        "What must I avoid?", answers(["Avoid the following:\n• raw fish and sushi"]), [], "raw fish"
-    )
-    assert position.statement == "Avoid the following: raw fish and sushi"
-    assert position.holders[0].quote == "raw fish and sushi"
+def test_a_dispute_on_another_topic_gives_nobody_a_position_on_this_one():
+    groups = [
+        {"a": "Recovery can take a few days.", "c": "Symptoms may come within hours. Rest helps."},
+        {"b": "Recovery can take a few weeks. Symptoms usually worsen over weeks."},
+    ]
+    disputes = [
+        Dispute("a", "b", "Recovery: a few days (A) against a few weeks (B).", "recovery time"),
+        Dispute("b", "c", "B says symptoms worsen over weeks, C says they may come within hours.", "speed of progression"),
+    ]
+    found = reading("What is Guillain-Barre syndrome?", groups, disputes)
+    assert held(found) == [
+        ("a few days", {"a": "Recovery can take a few days."}),
+        ("a few weeks", {"b": "Recovery can take a few weeks."}),
+    ]
+    assert found.others == ()
 
 
-def test_yes_and_no_are_values_of_a_closed_question():
-    taken = positions_by_rules(
-        "May I drink coffee?", answers(["Yes, you may drink coffee."], ["No. Do not drink coffee."]), [], ""
-    )
-    assert sorted(position.value for position in taken) == ["No", "Yes"]
+def test_two_that_clash_with_nobody_in_different_words_hold_one_position():
+    """A judge that finds a difference in nothing: both say three months."""
+    groups = [{"a": "Wait 3 months before you travel. Take care."}, {"b": "Wait 3 months before you travel. Buy insurance."}]
+    dispute = Dispute("a", "b", "Both mention 3 months, yet A ties it to care and B to insurance.", "time before travel")
+    found = reading("When may I travel?", groups, [dispute])
+    assert found.held == ()
+    assert found.clearest is not None
 
 
-def test_a_value_that_both_positions_share_is_the_value_of_neither():
-    taken = positions_by_rules("How long?", answers(["Wait 6 weeks, then walk."], ["Wait 6 weeks, then swim."]), [], "")
-    assert [position.value for position in taken] == [None, None]
+def test_where_nobody_disagrees_only_consistent_answers_share_a_position():
+    groups = [{
+        "a": "You may drive after 6 weeks. Wear a belt.", "b": "You may drive after 6 weeks. Go slowly.",
+        "c": "Driving is possible when you feel well.",
+    }]  # fmt: skip
+    question = "When may I drive?"
+    assert reading(question, groups).held == ()
+    assert held(reading(question, groups, consistent=["ab"])) == [
+        ("6 weeks", {"a": "You may drive after 6 weeks.", "b": "You may drive after 6 weeks."})
+    ]
 
 
-def test_the_table_has_one_row_for_each_holder(release, tmp_path):
+def test_the_table_has_one_row_for_each_holder_and_each_that_says_something_else(release, tmp_path):
     run = load_release(release, Settings(data_dir=tmp_path / "data")).run
     with open_store(run.path) as con:
-        table = question_positions(con, "q1")
+        table, found = question_positions(con, "q1"), positions_of(con, "q1")
         with pytest.raises(NotInRunError, match="'q9' is not in this run"):
             question_positions(con, "q9")
-    assert list(table["position"]) == sorted(table["position"])
-    assert (table.groupby("position")["handbook_id"].size() == table.groupby("position")["size"].first()).all()
+    assert len(table) == sum(len(one.holders) for one in found.positions) + len(found.others)
+    assert set(table.loc[table["position"].isna(), "statement"]) <= {SOMETHING_ELSE}
+    sizes = table.dropna(subset=["position"]).groupby("position")["size"]
+    assert (sizes.size() == sizes.first()).all()

@@ -39,7 +39,7 @@ OURS = {
     },
     "rubric.html": {"part"},
     "answer_card.html": {'caller() if caller is defined else ""'},
-    "legend.html": {"evidence"},
+    "position_cards.html": {"nothing_certain"},
     "planted_item.html": {"answer", "expected"},
     "replies.html": {"states[reply.state]"},
     "system_answers.html": {"criterion", "words"},

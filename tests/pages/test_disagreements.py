@@ -41,7 +41,7 @@ def test_questions_are_listed_the_gravest_first_and_the_first_is_open(run, open_
     assert shown_list(at)["opened"] == "q1"
     html = html_on(at)
     assert "a against b" in html  # what the judge says of the pair that differs most
-    assert html.count('class="position"') == 2
+    assert html.count('class="position certain"') == 1
     assert "question" not in at.query_params  # nothing is picked, so that a narrow window shows the list
 
 
@@ -179,7 +179,7 @@ def test_unscored_and_prescreened_pairs_are_described_in_words(run, open_page):
 
 
 def test_marks_can_be_turned_off(run, open_page):
-    assert "<mark" in html_on(open_page("disagreements"))
+    assert "<mark" in html_on(open_page("disagreements", mark="all"))
     assert "<mark" not in html_on(open_page("disagreements", mark="none"))
 
 

@@ -4,22 +4,47 @@ from __future__ import annotations
 
 import json
 
-from audit.metrics.question_positions import Holder, Position
+import pytest
+
+from audit.metrics.question_positions import Holder, Position, QuestionPositions
 from pages._shared.label_matrix import KEY, _picked
 from pages._shared.position_cards import different_positions, most_differing, quoted_from
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
+from tests.support.loading import load
 
 
-def test_the_question_is_summarised_in_a_sentence_with_its_counts(run, open_page):
-    words = words_on(open_page("question", question="q1")).replace("*", "")
-    assert "4 handbooks were asked: 3 answered, 1 did not address the question." in words
-    assert "In 1 of 3 pairs in which both answer, the answers disagree (33.3 %)." in words
-    assert "They hold 2 different positions." in words
-    assert "interval" not in words  # one question is a sample of nothing
+@pytest.fixture
+def sorted_run(release, data_dir):
+    """The tiny run with two positions on q1 from its release."""
+    held = [("a", "3 months"), ("bc", None)]
+    records = [
+        {"question_id": "q1", "statement": f"Handbook {ids[0]} on q1.", "method": "judge",
+         "value": value, "holders": [{"handbook_id": one, "quote": f"Handbook {one} on q1."} for one in ids]}
+        for ids, value in held
+    ]  # fmt: skip
+    (release / "positions.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    load(release, data_dir)
 
 
-def test_positions_are_cards_with_a_quote_and_the_answers_are_listed_under_them(run, open_page):
+def test_the_question_is_the_heading_and_its_first_sentence_says_who_says_what(sorted_run, open_page):
+    at = open_page("question", question="q1")
+    assert at.title[0].value.replace("\\", "") == "What about q1?"
+    html = html_on(at)
+    assert "2 handbooks say “Handbook b on q1”, 1 says 3 months; 1 does not address it." in html
+    assert html.index('class="who"') < html.index('class="positions"')
+
+
+def test_where_no_position_is_certain_the_judge_s_words_stand_alone(run, open_page):
+    at = open_page("question", question="q1")
+    html = html_on(at)
+    assert "3 handbooks answer and disagree" in html
+    assert html.count('class="position certain"') == 1
+    assert "a against b" in html
+    assert "In 1 of 3 pairs in which both answer, the judge finds that they disagree." in words_on(at)
+
+
+def test_positions_are_cards_with_a_quote_and_the_answers_are_listed_under_them(sorted_run, open_page):
     at = open_page("question", question="q1")
     assert html_on(at).count('<div class="position">') == 2
     assert html_on(at).count("<blockquote>Handbook ") >= 2
@@ -31,21 +56,27 @@ def test_positions_are_cards_with_a_quote_and_the_answers_are_listed_under_them(
     assert "<mark>Handbook a on q1.</mark>" in html
 
 
+def test_what_is_marked_in_an_answer_is_the_quote_of_its_position(sorted_run, open_page):
+    html = html_on(open_page("question", question="q1", a="a", b="b"))
+    assert html.count('<mark class="clash"') == 3  # the legend and two quotes
+    assert "pale" not in html
+
+
 def held(*statements):
-    return [
+    return tuple(
         Position("", " ".join(letters), None, tuple(Holder(letter, "", 0, 0) for letter in letters)) for letters in statements
-    ]
+    )
 
 
 def test_the_first_pair_opened_lies_across_positions():
-    positions = held("ab", "cd")
+    positions = QuestionPositions(held("ab", "cd"))
     assert not different_positions(positions, "a", "b")
     assert different_positions(positions, "a", "d")
     # a against b is graver, and yet both say the same: a verdict that deserves a second look, and no example of the dispute
     assert most_differing([("a", "b"), ("b", "c"), ("a", "c")], positions) == ("b", "c")
     assert most_differing([("a", "b"), ("c", "d")], positions) == ("a", "b")
-    aspects = [*held("ab", "c"), *(Position("dose", "", None, position.holders) for position in held("a", "b"))]
-    assert different_positions(aspects, "a", "b")
+    aspects = (*held("ab", "c"), *(Position("dose", "", None, position.holders) for position in held("a", "b")))
+    assert different_positions(QuestionPositions(aspects), "a", "b")
 
 
 def test_two_handbooks_are_picked_without_a_mouse(run, open_page):
@@ -96,23 +127,6 @@ def test_handbooks_that_do_not_address_it_and_those_not_asked_are_listed_separat
 
 def test_handbooks_without_an_answer_can_be_drawn_too(run, open_page):
     assert not open_page("question", question="q1", show="everyone").exception
-
-
-def test_the_entropy_of_every_question_is_counted_once_somebody_opens_it(run, open_page):
-    def tables(at):
-        return [table.value for table in at.dataframe if "entropy" in table.value]
-
-    at = open_page("question", question="q1")
-    assert not tables(at)
-    at.session_state["every_entropy"] = True
-    (table,) = tables(at.run())
-    assert len(table) == 3
-
-
-def test_a_single_pair_is_said_in_words_and_not_as_one_of_one(load_run, open_page):
-    load_run("q1 kidney ab=DIVERGENT c=absent\nq2 kidney ab=CONSISTENT c=absent", handbooks=None)
-    for question_id, words in (("q1", "the answers disagree."), ("q2", "the answers do not disagree.")):
-        assert f"In the only pair in which both answer, {words}" in words_on(open_page("question", question=question_id))
 
 
 def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones():

@@ -9,7 +9,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from audit.store.runs import Run
-from tests.pages.conftest import TABLE, component, words_on
+from tests.pages.conftest import component, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.directions import without_directions
 from tests.support.loading import load
@@ -64,8 +64,10 @@ def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_d
     assert re.search(r"In 1 of 1 pair that the judge calls \w+, raters agree that the advice differs", words)
 
 
-def test_texts_of_a_release_are_never_html(load_run, open_page):
-    load_run(TABLE.replace("q1", "<b>q1</b>"))
+def test_texts_of_a_release_are_never_html(release, data_dir, open_page):
+    held = {"question_id": "q1", "statement": "<b>q1", "holders": [{"handbook_id": "a", "quote": "Handbook a on q1."}]}
+    (release / "positions.jsonl").write_text(json.dumps(held), encoding="utf-8")
+    load(release, data_dir)
     html = html_on(open_page("start"))
     assert "<b>q1" not in html
     assert "&lt;b&gt;q1" in html

@@ -7,7 +7,7 @@ from audit.text.clashing import clashing_sentences
 
 def marked(question, a, b, reasoning="", topic="", names=((), ())):
     clash = clashing_sentences(question, a, b, reasoning, topic, names)
-    return (a[slice(*clash.first)], b[slice(*clash.second)]) if clash else None
+    return (a[slice(*clash.first[:2])], b[slice(*clash.second[:2])]) if clash else None
 
 
 TRAVEL = "When may I fly after my transplant?"

@@ -1,6 +1,7 @@
 """Camps are named by what their handbooks say, and never by anything else."""
 
-from audit.text.group_names import GroupName, group_names
+from audit.text.group_names import GroupName, as_written, group_names
+from audit.text.quantity import find_quantities
 
 JUDGE = ["One says to wait 3 months before travel, the other 12 months."]
 
@@ -37,13 +38,17 @@ def test_counts_are_named_with_what_they_count():
     assert names(["There are two types of the disease."], ["There are three main types."]) == ["two types", "three main types"]
 
 
-def test_failing_a_value_words_that_the_judge_cites_name_a_camp():
-    groups = [["Take zinc with meals."] * 2, ["Take a chelating agent."] * 2]
-    found = group_names(groups, ["Initial therapy differs: zinc against chelating agents."])
-    assert found == [GroupName("“zinc”", "words"), GroupName("“agent”, “chelating”", "words")]
+def test_a_name_is_a_value_with_its_unit_and_never_a_part_of_a_range_or_a_bare_token():
+    def written(text):
+        return as_written(find_quantities(text)[0], [text])
+
+    assert written("Symptoms start between the ages of 6 and 45.") == "between the ages of 6 and 45"
+    assert written("The tenant must be given 7 days to pay.") == "7 days"
+    assert written("A pause lasts a few seconds to minutes.") is None
+    assert written("Take it daily.") is None
 
 
-def test_failing_words_too_a_camp_goes_by_a_letter():
+def test_failing_a_value_a_camp_goes_by_a_letter():
     assert group_names([["Rest well."], ["Rest well."]]) == [GroupName("Group A", "letter"), GroupName("Group B", "letter")]
 
 
