@@ -103,7 +103,7 @@ ABOVE = [
 ]
 """What reads a release, or stands below both sides."""
 
-PRODUCERS = ["answers", "corpus", "embedding", "generation", "judging", "llm", "retrieval", "rules", "stress", "themes"]
+PRODUCERS = ["answers", "corpus", "embedding", "generation", "judging", "llm", "retrieval", "stress", "themes"]
 """What makes the parts of a release; only stages, asking and cli of the pipeline open a store."""
 
 
@@ -167,7 +167,6 @@ CONTRACTS = [
             "stages",
             "stress",
             "judging | generation",
-            "rules",
             "answers",
             "retrieval",
             "corpus | themes",

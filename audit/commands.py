@@ -84,7 +84,8 @@ COMMANDS = (
     Command("generate", "Answer each question from each handbook's passages.", "audit.pipeline.cli.generate:generate"),
     Command("ask", "Find the passages of each handbook that are closest to one question.", "audit.pipeline.cli.ask:ask"),
     Command(
-        "positions build", "Write the positions on every question of a run, from its labels.", "audit.pipeline.cli.positions:build"
+        "positions build", "Write the positions on every question of a run, from its labels.",
+        "audit.pipeline.cli.positions:build",
     ),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.pipeline.cli.judge:judge"),
     Command(

@@ -46,5 +46,5 @@ def _positions(run: Run, question_id: str) -> list[tuple[str, str]]:
         return []
     return [
         (position.value or position.statement, f"{len(position.holders):,} {run.term('handbook', len(position.holders))}")
-        for position in positions_on(run, question_id)[:MAX_POSITIONS]
+        for position in positions_on(run, question_id).positions[:MAX_POSITIONS]
     ]

@@ -1,7 +1,5 @@
 """Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
 
-from typing import cast
-
 import pandas as pd
 import streamlit as st
 

@@ -213,7 +213,7 @@ class ClosestPassages:
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
-        if self._vectors is None:
+        if not self.places:
             return []
         cosines = np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
         words = np.asarray(self.word_counts.scores(dict.fromkeys(tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
