@@ -13,7 +13,6 @@ from audit.errors import AuditError
 from audit.jobs import asking as worker
 from audit.jobs.asking import MAX_CHARACTERS, PREPARING, WAITING, Asked, AskScope, Step
 from audit.pipeline.asking.engine import RunHandbooks
-from audit.pipeline.retrieval.found import Thresholds
 from audit.release.sourced_answers import SourceCitation, SourcedAnswer, SourcedStatement
 from audit.release.write import write_jsonl
 from audit.settings import Settings
@@ -81,8 +80,6 @@ def asked_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     recent_answers().clear()
     monkeypatch.setattr(form, "ask_run", ask_run)
     monkeypatch.setattr("audit.jobs.asking.prepare", lambda *_: None)
-    # The shipped ones are for handbooks of a real length, in which words are rarer
-    monkeypatch.setattr("audit.pipeline.asking.engine.thresholds", lambda _: Thresholds(0.11, 0.05))
     return questions
 
 

@@ -28,7 +28,6 @@ from audit.jobs.asking import (
 from audit.pipeline.asking.engine import RunHandbooks
 from audit.pipeline.asking.keeping import release_name, write_asked
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.retrieval.found import Thresholds
 from audit.queries.run_texts import run_documents
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
@@ -42,13 +41,6 @@ from tests.support.tiny import handbook, release_from
 LIFT = "How long should I avoid lifting after surgery?"
 SIX, TWELVE = (f"Avoid lifting anything over 10 pounds for {weeks} weeks after surgery." for weeks in (6, 12))
 TEXTS = {"a": SIX, "b": SIX, "c": TWELVE, "d": "Eat fresh vegetables every day."}
-LIMITS = {"minilm": Thresholds(0.8, 0.4), "words": Thresholds(0.09, 0.05)}
-
-
-@pytest.fixture(autouse=True)
-def low_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shipped ones are for handbooks of a real length, in which words are rarer."""
-    monkeypatch.setattr("audit.pipeline.asking.engine.thresholds", LIMITS.__getitem__)
 
 
 def loaded(folder: Path, texts: dict[str, str], **manifest: Any) -> Run:

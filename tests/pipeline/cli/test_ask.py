@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from audit.pipeline.retrieval.found import Thresholds
 from tests.examples.tenancy import FOLDER
 from tests.support.llm.fault_server import fault_server
 
@@ -20,8 +19,6 @@ DEPOSIT = "How many days after the tenancy ends must the landlord return the dep
 def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setattr("audit.pipeline.cli.ask.model_encoder", lambda: None)
-    # The shipped thresholds are for handbooks of a real length, in which words are rarer
-    monkeypatch.setattr("audit.pipeline.asking.engine.thresholds", lambda _: Thresholds(0.1, 0.06))
     for name in ("URL", "MODEL", "KEY"):
         monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
 

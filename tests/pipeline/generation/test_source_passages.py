@@ -7,14 +7,13 @@ import pytest
 from audit.pipeline.generation.source_passages import SourceQuoter
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.library import Library
-from audit.pipeline.retrieval.found import Thresholds
 from audit.release.route_kinds import ROUTE
 from audit.release.sourced_answers import SourcedAnswer
 from audit.release.system_kinds import SYSTEM_ANSWER
 from tests.pipeline.generation.sourced import DIET, SIX, TWELVE, handbook, library_of
 from tests.support.other_subjects import OTHER_SUBJECTS
 
-ASKED = "For how many weeks should I avoid lifting over 10 pounds after surgery?"
+ASKED = "Should I avoid lifting anything over 10 pounds after surgery?"
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +21,6 @@ def library() -> Library:
     others = [f"{heading}: {text}" for heading, text in OTHER_SUBJECTS.items()]
     texts = {"alder": SIX, "birch": SIX, "cedar": TWELVE, "dogwood": DIET}
     return library_of(*(handbook(center, text, *others) for center, text in texts.items()))
-
-
-@pytest.fixture(autouse=True)
-def low_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shipped ones are for handbooks of a real length, in which words are rarer."""
-    monkeypatch.setattr("audit.pipeline.generation.source_passages.thresholds", lambda _: Thresholds(0.1, 0.05))
 
 
 def asked(library: Library, question: str) -> SourcedAnswer:
