@@ -85,7 +85,7 @@ COMMANDS = (
     Command("ask", "Answer one question from all handbooks, with the sources that support and contradict each "
     "statement.", "audit.pipeline.cli.ask:ask"),
     Command(
-        "positions build", "Write the positions on every question of a run, from its labels.", "audit.pipeline.cli.positions:build"
+        "positions build", "Write the positions on the questions of a run, from its labels.", "audit.pipeline.cli.positions:build"
     ),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.pipeline.cli.judge:judge"),
     Command(
