@@ -42,7 +42,7 @@ def clashes_of(
 ) -> list[tuple[Dispute, Clash]]:
     """The pairs across groups with the sentences in which they clash, as many as are needed to know those of each handbook.
 
-    answers, groups  by handbook id. Pairs inside a group do not count; those on another topic than `aspect` only for a handbook
+    answers, groups  by handbook id. Pairs inside a group count only where no other disagrees; those on another topic than `aspect` only for a handbook
                      that has none on it
     """
     found = (
@@ -54,7 +54,8 @@ def clashes_of(
 
 def _compared(aspect: str, groups: Mapping[str, int], disputes: Sequence[Dispute]) -> Iterator[Dispute]:
     """The pairs across groups that are compared, those on the aspect first."""
-    across = [one for one in disputes if one.a in groups and one.b in groups and groups[one.a] != groups[one.b]]
+    known = [one for one in disputes if one.a in groups and one.b in groups]
+    across = [one for one in known if groups[one.a] != groups[one.b]] or known
     used: Counter[str] = Counter()
     for is_on_it in (True, False):
         enough = MAX_PER_HANDBOOK if is_on_it else 1

@@ -248,20 +248,21 @@ def _denies_the_other(sentence: Sentence, other: Sentence) -> bool:
 def _value(inside: Sequence[Sentence], outside: Sequence[Sentence]) -> Quantity | None:
     """The quantity that most of a group's sentences state, and others of its kind but not this one those of other groups."""
     rated = [
-        (sum(one.states(quantity) for one in inside) / len(inside), quantity)
+        (share, share - elsewhere, quantity)
         for sentence in inside
         for quantity in sentence.quantities
-        if not outside or _sets_apart(quantity, outside)
+        if (share := sum(one.states(quantity) for one in inside) / len(inside)) >= SHARED
+        and (elsewhere := _share_agreeing(quantity, outside)) < SHARED
     ]
-    share, best = max(rated, key=lambda entry: (entry[0], -entry[1].start), default=(0.0, None))
-    return best if share >= SHARED else None
+    return max(rated, key=lambda entry: (entry[1], -entry[2].start), default=(0.0, 0.0, None))[2]
 
 
-def _sets_apart(quantity: Quantity, outside: Sequence[Sentence]) -> bool:
+def _share_agreeing(quantity: Quantity, outside: Sequence[Sentence]) -> float:
+    """The share of the other groups' quantities of its kind that agree with it; 1 where they have none of its kind."""
     others = [
         one for sentence in outside for one in sentence.quantities if one.kind == quantity.kind and one.comparable(quantity)
     ]
-    return bool(others) and 2 * sum(map(quantity.agrees, others)) < len(others)
+    return sum(map(quantity.agrees, others)) / len(others) if others else float(bool(outside))
 
 
 def _connected(pairs: Pairs) -> list[list[str]]:

@@ -35,7 +35,7 @@ select a.handbook_id, b.handbook_id
 from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
 where question = $question and label = 'CONSISTENT' order by a.handbook, b.handbook
 """
-SOMETHING_ELSE = "says something else"
+SOMETHING_ELSE = "says something else, or puts it in other words"
 TABLE = TableSpec(
     "Positions on one {question}",
     (

@@ -20,7 +20,7 @@ def who_says_what(run: Run, found: QuestionPositions, numbers: Mapping[str, int]
     others = numbers["answering"] - len(holding) - len(found.others)
     parts = [
         _positions(run, found, numbers),
-        _count(len(found.others), "says something else", "say something else"),
+        _count(len(found.others), "says something else or puts it otherwise", "say something else or put it otherwise"),
         _count(others, "answers without a word on this", "answer without a word on this") if holding else "",
         _count(numbers["not_addressing"], "does not address it", "do not address it"),
         _count(numbers["unread"], "gave a reply that could not be read", "gave replies that could not be read"),
@@ -38,6 +38,8 @@ def _positions(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -
     if found.certain is not None:
         on = f" on {topic}" if topic else ""
         return f"{n:,} {run.term('handbook', n)} answer and disagree{on}, in sentences that cannot be told apart with certainty"
+    if numbers["disagreeing"]:
+        return f"{n:,} {run.term('handbook', n)} answer, and some of them disagree"
     if n == 0:
         return f"No {run.term('handbook', 1)} answers"
     if n == 1:
