@@ -51,6 +51,7 @@ CRITERIA_OF_QUESTION = f"""
 select system, judge, {", ".join(CRITERIA)}, explanations::varchar, unscored_reason
 from criteria where question = $question order by judge
 """
+JUDGES = "select distinct judge from criteria where judge is not null order by judge"
 EVIDENCE = 7
 """Where the evidence is in a row of `ANSWERS`, after the number of the system."""
 SECTIONS = """
@@ -207,3 +208,8 @@ def _evidence(record: Record, texts: Mapping[tuple[str | None, str | None], str]
     text = text_or_none(record.get("text")) or texts.get((handbook_id, section_id))
     rank, score = int_or_none(record.get("rank")), float_or_none(record.get("score"))
     return ShownEvidence(handbook_id, section_id, rank, score, text, known)
+
+
+def judges_of_systems(con: Connection) -> list[str]:
+    """The judges that gave scores on the eight criteria, by name; a judge without a name is left out."""
+    return [judge for (judge,) in rows(con, JUDGES)]

@@ -46,7 +46,7 @@ START = Tab("start", "Start", ALWAYS)
 CLINICIAN_DOORS = (
     Door("Start", (START,)),
     Door("Ask", (Tab("ask", "Ask", TEXTS),)),
-    Door("Disagreements", (Tab("disagreements", "Disagreements"),)),
+    Door("Disagreements", (Tab("disagreements", "Disagreements", HANDBOOKS),)),
     Door("questions", (Tab("questions", "questions", UNLABELLED),)),
     Door(
         "Explore",

@@ -38,24 +38,22 @@ NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default 
 
 @contextmanager
 def page(
-    title: str, lead: str, *, without_pairs: str | None = None, unlabelled: str | None = None, unlabelled_title: str = "",
-    without_run: bool = False, headed: Callable[[Run], str] | None = None,
+    title: str, lead: str, *, without_pairs: str | None = None, unlabelled: str | None = None, without_run: bool = False,
+    headed: Callable[[Run], str] | None = None,
 ) -> Iterator[Run]:  # fmt: skip
     """Draw a page's frame and pass its run to the body; an AuditError in the body is shown as a message, not as a traceback.
 
     `title` and `lead` are templates of `say`: `{handbooks}` and the like become the run's own terms. `without_pairs` is the
-    lead where the run has no pairs, `unlabelled` (and `unlabelled_title`, if the title differs) where it has handbooks that
-    nothing has compared; where both are left out, the page needs pairs, and says in a sentence that the run has none.
-    `without_run`: the page also works where no run is loaded; it gets one that has the default terms and nothing else.
-    `headed`: the heading that a run gives the page, in place of the title, as plain text.
+    lead where the run has no pairs, `unlabelled` where it has handbooks that nothing has compared; where both are left out, the
+    page needs pairs, and says in a sentence that the run has none. `without_run`: the page also works where no run is loaded; it
+    gets one that has the default terms and nothing else. `headed`: the heading that a run gives the page, in place of the title,
+    as plain text.
     """
     if not may_browse(current_account()):
         st.stop()
     st.html(STYLE)
     rerun_on_theme_change()
     run = _run_or_stop(title, without_run)
-    if unlabelled_title and run.has_handbooks and not run.has_pairs and run is not NO_RUN:
-        title = unlabelled_title
     other_lead = unlabelled if unlabelled is not None and run.has_handbooks else without_pairs
     if run is not NO_RUN:
         heading(

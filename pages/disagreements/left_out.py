@@ -7,8 +7,9 @@ import streamlit as st
 from audit.metrics.coverage import gaps
 from audit.store.runs import Run
 from audit.tables import Column
+from pages._shared.found_states import errors_of, miss_sentence
 from pages._shared.loaders import load
-from pages._shared.pickers import named_by, pick_one
+from pages._shared.my_handbook import pick_my_handbook
 from pages._shared.widgets import clicked_row, counts, footer, go_to, say
 
 CHOOSE = "Choose {a_handbook} to see which {questions} most others answer and it does not."
@@ -22,8 +23,7 @@ FOUND = (
 
 def left_out(run: Run, names: dict[str, str]) -> None:
     """A picker of one's own handbook, kept in the address as `mine`, and what it leaves out; a click opens the question."""
-    ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
-    mine = pick_one(say(run, "My {handbook}"), ordered, "mine", format_func=named_by(names), placeholder="Choose one")
+    mine = pick_my_handbook(run, names)
     if not run.has_answers:
         st.info(say(run, NO_ANSWERS))
         return
@@ -36,6 +36,8 @@ def left_out(run: Run, names: dict[str, str]) -> None:
         return
     number = say(run, "**1** {question}" if len(frame) == 1 else "**{n}** {questions}", n=f"{len(frame):,}")
     counts(run, FOUND.replace("{number}", number), name=names[mine])
+    if errors_of(run).searched:
+        st.caption(miss_sentence(run))
     counted = [f"{row.peers_answering:,} of {row.peers_asked:,}" for row in frame.itertuples()]
     columns = [*gaps.table.pick(run, "text", "topics"), Column.text("answering", "Others that answer")]
     row = clicked_row(frame.assign(answering=counted), "left_out_table", columns, wrapped=True)

@@ -16,7 +16,7 @@ from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
-from audit.terms import terms
+from audit.terms import display_name, fill, terms
 from audit.vocabulary import DISAGREEING, Raters
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
@@ -24,14 +24,20 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.rating_sources import headline_pair, rating_sources
 from pages._shared.search import search
+from pages._shared.self_disagreements import within_line
 from pages._shared.widgets import counts, how_counted, link, say
 from pages.start.disputes import disputes
+from pages.start.mine import my_handbook
+from pages.start.systems_start import LEAD as SYSTEMS
+from pages.start.systems_start import TITLE as SYSTEMS_TITLE
+from pages.start.systems_start import systems_start
 from pages.start.unlabelled import LEAD as UNLABELLED
 from pages.start.unlabelled import TITLE as UNLABELLED_TITLE
 from pages.start.unlabelled import not_found_figure, unlabelled_start
 
 LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
-WITHOUT_PAIRS = "This run has no pairs of {handbooks} to compare. It is about the systems that answered its {patient} questions."
+TITLE = "What {handbooks} disagree about"
+NONE_DISPUTED = "The judge calls no two answers different advice. That is its reading, and no proof that the {handbooks} agree."
 LISTED = 3  # counted when a large run is loaded: see audit.result_cache
 FIGURES = {
     "r_div": ("In **{share}** of pairs where both {handbooks} should answer and do, the advice differs.", "present", "pairs"),
@@ -131,9 +137,11 @@ def most_disputed(run: Run) -> None:
     questions = load(disputed_questions, run, limit=LISTED)
     st.header("Most disputed", anchor=False)
     if questions.empty:
-        st.markdown(say(run, "No two {handbooks} of this run give different advice on {a_question}."))
+        st.markdown(say(run, NONE_DISPUTED))
+        st.markdown(within_line(run))
         return
     disputes(run, questions)
+    st.markdown(within_line(run))
     label = f"See all {questions['total'].iloc[0]:,} disputed questions"
     link("disagreements", label.replace("questions", "{questions}"), run, icon=":material/call_split:")
 
@@ -151,27 +159,31 @@ def what_the_data_are(run: Run) -> None:
         how_counted(*(("organs", "disputed_questions", "question_positions") if run.has_pairs else ("questions",)))
 
 
-with page(
-    "What {handbooks} disagree about", LEAD, without_pairs=WITHOUT_PAIRS, unlabelled=UNLABELLED, unlabelled_title=UNLABELLED_TITLE
-) as run:
+def heading_of(run: Run) -> str:
+    """What the run is about, in its own terms."""
+    title = TITLE if run.has_pairs else UNLABELLED_TITLE if run.has_handbooks else SYSTEMS_TITLE
+    return display_name(fill(run, title))
+
+
+with page(TITLE, LEAD, without_pairs=SYSTEMS, unlabelled=UNLABELLED, headed=heading_of) as run:
     search(run, "search", large=True)
     if run.has_handbooks and not run.has_pairs:
         unlabelled_start(run)
         what_the_data_are(run)
         st.stop()
-    tour(current_account(), terms(run))
     if not run.has_pairs:
-        link("systems", "See which system answers better", run, icon=":material/balance:")
-        link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")
+        systems_start(run)
         what_the_data_are(run)
         st.stop()
     left, right = st.container(key="answers").columns([5, 3], gap="large")
     with left:
         most_disputed(run)
     with right:
+        my_handbook(run)
         st.header("How often", anchor=False)
         # The last row counts the whole run.
         figures(run, load(organs, run, scope=MATCHING).iloc[-1])
         st.header("Can the judge be trusted?", anchor=False)
         raters_and_judge(run)
     what_the_data_are(run)
+    tour(current_account(), terms(run))

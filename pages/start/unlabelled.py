@@ -14,6 +14,7 @@ from pages._shared.judging_cost import cost_of_judging
 from pages._shared.loaders import load
 from pages._shared.widgets import counts, go_to, link, say
 from pages.start.disputes import CSS
+from pages.start.mine import my_handbook
 
 TITLE = "What {handbooks} say"
 LEAD = "Each {handbook} was asked {patient} questions. No model has compared their answers yet."
@@ -31,6 +32,7 @@ def unlabelled_start(run: Run) -> None:
         with st.container(key="disputes", gap="small"):
             _most_answered(run)
     with right:
+        my_handbook(run)
         st.header("How much was found" if errors_of(run).searched else "How much is answered", anchor=False)
         _how_much(run)
         st.header("Not compared yet", anchor=False)

@@ -1,0 +1,24 @@
+"""The reader's own handbook: chosen once, kept in the address and, from page to page, for the visit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from audit.store.runs import Run
+from pages._shared.pickers import named_by, pick_one
+from pages._shared.widgets import say
+
+PARAM = "mine"
+
+
+def pick_my_handbook(run: Run, names: Mapping[str, str]) -> str | None:
+    """A picker of one's own handbook; None where nobody has chosen one. `names`: handbook id -> its name."""
+    kept = f"my handbook of {run.key}"
+    if PARAM not in st.query_params and st.session_state.get(kept) in names:
+        st.query_params[PARAM] = st.session_state[kept]
+    ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
+    mine = pick_one(say(run, "My {handbook}"), ordered, PARAM, format_func=named_by(names), placeholder="Choose one")
+    st.session_state[kept] = mine
+    return mine
