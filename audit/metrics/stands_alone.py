@@ -19,7 +19,8 @@ with own as (
 )
 select question, question_id, text, organ,
        (select coalesce(string_agg(topic, ', ' order by topic), '') from topics where topics.question = q.question) as topics,
-       count(*)::integer as compared, (count(*) filter (disagrees))::integer as disagreeing
+       count(*)::integer as compared, (count(*) filter (disagrees))::integer as disagreeing,
+       disagreeing / compared as share
 from own join questions q using (question)
 group by all
 having compared >= {LEAST} and 2 * disagreeing > compared
