@@ -42,8 +42,8 @@ def clashes_of(
 ) -> list[tuple[Dispute, Clash]]:
     """The pairs across groups with the sentences in which they clash, as many as are needed to know those of each handbook.
 
-    answers, groups  by handbook id. Pairs inside a group count only where no other disagrees; those on another topic than `aspect` only for a handbook
-                     that has none on it
+    answers, groups  by handbook id. Pairs inside a group count only where no other disagrees; those on another topic than
+                     `aspect` only for a handbook that has none on it
     """
     found = (
         (one, clashing_sentences(question, answers[one.a], answers[one.b], one.reasoning, one.topic, ((one.a,), (one.b,))))
