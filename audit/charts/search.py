@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.style import QUALITATIVE, html, percent, percent_ticks, styled
+from audit.tables import Row
 
 STEPS = tuple(step / 10 for step in range(11))
 HEIGHT = 340
@@ -41,8 +42,8 @@ def search_curves_figure(frame: pd.DataFrame, names: Mapping[str, str]) -> go.Fi
     return styled(figure, HEIGHT)
 
 
-def _hover(name: str, row: Mapping[str, object]) -> str:
-    right, wrong, missed, answered, questions = (int(str(row[key])) for key in COUNTS)
+def _hover(name: str, row: Row) -> str:
+    right, wrong, missed, answered, questions = (int(row[key]) for key in COUNTS)
     return (
         f"<b>{html(name)}, {row['state']} or better</b><br>Answer quoted: {right:,} of {questions:,} "
         f"({percent(right / questions)})<br>Other passages: {wrong:,} ({percent(wrong / questions)})"

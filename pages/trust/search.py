@@ -20,7 +20,7 @@ MISSED = (
     "The answers of this run are the passages closest to each question; no model has read them. Of {answered} questions that a "
     "document answers, such a search called {missed} “not found” ({share}; 95 % interval {span})."
 )
-FOUND = "Of {unanswered} questions that the document does not answer, it found passages for {found} ({share}; {span})."
+FOUND = "Of {unanswered} questions that the document does not answer, it showed passages for {found} ({share}; {span})."
 EXPLAINED = (
     "Each point of a line is a score: the lower the score that is accepted, the more answers are quoted, and the more other "
     "passages. Down to the first mark an answer is *stated*, down to the second it is *perhaps* there, below that *not found*. "
@@ -48,8 +48,8 @@ def search_section(run: Run) -> None:
 def error_sentences(run: Run, stated: Any) -> Iterator[str]:
     """What a manifest states on the errors of its search; nothing where counts are missing or impossible."""
     for template, part, whole in ((MISSED, "missed", "answered"), (FOUND, "found", "unanswered")):
-        counts = [stated.get(name) for name in (part, whole)] if isinstance(stated, dict) else []
-        if not (all(type(count) is int for count in counts) and counts and 0 <= counts[0] <= counts[1] > 0):
+        counts = [count for name in (part, whole) if type(count := stated.get(name)) is int] if isinstance(stated, dict) else []
+        if len(counts) < len((part, whole)) or not 0 <= counts[0] <= counts[1] > 0:
             continue
         low, high = wilson(*counts)
         values = {part: f"{counts[0]:,}", whole: f"{counts[1]:,}"}

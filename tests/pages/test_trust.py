@@ -97,7 +97,7 @@ def test_the_errors_of_a_search_are_the_manifests_own(release, data_dir, open_pa
         "Of 40 questions that a document answers, such a search called 6 “not found” (15.0 %; 95 % interval 7.1 to 29.1 %)"
         in words
     )
-    assert "Of 20 questions that the document does not answer, it found passages for 11 (55.0 %" in words
+    assert "Of 20 questions that the document does not answer, it showed passages for 11 (55.0 %" in words
 
 
 @pytest.mark.parametrize("errors", [None, {"missed": 7, "answered": 5}, {"missed": "6", "answered": 40}, [6, 40]])

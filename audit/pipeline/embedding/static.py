@@ -40,7 +40,7 @@ def _encode(phrases: Sequence[str], _progress: Progress = no_progress) -> Vector
         if pieces:
             vectors[number] = scales[pieces] @ rows[pieces].astype(np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths == 0, 1, lengths)
+    return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)
 
 
 def _plain(text: str) -> str:

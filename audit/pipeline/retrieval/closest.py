@@ -213,15 +213,20 @@ class ClosestPassages:
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
-        if not self.places:
+        if self._vectors is None:
             return []
         cosines = np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
         words = np.asarray(self.word_counts.scores(dict.fromkeys(tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
         best = self._of_passages(cosines) + self._of_passages(words)
         relative = best - USUAL_SHARE * self._usual(best)
         of_statements = (cosines + words)[len(self.places) :]
-        rows = np.argsort(-relative, kind="stable")[:count]
-        return [self._close(int(row), float(relative[row]), float(best[row]), of_statements) for row in rows]
+        distinct: dict[str, int] = {}
+        for row in np.argsort(-relative, kind="stable"):
+            # A leaflet that says a thing twice has one passage of it
+            distinct.setdefault(self._passage_texts[row], int(row))
+            if len(distinct) == count:
+                break
+        return [self._close(row, float(relative[row]), float(best[row]), of_statements) for row in distinct.values()]
 
     def _of_passages(self, scores: Scores) -> Scores:
         """One number for each passage: its own, or that of its best statement. `scores`: the passages', then the statements'."""

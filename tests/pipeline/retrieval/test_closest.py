@@ -91,3 +91,10 @@ def test_a_handbook_without_text_has_no_passage() -> None:
 )
 def test_a_score_is_one_of_three_states(score: float, found: Found) -> None:
     assert Thresholds(0.32, 0.25).found(score) is found
+
+
+def test_what_a_handbook_says_twice_is_one_passage() -> None:
+    twice = [Section(f"twice{number}", "Food", "You may eat bread.") for number in range(2)]
+    first, second = ClosestPassages(handbook(*twice, FOOD)).closest("Is bread fine?", 2)
+    assert first.section.section_id == "twice0"
+    assert first.text != second.text

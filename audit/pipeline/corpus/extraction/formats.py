@@ -17,7 +17,7 @@ from audit.pipeline.corpus.extraction.characters import LINE_ENDS, plain_text
 from audit.pipeline.corpus.extraction.docx_reader import read_docx
 from audit.pipeline.corpus.extraction.encodings import declared_label, decoded
 from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
-from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, read_html
+from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, may_lead, read_html
 from audit.pipeline.corpus.extraction.layout import Block
 from audit.pipeline.corpus.extraction.markdown_reader import read_markdown
 from audit.pipeline.corpus.extraction.structure import sections_of
@@ -177,7 +177,7 @@ def _line(line: str) -> str:
 
 def _add_text(blocks: list[WebBlock], text: str) -> None:
     # An empty line between a lead and its list does not part them
-    if blocks and blocks[-1].kind == "text" and blocks[-1].text.endswith(":") and text.startswith(ITEM_MARK):
+    if blocks and blocks[-1].kind == "text" and may_lead(blocks[-1].text) and text.startswith(ITEM_MARK):
         blocks[-1] = WebBlock("text", f"{blocks[-1].text}\n{text}")
     else:
         blocks.append(WebBlock("text", text))

@@ -296,12 +296,17 @@ class _Walk:
         if not self.lines:
             return
         text, self.lines = "\n".join(self.lines), []
-        # "Never smoke:" belongs to the list below it
+        # "Never smoke:" belongs to the list below it, as does "These pills do not cause it, when taken alone, such as"
         before = self.finished[-1] if self.finished and not self.is_back else None
-        if before is not None and before.kind == "text" and before.text.endswith(":") and "\n" not in before.text:
+        if before is not None and before.kind == "text" and may_lead(before.text):
             self.finished[-1] = before._replace(text=f"{before.text}\n{text}")
         else:
             self._finish(text)
+
+
+def may_lead(text: str) -> bool:
+    """Whether a paragraph above a list introduces it: it ends no sentence."""
+    return "\n" not in text and not text.rstrip().endswith((".", "!", "?"))
 
 
 def _first_number(element: Any) -> int:

@@ -312,6 +312,15 @@ def test_a_quotation_has_its_marks():
     assert text_of("<p>The word<q>urgent</q> means today.</p>") == "The word“urgent” means today."
 
 
+def test_a_paragraph_that_ends_no_sentence_leads_the_list_below_it():
+    page = "<main><p>Alone, some pills do not cause it, such as</p><ul><li>metformin</ul><p>Ask us.</p><ul><li>weight</ul></main>"
+    assert [block.text for block in read_html(page).blocks] == [
+        "Alone, some pills do not cause it, such as\n• metformin",
+        "Ask us.",
+        "• weight",
+    ]
+
+
 def test_lines_of_preformatted_text_are_kept_within_its_elements():
     assert text_of("<pre>- <b>milk</b>\n- eggs</pre>") == "• milk\n• eggs"
 
