@@ -36,7 +36,7 @@ class Population(StrEnum):
     UNITS = "other units like these"
     PAIRS = "other pairs like these"
     ITEMS = "other items drawn like these"
-    PEOPLE = "these pairs as people would label them"
+    RATERS = "these pairs as such raters would label them"
 
 
 class IntervalNote(str):

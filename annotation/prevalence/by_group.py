@@ -32,7 +32,7 @@ GROUPS_TABLE = TableSpec(
         "Corrected: raters' labels for each of the judge's labels, in the group and in the entire run, applied to the pairs of "
         "the group that have that label. With few items of its own a group is corrected as the run is. Pairs that the judge "
         "calls absent are taken as absent.",
-        IntervalNote(Population.PEOPLE, "not corrected for the number of groups"),
+        IntervalNote(Population.RATERS, "not corrected for the number of groups"),
     ),
 )  # fmt: skip
 

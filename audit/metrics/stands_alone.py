@@ -8,7 +8,7 @@ from audit.metrics import metric
 from audit.queries.lookup import handbook_number
 from audit.stats.intervals import with_wilson
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 
 LEAST = 2
 """With fewer others compared there is no majority to stand alone against."""
@@ -32,7 +32,10 @@ TABLE = TableSpec(
         Column.count("disagreeing", "Others that it disagrees with", "{handbooks}"),
         Column.count("compared", "Others that answer", "{handbooks}"), Column.share("share", "Share"),
     ),
-    (f"Only {{questions}} on which at least {LEAST} others answer and were compared with it; most is more than half of them.",),
+    (
+        f"Only {{questions}} on which at least {LEAST} others answer and were compared with it; most is more than half of them.",
+        IntervalNote(Population.HANDBOOKS),
+    ),
 )  # fmt: skip
 
 

@@ -19,12 +19,14 @@ import audit.charts
 from audit.charts.confusion import confusion_figure
 from audit.charts.coverage import coverage_figure, coverage_rows, profile_bars
 from audit.charts.criteria import criteria_bars, preference_bars
+from audit.charts.found_states import state_bars
 from audit.charts.funnel import funnel
 from audit.charts.labels import matrix_figure, share_heatmap, two_step_bar
 from audit.charts.names import NO_NAME, axis_of_names, clipped_names, names_of
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.routing import budget_bars, dominance_dots, route_picture
 from audit.charts.run_changes import change_dots, change_steps
+from audit.charts.search import search_curves_figure
 from audit.charts.stress import selective_curves, stress_curves_figure
 from audit.charts.style import ELLIPSIS, clipped
 from audit.charts.systems import difference_dots, downstream_bubbles, mean_dots, strength_dots
@@ -270,6 +272,21 @@ def areas() -> Drawn:
     return figure, {place: value / 100 for place, value in enumerate(area.values[1 : COUNT + 1])}
 
 
+def found_states() -> Drawn:
+    counts = [round(100 * value) for value in VALUES]
+    frame = named("share").assign(called=NAMES, asked=100, stated=counts, perhaps=0, not_found=[100 - n for n in counts])
+    figure = state_bars(frame.assign(silent=0.1, silent_low=0.05, silent_high=0.2))
+    return figure, along_rows(figure.data[0])
+
+
+def curves_of_a_search() -> Drawn:
+    states = [{"way": way, "state": "stated", "right": round(100 * value), "wrong": 5, "missed": 3, "answered": 60}
+              for way, value in zip(IDS, VALUES, strict=True)]  # fmt: skip
+    figure = search_curves_figure(pd.DataFrame(states).assign(questions=100), dict(zip(IDS, NAMES, strict=True)))
+    marks = [trace for trace in figure.data if trace.mode == "markers+text"]
+    return figure, {place: float(trace.y[0]) for place, trace in enumerate(marks)}
+
+
 MAKERS: dict[Callable[..., go.Figure], Sequence[Callable[[], Drawn]]] = {
     rate_dots: [rates], share_heatmap: [heat_map], matrix_figure: [matrix], two_step_bar: [two_steps],
     coverage_figure: [coverage, columns_of_coverage], profile_bars: [profile], confusion_figure: [confusion],
@@ -278,6 +295,7 @@ MAKERS: dict[Callable[..., go.Figure], Sequence[Callable[[], Drawn]]] = {
     budget_bars: [budgets, budgets_of_sources], route_picture: [route], mean_dots: [means], difference_dots: [differences],
     strength_dots: [strengths], downstream_bubbles: [bubbles], change_dots: [changes], change_steps: [steps],
     transitions_figure: [moves], flows_figure: [flows], theme_bars: [bars_of_themes], theme_treemap: [areas],
+    state_bars: [found_states], search_curves_figure: [curves_of_a_search],
 }  # fmt: skip
 CASES = [case for cases in MAKERS.values() for case in cases]
 

@@ -26,6 +26,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("audit/jobs/table.py", "assignments"): "names of columns, keyword arguments in the module; their values are bound",
     ("audit/jobs/table.py", "condition"): "a literal of the module; its values are bound",
     ("audit/jobs/table.py", "clause"): "a literal of the module; its values are bound",
+    ("audit/queries/search_index.py", "kind"): "topic or subtopic, a literal at both calls",
     ("audit/store/connection.py", "quoted"): "the path of a store file; its quotes are doubled, and ATTACH takes no parameter",
     ("audit/store/connection.py", "name"): "one of the two literals of the loop",
     ("audit/store/connection.py", "table"): "the name of a table, a literal at every call",

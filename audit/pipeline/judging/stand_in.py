@@ -17,7 +17,7 @@ from audit.pipeline.judging.protocols import AbsenceFinding, findings_of_run
 from audit.pipeline.judging.verdict_sources import JudgingSummary, Record, pair_record, parse_status, record_without_asking
 from audit.pipeline.verdict import Verdict
 from audit.text.quantity import find_quantities
-from audit.vocabulary import ABSTAINED, STAND_IN_JUDGE, Label, Parse
+from audit.vocabulary import ABSTAINED, DISAGREEING, STAND_IN_JUDGE, Label, Parse
 
 RULE, QUESTION = "rule", "question_id"
 OPPOSITES = {"yes", "no"}
@@ -47,7 +47,7 @@ class TruthTable:
         label = _label(a, b)
         return Verdict(
             label,
-            topic=topic if label in (Label.DIVERGENT, Label.CONTRADICTORY) else None,
+            topic=topic if label in DISAGREEING else None,
             reasoning=f"On {topic}, A {_said(a)} and B {_said(b)}, says the truth table of this example.",
             parse=Parse.RULES,
         )
