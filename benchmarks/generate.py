@@ -62,7 +62,7 @@ def cases(model: str, every: int) -> Iterator[Case]:
             if kind != DISEASE or _hash_byte(f"{line['question_id']} lot") % LOT == 0:
                 near = passages.closest(line["question"], QUOTED)
                 cites = any(one.section.section_id in answering for one in near)
-                yield Case(kind, line["question_id"], thresholds(way).found(near[0].score if near else None), cites)
+                yield Case(kind, line["question_id"], thresholds(way).of(document).found(near[0].score if near else None), cites)
 
 
 def _hash_byte(text: str) -> int:

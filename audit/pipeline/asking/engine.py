@@ -139,7 +139,7 @@ class RunHandbooks:
     def _asked(self, book: ClosestPassages, question: str, language: str | None) -> AskedHandbook:
         document, closest = book.document, book.closest(question, PASSAGES)
         limits = thresholds(self._way)
-        found: Found | None = limits.found(closest[0].score if closest else None)
+        found: Found | None = limits.of(document).found(closest[0].score if closest else None)
         unread = other_language(document, language) or (unseen_text(document) if found is Found.NOT_FOUND else None)
         return AskedHandbook(
             document.handbook_id, document.organ, document.center, document.phase, None if unread else found,

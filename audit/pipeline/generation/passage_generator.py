@@ -41,7 +41,7 @@ def quoted_answer(question: GroundedQuestion) -> Record:
     """The record of one answer."""
     way, closest = _way(question.retrieval), question.retrieval.get("passages") or ()
     score = float(closest[0]["score"]) if closest else None
-    found = thresholds(way).found(score)
+    found = thresholds(way).of(question.document).found(score)
     evidence = evidence_of(question)
     usage = {"generator": PASSAGES_GENERATOR, **({} if score is None else {"score": score})}
     if found is Found.NOT_FOUND:

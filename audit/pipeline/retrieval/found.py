@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from audit.pipeline.embedding.encoders import MINILM as MINILM_NAME
 from audit.pipeline.embedding.static import NAME as STATIC_NAME
 from audit.release.taxonomy import LEXICAL
+from audit.text.documents import Document
 from audit.vocabulary import Found
 
 TABLE = Path(__file__).with_name("found.toml")
 MINILM, WORDS = "minilm", "words"
 WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WORDS, STATIC_NAME: WORDS}
 """Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
+MOST_LETTERS = 363_000
+"""Characters: twice the longest document of benchmarks/gold. What a score means in a longer one is not known."""
 COUNTS = ("missed", "answered", "found", "unanswered", "source", "date")
 
 
@@ -26,6 +30,14 @@ class Thresholds:
 
     stated: float
     perhaps: float
+
+    def of(self, document: Document) -> Thresholds:
+        """These, for one handbook: in one that is far longer than any that was measured, nothing is stated.
+
+        The more passages, the closer the closest of them comes by chance, and nobody measured how much.
+        """
+        letters = sum(len(section.text) for section in document.sections)
+        return replace(self, stated=inf) if letters > MOST_LETTERS else self
 
     def found(self, score: float | None) -> Found:
         """How surely the best passage of a handbook answers; None: the handbook has no passage."""

@@ -11,9 +11,11 @@ import pytest
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.vectors import Vectors
 from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, WORDS, ClosestPassages, passage_places
-from audit.pipeline.retrieval.found import Thresholds, thresholds
-from audit.text.documents import Document, Section
+from audit.pipeline.retrieval.found import MOST_LETTERS, Thresholds, thresholds
+from audit.text.documents import Document, Section, read_document
 from audit.vocabulary import Found
+
+ROOT = Path(__file__).parents[3]
 
 
 def handbook(*sections: Section) -> Document:
@@ -98,3 +100,18 @@ def test_what_a_handbook_says_twice_is_one_passage() -> None:
     first, second = ClosestPassages(handbook(*twice, FOOD)).closest("Is bread fine?", 2)
     assert first.section.section_id == "twice0"
     assert first.text != second.text
+
+
+def test_nothing_is_stated_in_a_handbook_far_longer_than_any_that_was_measured() -> None:
+    limits = thresholds("words")
+    longest = handbook(Section("s1", "", "a" * MOST_LETTERS))
+    longer = handbook(Section("s1", "", "a" * MOST_LETTERS), Section("s2", "", "b"))
+    assert limits.of(longest).found(limits.stated) is Found.STATED
+    assert limits.of(longer).found(0.99) is Found.PERHAPS
+    assert limits.of(longer).found(limits.perhaps - 0.01) is Found.NOT_FOUND
+
+
+def test_the_limit_is_twice_the_longest_document_of_the_gold_set() -> None:
+    documents = (read_document(path) for path in sorted((ROOT / "benchmarks" / "gold" / "documents").glob("*.json")))
+    longest = max(sum(len(section.text) for section in document.sections) for document in documents)
+    assert pytest.approx(2 * longest, rel=0.01) == MOST_LETTERS
