@@ -41,7 +41,7 @@ def change_browsing(store: LabelStore, value: str, actor: Actor, now: datetime) 
 
 
 def change_judge(store: LabelStore, urls: Sequence[str], model: str, actor: Actor, now: datetime) -> None:
-    """Which endpoints judge from now on, and the model there; without an address pairs are judged by rules only.
+    """Which endpoints judge from now on, and the model there; without an address no pair can be judged from the pages.
 
     urls   OpenAI-compatible endpoints such as http://127.0.0.1:8000/v1
     model  empty: the only one that the endpoints have

@@ -32,7 +32,7 @@ class Table:
     columns       those shown, in order
     notes         footnotes: definitions, sources, what is left out
     n             the sample size, with its unit
-    preview       the notice of a run that rules made; empty for others
+    preview       the notice of a run that no model has read; empty for others
     population    the population of its intervals, in words; machine-readable files repeat it in a column
     printed_rows  how many of the first rows are printed on paper; None: all. Machine-readable files have every row
     """
@@ -48,7 +48,7 @@ class Table:
     population: str = ""
 
     def as_preview(self, notice: str, *, preliminary: bool = True) -> Table:
-        """The table with the notice of a run made by rules; `preliminary`: its figures depend on the rules."""
+        """The table with the notice of a run that no model has read; `preliminary`: its figures depend on that."""
         if not notice:
             return self
         title = f"{self.title} ({PRELIMINARY})" if preliminary else self.title

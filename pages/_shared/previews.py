@@ -1,4 +1,4 @@
-"""The notice in charts and files of a page that rules made the run in place of a model, and their source."""
+"""The notice in charts and files of a page that no model has read what the run shows, and their source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTED = ("handbook", "question", "pair")
 
 
 def preview_banner(container: DeltaGenerator, run: Run) -> None:
-    """The notice at the top of a page that rules replaced a model; charts and files of the page repeat it."""
+    """The notice at the top of a page that no model has read what it shows; charts and files of the page repeat it."""
     notice = st.session_state[NOTICE] = preview_notice(run.manifest)
     st.session_state[SOURCE] = source_of(run)
     if notice:
@@ -33,7 +33,7 @@ def banner_of_other_run(run: Run, other: Run) -> None:
 
 
 def no_banner() -> None:
-    """Clear the notice and source of the previous page, for a page without a run made by rules."""
+    """Clear the notice and source of the previous page, for a page without such a run."""
     st.session_state[NOTICE] = st.session_state[SOURCE] = ""
 
 

@@ -33,8 +33,8 @@ SECTIONS = {
         "curated",
     ),
     "How answers are found": (
-        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "closest passages", "said by",
-        "says otherwise", "strategy", "trial", "gold section", "hit@k", "MRR", "nDCG@5",
+        "passage", "citation", "source page", "layer", "fused", "full document", "fallback", "closest passages",
+        "strategy", "trial", "gold section", "hit@k", "MRR", "nDCG@5",
     ),
     "How the judge is measured": (
         "check", "position swap", "blinding", "repeat", "across the line", "kappa", "not measured", "token",
@@ -82,10 +82,6 @@ CORE_MEANINGS = {
     "full document": "The {handbook} is short, so its full text was given to the generator and nothing was searched.",
     "fallback": "The passages found were not enough, so the full text of the {handbook} was given to the generator.",
     "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question.",
-    "said by": "The sources whose {handbooks} make a statement of an answer, in the same words or, by the rules of the baseline "
-    "judge, with the same advice. Other sources may still say it in words that the rules do not recognise.",
-    "says otherwise": "By the rules of the baseline judge, a sentence of another {handbook} has another amount or the opposite "
-    "advice. Rules can be wrong: read both sentences.",
     "head-to-head": "A study in which people read two systems' answers to one {question} and choose the better one, without "
     "knowing which system gave which. Each person sees each system's answer on a side that was drawn at random.",
     "reference answer": "An answer to {a_question} that counts as right. In a study it is shown on request, which is recorded.",

@@ -10,11 +10,14 @@ import streamlit as st
 from annotation.prevalence.estimates import human_labels
 from annotation.ratings.table import JUDGE, Ratings
 from audit.charts.style import interval, percent
+from audit.jobs.asking import prepare
 from audit.metrics.disputed_questions import disputed_questions
 from audit.metrics.disputed_shares import disputed_shares
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import MATCHING
+from audit.queries.run_texts import has_texts
+from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
 from audit.vocabulary import DISAGREEING, Raters
@@ -167,6 +170,9 @@ def heading_of(run: Run) -> str:
 
 with page(TITLE, LEAD, without_pairs=SYSTEMS, unlabelled=UNLABELLED, headed=heading_of) as run:
     search(run, "search", large=True)
+    if load(has_texts, run):
+        # In another process, so that the first question finds the handbooks read
+        prepare(run, Settings().data_dir)
     if run.has_handbooks and not run.has_pairs:
         unlabelled_start(run)
         what_the_data_are(run)

@@ -43,7 +43,7 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     assert "handbook=" in page.url
     assert "other=" in page.url
     shown = page.locator('[data-testid="stMain"]').inner_text()
-    for sentence in statements:  # the generator is extractive: each statement is also found verbatim in a section of the code
+    for sentence in statements:  # the generator quotes: each statement is also found verbatim in a section of the code
         assert shown.count(sentence) >= 2
     expect(page.get_by_text("Search results, layer by layer")).to_have_count(2)
     assert tenancy.page_errors == []

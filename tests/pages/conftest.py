@@ -53,6 +53,14 @@ def cookie(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"pages._blinded.{module}.cookie_token", lambda: st.session_state.get(TOKEN))
 
 
+@pytest.fixture(autouse=True)
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The runs that a page would let another process read, which tests do not start."""
+    runs: list[str] = []
+    monkeypatch.setattr("audit.jobs.asking.prepare", lambda run, _: runs.append(run.run_id))
+    return runs
+
+
 @pytest.fixture
 def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty data folder that the dashboard reads."""

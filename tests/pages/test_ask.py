@@ -79,8 +79,19 @@ def asked_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     recent_answers().clear()
     monkeypatch.setattr(form, "ask_run", ask_run)
-    monkeypatch.setattr("audit.jobs.asking.prepare", lambda *_: None)
     return questions
+
+
+def test_start_and_the_empty_page_get_a_run_with_texts_ready_and_no_other(
+    run: Run, load_texts: LoadTexts, open_page: Open, prepared: list[str]
+) -> None:
+    for name in ("start", "ask"):
+        assert not open_page(name, run=run.key).exception
+    assert prepared == []
+    texts = load_texts()
+    for name in ("start", "ask"):
+        assert not open_page(name, run=texts.key).exception
+    assert prepared == [texts.run_id] * 2
 
 
 def test_each_handbook_stands_under_how_surely_it_answers_with_its_passages(load_texts: LoadTexts, open_page: Open) -> None:

@@ -1,4 +1,4 @@
-"""The passages of a handbook with their word counts, stored so that a run is ready for questions a second after a restart."""
+"""The passages of a handbook with their word counts, stored so that a run is ready for questions seconds after a restart."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ def _code() -> str:
 
 
 def passages_of(document: Document, folder: Path | None) -> ClosestPassages:
-    """The passages of a handbook, ready to be compared by words; read from `folder`, or computed and stored there."""
+    """The passages of a handbook, ready to be compared by words; read from `folder`, or computed and stored there.
+
+    So are their static vectors, in a file that `ClosestPassages` names.
+    """
     if folder is None:
-        return _counted(document)
+        return _counted(document, None)
     sections = [[section.heading, section.text] for section in document.sections]
     path = folder / f"passages-{digest_of([sections, _code()])[:24]}.npz"
-    stored = _read(document, path)
+    stored = _read(document, path, folder)
     if stored is not None:
         return stored
-    book = _counted(document)
+    book = _counted(document, folder)
     folder.mkdir(parents=True, exist_ok=True)
     lead_lists = json.dumps([place.leads for place in book.places], ensure_ascii=False).encode()
     with atomic_file(path) as draft, draft.open("wb") as file:
@@ -48,13 +51,13 @@ def passages_of(document: Document, folder: Path | None) -> ClosestPassages:
     return book
 
 
-def _counted(document: Document) -> ClosestPassages:
-    book = ClosestPassages(document)
+def _counted(document: Document, folder: Path | None) -> ClosestPassages:
+    book = ClosestPassages(document, folder=folder)
     assert book.word_counts, "counted now and not with the first question"
     return book
 
 
-def _read(document: Document, path: Path) -> ClosestPassages | None:
+def _read(document: Document, path: Path, folder: Path) -> ClosestPassages | None:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
@@ -62,7 +65,8 @@ def _read(document: Document, path: Path) -> ClosestPassages | None:
         # Not there yet, or damaged: it can be computed again
         return None
     leads = json.loads(arrays["leads"].tobytes())
-    book = ClosestPassages(document, places=tuple(_places(arrays["places"].tolist(), arrays["statements"].tolist(), leads)))
+    places = tuple(_places(arrays["places"].tolist(), arrays["statements"].tolist(), leads))
+    book = ClosestPassages(document, folder=folder, places=places)
     book.word_counts = Bm25.from_arrays({name[5:]: array for name, array in arrays.items() if name.startswith("bm25_")})
     return book
 

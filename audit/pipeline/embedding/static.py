@@ -45,6 +45,8 @@ def _encode(phrases: Sequence[str], _progress: Progress = no_progress) -> Vector
 
 def _plain(text: str) -> str:
     """Lower case without accents."""
+    if text.isascii():
+        return text.lower()
     return "".join(letter for letter in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(letter) != "Mn")
 
 

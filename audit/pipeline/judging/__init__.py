@@ -1,1 +1,1 @@
-"""Judging of answer pairs by a language model or by rules. Writes releases and never opens the store."""
+"""Judging of answer pairs by a language model, or from the truth table of an example; writes releases, never opens the store."""

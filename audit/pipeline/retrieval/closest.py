@@ -156,8 +156,7 @@ class ClosestPassages:
         self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
         self._spans = [span for place in self.places for span in place.statements]
         self._digests: dict[str, str] = {}
-        # Static vectors are computed faster than they are read
-        self._vectors = self._encoded(self.encoder, folder if model else None) if self.places else NO_VECTORS
+        self._vectors = self._encoded(self.encoder, folder) if self.places else NO_VECTORS
 
     def _in_front(self, place: PassagePlace) -> str:
         """The heading and the leads of a passage, without which it may mean something else."""

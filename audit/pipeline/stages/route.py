@@ -58,7 +58,7 @@ class RouteBatch:
     """A routing task: the questions, the sources, the settings, and the output file.
 
     encoder     name of the sentence model, where the retriever is one by meaning
-    extractive  whether the answers are written too, from the sources' own sentences
+    quotes      whether the answers are written too: the closest passages, quoted
     """
 
     system_id: str
@@ -68,7 +68,7 @@ class RouteBatch:
     across: CrossSourceSettings
     required: tuple[str, ...]
     entities: Path | None
-    extractive: bool
+    quotes: bool
     out: Path
 
 
@@ -99,7 +99,7 @@ def route_batch(batch: RouteBatch) -> dict[str, object]:
 def _record(batch: RouteBatch, question_id: str, evidence: GatheredEvidence, quoter: SourceQuoter) -> dict[str, object]:
     duplicates = {str(number): [list(chunk) for chunk in chunks] for number, chunks in evidence.duplicates().items()}
     record = {"question_id": question_id, "question": evidence.question, "duplicates": duplicates}
-    if not batch.extractive:
+    if not batch.quotes:
         return {**record, "routed": evidence.record(), "answer": None}
     answer = quoter.answer(evidence)
     # Seconds differ between runs, and the same questions are to give the same bytes
@@ -152,7 +152,7 @@ class RouteStage(Stage):
             "documents": digest_of([digest for _, digest in handbooks.documents]), "questions": digest_of(batch.questions),
             "sources": list(map(asdict, handbooks.sources)), "across": batch.across.record(),
             "options": handbooks.options.record() | {"expansion": expansion}, "encoder": handbooks.encoder,
-            "required": batch.required, "extractive": batch.extractive, "system": batch.system_id,
+            "required": batch.required, "quotes": batch.quotes, "system": batch.system_id,
             "entities": cache.digest(batch.entities) if batch.entities else "", "code": code_digest(*CODE),
         }  # fmt: skip
         return Task(self.name, f"{batch.system_id} {batch.name}", inputs, (batch.out,))

@@ -48,8 +48,8 @@ class SystemOptions(ConfigSection):
     mode: Literal["closed_book", "retrieval", "multi_source"] = Field(
         "retrieval", description="the model alone, with the passages found, or from several sources with marked statements"
     )
-    generator: Literal["model", "extractive"] = Field(
-        BY_MODEL, description="multi_source: who writes, the model or sentences of the sources"
+    generator: Literal["model", "passages"] = Field(
+        BY_MODEL, description="multi_source: who writes, the model, or nobody: the closest passages of the sources are quoted"
     )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")

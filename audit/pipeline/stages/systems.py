@@ -183,7 +183,7 @@ def files_of(context: RunContext, options: SystemOptions) -> tuple[Path, ...]:
 
 def without_model(context: RunContext, options: SystemOptions) -> SystemRun:
     """The answers of a system that quotes its sources."""
-    answers, routes = extractive_records(context, options)
+    answers, routes = quoted_records(context, options)
     summary = SystemSummary()
     for answer in answers:
         summary.count_record(answer)
@@ -320,7 +320,7 @@ def _evidence(question: str, record: Mapping[str, Any] | None) -> StoredEvidence
     return StoredEvidence(question, fields, duplicates)
 
 
-def extractive_records(context: RunContext, options: SystemOptions) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+def quoted_records(context: RunContext, options: SystemOptions) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """The records of system_answers.jsonl and of routes.jsonl of a system without a model."""
     routed = routed_questions(context, options)
     refused = dict(routed.without_passages())

@@ -60,7 +60,7 @@ def settings_frame(settings: Settings) -> pd.DataFrame:
         ("How people sign in", ", ".join(ways).capitalize(), "AUDIT_TRUSTED_USER_HEADER, secrets.toml"),
         (
             "Judge",
-            model_text(settings) if settings.judge_urls else "None: pairs can be judged by rules only",
+            model_text(settings) if settings.judge_urls else "None: no pair can be judged from here",
             _changed_by(JUDGE_SETTING, "AUDIT_JUDGE_URL", Settings().judge_urls),
         ),
         ("Key of the judge", "Set" if settings.judge_key else "Not set", "AUDIT_JUDGE_KEY"),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.embedding.vectors import Vectors
+from audit.pipeline.embedding.static import static_encoder
+from audit.pipeline.embedding.vectors import Vectors, no_progress
 from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, WORDS, ClosestPassages, passage_places
 from audit.pipeline.retrieval.found import MOST_LETTERS, Thresholds, thresholds
 from audit.text.documents import Document, Section, read_document
@@ -70,15 +71,19 @@ def test_the_score_takes_off_a_share_of_what_is_usual_in_the_handbook() -> None:
     assert closest[0].score == pytest.approx(similarities[0] - USUAL_SHARE * np.mean(similarities[USUAL]), abs=1e-5)
 
 
-def test_stored_vectors_give_the_same_scores(tmp_path: Path) -> None:
-    first = ClosestPassages(handbook(FOOD), LETTERS, tmp_path).closest("bread")
+@pytest.mark.parametrize("model", [LETTERS, None], ids=["sentence model", "static vectors"])
+def test_stored_vectors_give_the_same_scores(model: Encoder | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ClosestPassages(handbook(FOOD), model, tmp_path).closest("bread")
+    kind = model or static_encoder()
     asked: list[int] = []
 
     def counted(texts: Sequence[str], progress: object) -> Vectors:
         asked.append(len(texts))
-        return by_letters(texts, progress)
+        return kind.encode(texts, no_progress)
 
-    again = ClosestPassages(handbook(FOOD), Encoder("letters", "0" * 64, counted), tmp_path).closest("bread")
+    counting = Encoder(kind.name, kind.digest, counted)
+    monkeypatch.setattr("audit.pipeline.retrieval.closest.static_encoder", lambda: counting)
+    again = ClosestPassages(handbook(FOOD), model and counting, tmp_path).closest("bread")
     assert again == first
     assert asked == [1]  # the question alone
 

@@ -13,7 +13,7 @@ from audit.cli.main import main
 from tests.pipeline.stages.project import Project, lodging_project
 from tests.support.llm.fault_server import FaultServer, fault_server
 
-QUOTING = '[[systems]]\nid = "sources"\nmode = "multi_source"\ngenerator = "extractive"\n'
+QUOTING = '[[systems]]\nid = "sources"\nmode = "multi_source"\ngenerator = "passages"\n'
 WRITING = '[[systems]]\nid = "written"\nmode = "multi_source"\nmodel = "small"\nurl = ["{url}"]\n'
 
 
@@ -170,7 +170,7 @@ def test_a_model_writes_once_a_question_and_a_stopped_run_goes_on_without_asking
     assert len(table(project, "system_answers")) == len(table(project, "routes")) == 2
 
 
-def test_the_plan_counts_the_calls_of_a_model_and_none_of_an_extractive_system(project, server, capsys):
+def test_the_plan_counts_the_calls_of_a_model_and_none_of_one_that_quotes(project, server, capsys):
     add(project, QUOTING + WRITING.format(url=server.url))
     assert project.run("--dry-run") == 0
     plan = capsys.readouterr().out
