@@ -9,7 +9,7 @@ from audit.metrics.disagreements import Filters
 from audit.metrics.position_groups import matrix, position_groups
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
-from pages._shared.label_matrix import label_matrix
+from pages.question.label_matrix import label_matrix
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pair_list import close_when_changed, linked_pair

@@ -18,7 +18,7 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
-from pages._shared.routed_question import (
+from pages.sources.routed_question import (
     CSS,
     drawn_sources,
     evidence_html,
