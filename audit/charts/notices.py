@@ -18,7 +18,7 @@ def with_notice(figure: go.Figure, notice: str) -> go.Figure:
     words = notice.replace(": ", ":<br>", 1)
     title = {
         "text": words, "font": {"size": 12, "color": INK}, "x": 0, "xref": "container", "y": 1, "yref": "container",
-        "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 30},
+        "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
     }  # fmt: skip
     return set_layout(copy, {"title": title})
 

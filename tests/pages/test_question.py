@@ -7,8 +7,8 @@ import json
 import pytest
 
 from audit.metrics.question_positions import Holder, Position, QuestionPositions
-from pages.question.label_matrix import KEY, _picked
 from pages._shared.position_cards import different_positions, most_differing, quoted_from
+from pages.question.label_matrix import KEY, _picked
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.loading import load
