@@ -40,7 +40,7 @@ def left_out(run: Run, names: dict[str, str]) -> None:
     if errors_of(run).searched:
         st.caption(miss_sentence(run))
     counted = [f"{row.peers_answering:,} of {row.peers_asked:,}" for row in frame.itertuples()]
-    others = Column.text("answering", "Others that answer")
+    others = Column.text("answering", "Others" if is_phone() else "Others that answer")
     # On a phone a second column is out of sight
     columns = [others, *gaps.table.pick(run, "text")] if is_phone() else [*gaps.table.pick(run, "text", "topics"), others]
     row = clicked_row(frame.assign(answering=counted), "left_out_table", columns, wrapped=True)
