@@ -45,7 +45,7 @@ class ExpectedPrecision:
             )
         return (
             f"{agreement} The corrected share of disagreement in the whole run is expected within "
-            f"±{fixed(100 * self.half_width, 1)} points, if people confirm {_percent(confirmed)} of the judge's labels "
+            f"±{fixed(100 * self.half_width, 1)} points, if annotators confirm {_percent(confirmed)} of the judge's labels "
             f"({_percent(CONFIRMED_ABSENT)} of its ABSENT ones) and choose the other labels equally often."
         )
 

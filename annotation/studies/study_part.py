@@ -31,7 +31,7 @@ from audit.store.connection import Connection, open_store
 from audit.store.runs import Run
 from audit.tables import TableSpec
 
-TITLE = "Systems compared head-to-head by people"
+TITLE = "Systems compared head-to-head by raters"
 AGREEMENT_TITLE = "Agreement of annotators on the better answer"
 AGREEMENT_NOTE = "Kappa without weights, because the choices have no order; choices are compared as systems, not as sides."
 

@@ -68,7 +68,7 @@ ESTIMANDS = (
         "Of the two labels of an item, by chance-corrected and raw measures; of other items drawn like these, unweighted.",
     ),
     ("Judge", "Of the judge's label with the reference standard, for these items, and weighted to all pairs of the run."),
-    ("Corrected shares", "The share of each label among all pairs of the run that have a verdict, by people's labels."),
+    ("Corrected shares", "The share of each label among all pairs of the run that have a verdict, by the raters' labels."),
     ("Corrected disagreement", "Divergent or contradictory pairs among those in which both answers address the question."),
 )
 
@@ -276,7 +276,7 @@ def subgroups_table(data: ValidationData) -> Table:
 
 
 def _by_reference(data: ValidationData) -> str:
-    return f"By people: {rater_name(data.reference)}."
+    return f"By the raters: {rater_name(data.reference)}."
 
 
 def corrected_table(data: ValidationData) -> Table:
@@ -299,7 +299,7 @@ GROUP_TABLES = (failure_modes_table, subgroups_table, clustered_table, corrected
 
 
 PAIR = 2
-TITLE = "Validation of the judge by people"
+TITLE = "Validation of the judge by raters"
 PUBLISHED_AGREEMENT = {"agreement": "study.agreement", "kappa": "study.kappa"}
 PUBLISHED_JUDGE = {name: f"study.judge.{name}" for name in ("accuracy", "kappa", "f1_weighted", "f1_macro")}
 

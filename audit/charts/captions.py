@@ -28,7 +28,7 @@ def with_caption(figure: go.Figure, title: str, source: str) -> go.Figure:
     notice = figure.layout.title.text
     heading = {
         "text": "<br>".join([*lines, *([notice] if notice else [])]), "font": {"size": 12, "color": INK}, "x": 0, "y": 1,
-        "xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
+        "xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 26},
     }  # fmt: skip
     return set_layout(with_room_above(figure, CAPTION_ROOM), {"title": heading})
 

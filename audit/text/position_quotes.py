@@ -15,9 +15,12 @@ MIN_WORDS = 2
 
 @lru_cache(maxsize=4096)
 def sentences_of(answer: str) -> tuple[Statement, ...]:
-    """The statements of an answer that may be quoted as its position: those of two words or more; all where none is left."""
+    """The statements of an answer that may be quoted as its position: all where none is left.
+
+    They have two words or more, and do not end in a colon, as headings above a quoted passage do.
+    """
     every = tuple(statement for statement in statements(answer) if statement.end > statement.start)
-    return tuple(one for one in every if len(stems(one.quoted)) >= MIN_WORDS) or every
+    return tuple(one for one in every if len(stems(one.quoted)) >= MIN_WORDS and not one.text.endswith(":")) or every
 
 
 def rarity_of(answers: Sequence[str]) -> Counter[str]:

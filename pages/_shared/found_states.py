@@ -23,13 +23,16 @@ COUNTED = (
     "**{not_found}** were not found. "
 )
 MISSES = (
-    "The search misses {missed} of {answered} answers that are there (95 % interval {span}), so some of these {handbooks} do "
-    "answer."
+    "Where it was measured, such a search missed {missed} of {answered} answers that were there (95 % interval {span}), so some "
+    "of these {handbooks} do answer."
 )
 SILENT = (
-    "Corrected for all errors of the search, the {handbook} is silent in about **{silent}** of these cases (95 % interval "
-    "{span}, for {population})."
+    "Corrected for all errors of the search, {handbooks} are silent in about **{silent}** of these cases (95 % interval {span}, "
+    "for {population})."
 )
+SILENT_AT_MOST = "Corrected for all errors of the search, {handbooks} are silent in at most **{high}** of these cases{rest}."
+SILENT_AT_LEAST = "Corrected for all errors of the search, {handbooks} are silent in at least **{low}** of these cases{rest}."
+REST = " (95 % interval, for {population})"
 NOT_MEASURED = (
     "How often the search misses an answer that is there was not measured for this run, so the share of {handbooks} that are "
     "silent is not shown."
@@ -69,6 +72,10 @@ def silent_sentence(run: Run, row: Mapping[Hashable, Any] | pd.Series) -> str:
         return ""
     if pd.isna(row["silent"]):
         return say(run, DOES_NOT_FIT)
+    if row["silent"] in (0, 1):  # cut at the end of the scale, where the estimate itself says nothing
+        words = (SILENT_AT_LEAST if row["silent"] else SILENT_AT_MOST).replace("{rest}", REST)
+        low, high = percent(row["silent_low"]), percent(row["silent_high"])
+        return say(run, words.replace("{population}", silence.table.population), low=low, high=high)
     span = interval(row["silent_low"], row["silent_high"]) or "unknown"
     # The population is a template in the run's words
     return say(run, SILENT.replace("{population}", silence.table.population), silent=percent(row["silent"]), span=span)

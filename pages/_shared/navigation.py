@@ -83,9 +83,10 @@ def page_title(script: str) -> str:
 
 
 def tour_entry() -> None:
-    """The link to the tour below the menu, for everybody whose first page has one."""
-    account = current_account()
-    if account is not None or may_browse(account):
+    """The link to the tour below the menu, for everybody whose first page has one: *Start* only where there are pairs."""
+    account, run = current_account(), current_run()
+    has_none = home(account) == START.script and run is not None and not run.has_pairs
+    if not has_none and (account is not None or may_browse(account)):
         tour_link(script_path(home(account)))
 
 

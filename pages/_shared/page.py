@@ -32,6 +32,7 @@ NOT_COMPARED = (
     "Nothing has compared the {handbooks} of this run yet, and this page is about such comparisons. What each {handbook} says is "
     "on *Questions* and *Coverage*."
 )
+OF_SYSTEMS = "For comparing answering systems. Not for decisions about {a_patient}."
 PRINTED = "{title} ({key}), from the handbook audit."
 NO_RUN = Run("", "No run yet", "", False, False, "", Path())  # has the default terms
 
@@ -62,7 +63,8 @@ def page(
         )
         st.html(Markup('<p class="printed">{}</p>').format(PRINTED.format(title=run.title, key=run.key)))
         notices = st.container(key="notices")
-        notices.caption(say(run, SYNTHETIC if run.synthetic else INTENDED_USE))
+        use = INTENDED_USE if run.has_handbooks else OF_SYSTEMS
+        notices.caption(say(run, SYNTHETIC if run.synthetic else use))
     preview_banner(st.container(), run)
     if not run.has_pairs and other_lead is None:
         st.info(say(run, NOT_COMPARED if run.has_handbooks else NO_PAIRS))

@@ -109,7 +109,7 @@ def all_answers(run: Run, question_id: str, table: pd.DataFrame, found: Question
     table  of `position_groups`
     """
     answers = dict(table.loc[table["state"] == "answers", ["handbook_id", "answer"]].itertuples(index=False, name=None))
-    with st.expander(say(run, "All {n} answers by position", n=len(answers)), on_change="rerun", key="all_answers") as expander:
+    with st.expander(say(run, "All answers by position ({n})", n=len(answers)), on_change="rerun", key="all_answers") as expander:
         if expander.open:
             st.html(PAIR_CSS)
             for heading, holders in _under_positions(answers, found):

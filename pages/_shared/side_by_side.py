@@ -207,7 +207,7 @@ def _badge_html(text: str, colour: str) -> Markup:
 
 def answer_head(side: Side, name: str) -> AnswerHead:
     """The handbook's name and title and, where it has no answer, the reason, or on what weak evidence it rests."""
-    about, weak = side.title or side.handbook_id, "; ".join(WEAKNESSES[kind] for kind in side.weak)
+    about, weak = side.title or "", "; ".join(WEAKNESSES[kind] for kind in side.weak)
     if side.found:
         return AnswerHead(name, about, weak=weak, state=FOUND_WORDS[Found(side.found)])
     reason = NO_ANSWER.get(side.state, "").format(how=ABSENCE_METHODS.get(side.absence_method or "", ""), why=side.unread_reason)

@@ -73,7 +73,9 @@ def questions_workbench(run: Run, left: Pane, right: Pane, filters: Filters, ord
     with left:
         total, pairs = int(table["total"].iloc[0]), int(table["total_pairs"].iloc[0])
         with st.container(horizontal=True, vertical_alignment="center", key="matches"):
-            counts(run, "**{total}** {questions} with **{pairs}** pairs match.", total=f"{total:,}", pairs=f"{pairs:,}")
+            words = "**{total}** {asked} with **{pairs}** " + ("pair" if pairs == 1 else "pairs")
+            words += " matches." if total == 1 else " match."
+            counts(run, words, total=f"{total:,}", asked=run.term("question", total), pairs=f"{pairs:,}")
             download_all(run, filters, order, pairs)
         pair_list.question_list(run, rows, opened)
         below_the_list(run, total, "disputed_questions")
@@ -95,7 +97,8 @@ def pairs_workbench(run: Run, left: Pane, right: Pane, filters: Filters, order: 
     with left:
         total, first, last = int(table["total"].iloc[0]), table["rank"].iloc[0], table["rank"].iloc[-1]
         with st.container(horizontal=True, vertical_alignment="center", key="matches"):
-            counts(run, "**{total}** pairs match; {first} to {last} are shown.", total=f"{total:,}", first=first, last=last)
+            words = "**1** pair matches." if total == 1 else "**{total}** pairs match; {first} to {last} are shown."
+            counts(run, words, total=f"{total:,}", first=first, last=last)
             download_all(run, filters, order, total)
         pair_list.pair_list(run, rows, opened)
         below_the_list(run, total, "disagreements")

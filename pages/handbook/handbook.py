@@ -43,7 +43,7 @@ LEAD = "One {handbook}: what it answers, what it does not address, and which oth
 UNLABELLED = "One {handbook}: what was found in it, and what was not."
 OTHER_ORGANS = "{Questions} about another {organ} do not count as gaps. "
 NO_GAP = "No question that most other {handbooks} answer is left unanswered here."
-NO_GAP_FOUND = "No question that most other {handbooks} state was not found here."
+NO_GAP_FOUND = "There is no {question} on which most other {handbooks} state something and nothing was found here."
 
 
 def summary(run: Run, row: pd.Series) -> None:

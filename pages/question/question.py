@@ -9,7 +9,6 @@ from audit.metrics.disagreements import Filters
 from audit.metrics.position_groups import matrix, position_groups
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
-from pages._shared.label_matrix import label_matrix
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pair_list import close_when_changed, linked_pair
@@ -17,6 +16,7 @@ from pages._shared.pickers import asked_question, pick_question
 from pages._shared.position_cards import most_differing, position_cards, positions_on
 from pages._shared.question_detail import all_answers, label_counts, pairs_on, pick_two, summary, two_answers
 from pages._shared.widgets import counts, footer, say
+from pages.question.label_matrix import label_matrix
 from pages.question.unlabelled import unlabelled_question
 
 UNLABELLED = "What each {handbook} says, in its own words."

@@ -18,7 +18,10 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
-from pages._shared.routed_question import (
+from pages._shared.side_by_side import CSS as PAIR_CSS
+from pages._shared.systems import wide_chart
+from pages._shared.widgets import counts, link, say, title_of
+from pages.sources.routed_question import (
     CSS,
     drawn_sources,
     evidence_html,
@@ -27,9 +30,6 @@ from pages._shared.routed_question import (
     sourced_answer_html,
     terms_frame,
 )
-from pages._shared.side_by_side import CSS as PAIR_CSS
-from pages._shared.systems import wide_chart
-from pages._shared.widgets import counts, link, say, title_of
 
 LEAD = "Several sources can answer {a_question}. Which of them are asked, and how much of the evidence comes from each?"
 NO_ROUTES = (

@@ -21,6 +21,7 @@ from pages._shared.widgets import counts, how_counted, link, say
 
 SHOWN = 2
 CHOOSE = "Choose yours: what it leaves out, where it stands alone, where it contradicts itself."
+CHOOSE_UNLABELLED = "Choose yours: what it leaves out, where it contradicts itself."
 GAPS = "**{n}** {things} that most others answer {are} not addressed in it."
 GAPS_FOUND = "**{n}** {things} that most others answer {were} not found in it."
 NO_GAP = "It leaves out no {question} that most others answer."
@@ -35,7 +36,7 @@ def my_handbook(run: Run) -> None:
     names = handbook_names(load(handbook_list, run))
     mine = pick_my_handbook(run, names)
     if mine is None:
-        counts(run, CHOOSE)
+        counts(run, CHOOSE if run.has_pairs else CHOOSE_UNLABELLED)
         return
     if run.has_answers:
         _left_out(run, mine)

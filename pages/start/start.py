@@ -62,6 +62,10 @@ CORRECTED = (
 )
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
+LISTED_TOO = (
+    "That is {counted}. The list of {listed} disputed {questions} also has those on which {a_handbook} of another {organ}, which "
+    "need not answer, disagrees."
+)
 NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are the judge's alone."
 
 
@@ -77,8 +81,18 @@ def figures(run: Run, total: pd.Series) -> None:
             span = interval(total[f"{rate}_low"], total[f"{rate}_high"]) or "unknown"
             population = (disputed_shares if rate == "pct_any_div" else organs).table.population
             counts(run, f"Of {{n}} {unit}; 95 % interval {{span}}, for {population}.", n=f"{total[of]:,}", span=span)
+            if rate == "pct_any_div":
+                _listed_beside(run, int(total["questions_any"]))
             if rate == "r_div":
                 corrected(run)
+
+
+def _listed_beside(run: Run, counted: int) -> None:
+    """Why *Disagreements* lists more questions than the share counts: it has those that only other organs' handbooks dispute."""
+    questions = load(disputed_questions, run, limit=LISTED)
+    listed = 0 if questions.empty else int(questions["total"].iloc[0])
+    if listed > counted:
+        counts(run, LISTED_TOO, counted=f"{counted:,}", listed=f"{listed:,}")
 
 
 def corrected(run: Run) -> None:
@@ -144,9 +158,10 @@ def most_disputed(run: Run) -> None:
         st.markdown(within_line(run))
         return
     disputes(run, questions)
+    total = int(questions["total"].iloc[0])
+    label = f"See all {total:,} disputed {{questions}}" if total > 1 else "See it among the disagreements"
+    link("disagreements", label, run, icon=":material/call_split:")
     st.markdown(within_line(run))
-    label = f"See all {questions['total'].iloc[0]:,} disputed questions"
-    link("disagreements", label.replace("questions", "{questions}"), run, icon=":material/call_split:")
 
 
 def what_the_data_are(run: Run) -> None:
@@ -154,7 +169,8 @@ def what_the_data_are(run: Run) -> None:
     loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
     made = "; ".join(str(run.manifest[fact]) for fact in ("date", "judge") if run.manifest.get(fact))
     counts(
-        run, "{run}: {n} {handbooks}, {asked} {questions}, {pairs} pairs" + (" ({made})." if made else "."), made=made,
+        run, "{run}: " + ("{n} {handbooks}, " if run.has_handbooks else "") + "{asked} {questions}"
+        + (", {pairs} pairs" if run.has_pairs else "") + (" ({made})." if made else "."), made=made,
         n=loaded.get("handbook", "?"), asked=loaded.get("question", "?"), pairs=loaded.get("pair", "0"),
     )  # fmt: skip
     with st.container(horizontal=True):

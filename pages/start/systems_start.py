@@ -23,13 +23,13 @@ PREFERRED = (
     "**{who} preferred {winner} to {other}** in {share} of {n} comparisons with a choice (95 % interval {span}, over "
     "{questions} {words})."
 )
-EVEN = "{who} preferred neither of {a} and {b}: {a} in {share} of {n} comparisons with a choice (95 % interval {span})."
+EVEN = "{who} did not clearly prefer {a} or {b}: {a} in {share} of {n} comparisons with a choice (95 % interval {span})."
 JUDGED = (
     "On the eight criteria {name} has a composite of **{value}** and {against} **{first}**, on the same {n} {words}: a "
     "difference of {change} (95 % interval {span}), {verdict}. Judged by {judges}."
 )
 VERDICTS = {"rises": "higher", "falls": "lower"}
-UNDECIDED = "which the interval does not tell from none"
+UNDECIDED = "which chance alone could explain"
 NOTHING = "Nobody has compared or judged the answers of these systems yet, so it is not known which is better."
 WHO = {RaterKind.HUMAN: "Raters", RaterKind.JUDGE: "A judge"}
 

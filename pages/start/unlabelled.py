@@ -19,8 +19,8 @@ from pages.start.mine import my_handbook
 TITLE = "What {handbooks} say"
 LEAD = "Each {handbook} was asked {patient} questions. No model has compared their answers yet."
 LISTED = 5
-MOST = "What most {handbooks} answer"
-ROW = "{stated} of {asked} {handbooks} state something{more}."
+MOST = "Most often answered"
+ROW = "{stated} of {asked} {handbooks} {state} something{more}."
 COST = "Which {handbooks} agree and which disagree is not known: nothing has compared them. A judge would take {cost}."
 
 
@@ -55,7 +55,8 @@ def _most_answered(run: Run) -> None:
             asked = {"run": run.key, "question": str(row["question_id"])}
             st.page_link(script_path("question"), label=escaped(row["text"]), query_params=asked)
             more = f", {row['perhaps']} more perhaps" if row["perhaps"] else ""
-            counts(run, ROW, stated=row["stated"], asked=row["asked"], more=more)
+            state = "states" if row["stated"] == 1 else "state"
+            counts(run, ROW, stated=row["stated"], asked=row["asked"], state=state, more=more)
     link("questions", f"See all {len(frame):,} {{questions}}", run, icon=":material/list:")
 
 

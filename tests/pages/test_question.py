@@ -7,8 +7,8 @@ import json
 import pytest
 
 from audit.metrics.question_positions import Holder, Position, QuestionPositions
-from pages._shared.label_matrix import KEY, _picked
 from pages._shared.position_cards import different_positions, most_differing, quoted_from
+from pages.question.label_matrix import KEY, _picked
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.loading import load
@@ -146,7 +146,7 @@ def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones
 def test_a_cell_opened_by_key_is_one_of_two_handbooks_of_the_matrix(monkeypatch):
     opened = []
     for cell in (5, 1.0, 4, 9, -1, "5", None):  # 4 is on the diagonal of three handbooks, 9 beyond them
-        monkeypatch.setattr("pages._shared.label_matrix.st.session_state", {KEY: type("State", (), {"picked": cell})})
+        monkeypatch.setattr("pages.question.label_matrix.st.session_state", {KEY: type("State", (), {"picked": cell})})
         _picked(lambda row, column: opened.append((row, column)), 3)
     assert opened == [(1, 2), (0, 1)]
 

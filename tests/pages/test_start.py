@@ -76,14 +76,14 @@ def test_texts_of_a_release_are_never_html(release, data_dir, open_page):
 def test_a_run_of_answering_systems_alone_leads_to_their_pages(data_dir, tmp_path, open_page):
     load(systems_release(tmp_path / "systems"), data_dir)
     at = open_page("start")
-    assert "See which system answers better" in [label for label, _ in links_on(at)]
+    assert "How the systems compare" in [label for label, _ in links_on(at)]
     kinds = json.loads(component(at, "search")["index"])["kinds"]
     assert [(kind["heading"], kind["page"]) for kind in kinds] == [("Questions", "system_answers")]
 
 
 def test_a_run_without_disagreement_says_so(load_run, open_page):
     load_run("q1 kidney ab=CONSISTENT")
-    assert "No two handbooks of this run give different advice on a question." in words_on(open_page("start"))
+    assert "The judge calls no two answers different advice." in words_on(open_page("start"))
 
 
 def test_the_newest_real_run_opens_before_synthetic_ones_and_the_bar_lists_it_first(load_run, open_page):

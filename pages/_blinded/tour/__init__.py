@@ -30,7 +30,7 @@ INTRODUCTION = "Every {handbook} was asked the same {patient} questions, and a j
 VIEWER = Tour(
     INTRODUCTION + "Here you see where they disagree, and who says what.",
     (
-        "Search for your topic (press /), or open one of the questions below: it shows who says what, in their own words.",
+        "Search for your topic (press /), or open one of the disputed questions: it shows who says what, in their own words.",
         "Open Disagreements to go through all of them by {organ}, topic or words, with both answers side by side.",
         "Open Explore for where advice differs most, and {Handbooks} for what each one leaves out.",
     ),
@@ -62,9 +62,9 @@ TOURS: dict[Role | None, Tour] = {
         "You can revise a decision until the study is closed: U goes back, 6 to 0 open the last five.",
     ),
     Role.PI: Tour(
-        INTRODUCTION + "Here you see where they disagree, and let people check how far the judge can be trusted.",
+        INTRODUCTION + "Here you see where they disagree, and have annotators check how far the judge can be trusted.",
         (
-            "Search for a topic (press /), or open one of the questions below: it shows who says what.",
+            "Search for a topic (press /), or open one of the disputed questions: it shows who says what.",
             "Open Studies: draw a sample for annotators and watch their progress; Agreement and Prevalence show the results.",
             "Open Methods to compare runs and judges, and About for every table and figure as files.",
         ),

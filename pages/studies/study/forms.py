@@ -65,7 +65,7 @@ REGISTER = (
 AFTER_HELP = (
     "To make an earlier study larger: its pairs are not drawn again, and *Prevalence* can count the ratings of both together."
 )
-CONFIRMED = "If people confirm this share of the judge's labels, in %"
+CONFIRMED = "If annotators confirm this share of the judge's labels, in %"
 
 
 def rerun_with_message(message: str) -> None:

@@ -70,7 +70,7 @@ def test_the_strata_are_previewed_before_anything_is_created(ready, as_user: Sig
 
 def test_the_planner_follows_the_numbers_before_anything_is_drawn(ready, as_user: SignIn):
     at = as_user("petra", "study")
-    assert "points, if people confirm 80 % of the judge's labels" in words_on(at)
+    assert "points, if annotators confirm 80 % of the judge's labels" in words_on(at)
     at = at.number_input(key="items_ABSENT").set_value(0).run()
     assert "the share of disagreement in the whole run would stay unknown" in words_on(at)
 
