@@ -40,7 +40,7 @@ select distinct unnest([a.handbook_id, b.handbook_id])
 from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
 where question = $question and present
 """
-SOMETHING_ELSE = "says something else, or puts it in other words"
+SOMETHING_ELSE = "says something else, or one of these positions in other words"
 TABLE = TableSpec(
     "Positions on one {question}",
     (
@@ -111,7 +111,7 @@ class QuestionPositions:
     """Who says what on one question: what `positions_of` returns to every page, mark, export and command.
 
     positions  the most common first; none where the handbooks' own words state none that could be told apart
-    others     handbooks that say something else on what is disputed, each with its best sentence
+    others     handbooks that say something else on what is disputed, or one of these in other words, each with its best sentence
     certain    the clearest pair that disagrees; None where no pair does, or the positions come from the release
     """
 
