@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from audit.metrics._disputes import Dispute, clashes_of
+from audit.text.amount_names import as_written
 from audit.text.clashing import MIN_TOPIC, Clash
 from audit.text.comparison import GENERIC_STEMS, find_negations
-from audit.text.group_names import as_written
 from audit.text.position_quotes import coverage, overlap, rarity_of, sentences_of
 from audit.text.quantity import Quantity, find_quantities
 from audit.text.statements import Statement
