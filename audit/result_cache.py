@@ -77,12 +77,10 @@ def cached_or_computed(
     store: Path,
     arguments: Arguments,
     other: Path | None = None,
-    known: Callable[[], Arguments] = dict,
 ) -> object:
     """`metric(con, **arguments)`, read from its file where one is kept; a slow result is kept for the next visitor.
 
     store  the run's store; other  that of the run it is compared with, where `metric` compares two
-    known  returns further arguments that follow from the others, such as another result; called only if `metric` is computed
     """
     file = _file(store, metric, arguments, other)
     stored = None if file is None else _read(file)
@@ -91,7 +89,7 @@ def cached_or_computed(
     if stored is not None:
         return stored
     before = time.process_time()
-    result = metric(con, **arguments, **known())
+    result = metric(con, **arguments)
     if file is not None and time.process_time() - before > SLOW_S:
         _write(file, result)
     return result
@@ -168,25 +166,20 @@ def _store_question_results(con: Connection, store: Path, progress: Callable[[st
     """Compute and store the positions on every question."""
     asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
     progress(f"Finding who says what on {len(asked):,} questions")
-    groups, positions = (METRICS[name] for name in BY_QUESTION)
-
-    def positions_on(question_id: str) -> pd.DataFrame:
-        # The position groups are stored by now, which halves the time to find a position
-        return positions(con, question_id=question_id, groups=_read_question(files[0], question_id))
-
-    files = [_question_results_file(store, name) for name in BY_QUESTION]
-    counted = (lambda question_id: groups(con, question_id=question_id), positions_on)
-    return [file for file, count in zip(files, counted, strict=True) if _write_question_tables(file, asked, count)]
+    files = {name: _question_results_file(store, name) for name in BY_QUESTION}
+    return [file for name, file in files.items() if _write_question_tables(con, file, asked, METRICS[name])]
 
 
-def _write_question_tables(file: Path, asked: Sequence[str], count: Callable[[str], pd.DataFrame]) -> bool:
+def _write_question_tables(con: Connection, file: Path, asked: Sequence[str], metric: Metric[...]) -> bool:
     """Store the tables of all questions in one file; False if that is not possible."""
     # Imported here because a page only reads, and often does not even do that
     import pyarrow.parquet as pq
 
     def part(first: int) -> pd.DataFrame:
         some = asked[first : first + QUESTIONS_AT_ONCE]
-        return pd.concat([count(question_id).assign(of_question=question_id) for question_id in some], ignore_index=True)
+        return pd.concat(
+            [metric(con, question_id=question_id).assign(of_question=question_id) for question_id in some], ignore_index=True
+        )
 
     parts = map(part, range(0, len(asked), QUESTIONS_AT_ONCE))
     opening = next(parts)

@@ -55,8 +55,7 @@ def test_figures_of_systems_are_kept_for_every_type_of_question(tmp_path: Path):
         for question_type in ("information", "treatment"):
             options = {**METRICS["systems"].options, "question_type": question_type}
             expected = METRICS["systems"](con, **options)
-            # What is known beforehand is for computing only, and would be refused here
-            kept = cached_or_computed(METRICS["systems"], con, run.path, options, known=lambda: {"nothing": "like this"})
+            kept = cached_or_computed(METRICS["systems"], con, run.path, options)
             pd.testing.assert_frame_equal(kept, expected)
             assert kept["answered"].sum() > 0
 
@@ -186,9 +185,9 @@ def test_who_says_what_is_kept_for_every_question_and_is_what_the_metrics_comput
         with pytest.raises(NotInRunError):
             cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q9"})
         (file,) = run.path.with_suffix(".results").rglob("position_groups-of-every-question.parquet")
-        pd.read_parquet(file).assign(name="read").to_parquet(file)
-        names = cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})["name"]
-        assert set(names) == {"read"}
+        pd.read_parquet(file).assign(center="read").to_parquet(file)
+        centers = cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})["center"]
+        assert set(centers) == {"read"}
         file.write_bytes(b"damaged")
         assert len(cached_or_computed(METRICS["position_groups"], con, run.path, {"question_id": "q1"})) == 4
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 TAXONOMIES = ("taxonomy", "against")
 """Parameters that the caller fills with the themes of the first and the second run."""
-KNOWN = ("groups",)
-"""Parameters for an intermediate result that the caller may already have; it follows from the others; users do not set it."""
 
 
 class Metric(Generic[Parameters]):
@@ -63,7 +61,7 @@ class Metric(Generic[Parameters]):
     def options(self) -> dict[str, Any]:
         """The parameters chosen by a caller, after the connection: name to default (`inspect.Parameter.empty` where required)."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        return {parameter.name: parameter.default for parameter in parameters if parameter.name not in (*TAXONOMIES, *KNOWN)}
+        return {parameter.name: parameter.default for parameter in parameters if parameter.name not in TAXONOMIES}
 
 
 _REGISTERED: dict[str, Metric[...]] = {}

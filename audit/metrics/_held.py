@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from audit.metrics._disputes import Dispute, clashes_of
+from audit.text.amount_names import as_written
 from audit.text.clashing import MIN_TOPIC, Clash
 from audit.text.comparison import GENERIC_STEMS, find_negations
-from audit.text.group_names import as_written
 from audit.text.position_quotes import coverage, overlap, rarity_of, sentences_of
 from audit.text.quantity import Quantity, find_quantities
 from audit.text.statements import Statement
@@ -49,7 +49,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Reading:
+class WhoHoldsWhat:
     """What is known of one question: positions, sentences that say something else, and the pair that shows the clash best."""
 
     held: tuple[Held, ...]
@@ -67,7 +67,7 @@ def read_positions(
     groups: Mapping[str, int],
     disputes: Sequence[Dispute],
     consistent: Pairs = (),
-) -> Reading:
+) -> WhoHoldsWhat:
     """Who holds what on a question, from the labels of its pairs and the handbooks' own words.
 
     answers, groups  by handbook id: those of `position_groups`
@@ -75,7 +75,7 @@ def read_positions(
     """
     texts = _Texts(question, aspect, answers)
     if not disputes:
-        return Reading(tuple(texts.agreed(consistent)), (), None)
+        return WhoHoldsWhat(tuple(texts.agreed(consistent)), (), None)
     clashes = clashes_of(question, aspect, answers, groups, disputes)
     on_it = [(dispute, clash) for dispute, clash in clashes if texts.is_on_the_aspect(dispute.topic)]
     quoted = texts.quoted(on_it)
@@ -83,11 +83,11 @@ def read_positions(
     held = [one for number in sorted(set(groups.values())) if (one := texts.held(number, groups, quoted, consistent)).sentences]
     clearest = max(on_it, key=lambda entry: (entry[1].certain, _evidence(entry[1])), default=None)
     if len(held) < 2:
-        return Reading((), (), clearest)
+        return WhoHoldsWhat((), (), clearest)
     holding = {sentence.handbook_id for one in held for sentence in one.sentences}
     others = [texts.on_the_aspect(handbook_id, quoted) for handbook_id in answers if handbook_id not in holding]
     by_size = sorted(held, key=lambda one: -len(one.sentences))
-    return Reading(tuple(by_size), tuple(sentence for sentence in others if sentence), clearest)
+    return WhoHoldsWhat(tuple(by_size), tuple(sentence for sentence in others if sentence), clearest)
 
 
 def _evidence(clash: Clash) -> float:

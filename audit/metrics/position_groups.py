@@ -15,7 +15,6 @@ from audit.queries.lookup import question_number
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.cited_amounts import cited_amounts
-from audit.text.group_names import group_names
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS, Label
 
 UNSCORED, NOT_ASKED, SELF = "unscored", "not asked", "self"
@@ -40,16 +39,6 @@ left join answers a on a.handbook = h.handbook and a.question = $question
 left join verdicts v on v.handbook = h.handbook
 order by h.handbook
 """
-REASONINGS = """
-with disagreeing as (
-    from judged_pairs where question = $question and disagrees
-)
-select distinct text
-from (select unnest([reasoning, divergence_topic]) as text from disagreeing)
-where text is not null
-order by md5(text) limit 150
-"""
-"""The judge's reasons on disagreeing pairs, each text once; a varied sample if there are very many."""
 MATRIX_SQL = """
 select handbook_a, handbook_b, coalesce(label::varchar, 'unscored') as value
 from pairs where question = $question
@@ -57,11 +46,11 @@ from pairs where question = $question
 GROUPS_TABLE = TableSpec(
     "Groups of {handbooks} that agree on one {question}",
     (
-        Column.text("name", "Position"), Column.named("organ", "{Organ}"), Column.named("center", "{Center}"),
+        Column.count("group", "Group"), Column.named("organ", "{Organ}"), Column.named("center", "{Center}"),
         Column.named("phase", "{Phase}"), Column.text("state", "Answer"), Column.count("size", "Group size", "{handbooks}"),
         Column.count("inside", "Pairs inside"), Column.count("inside_disagreeing", "Disagreeing inside", "pairs"),
     ),
-    ("A group comes from the judge's labels and the amounts that it cites; its name only says what its answers state.",),
+    ("A group comes from the judge's labels and the amounts that it cites.",),
 )  # fmt: skip
 MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}", ())
 
@@ -72,7 +61,7 @@ MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}",
     glossary={"position group": "{Handbooks} whose answers to one {question} agree with each other."},
 )
 def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
-    """Groups of handbooks that agree on one question, each named by the value that its answers state.
+    """Groups of handbooks that agree on one question.
 
     Answering handbooks are joined as long as fewer than half of the pairs between two groups disagree (are divergent or
     contradictory; average linkage on the judge's labels). So one doubtful verdict splits no large group, and the pairs that
@@ -81,9 +70,6 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     state the amount that the judge cites. Handbooks that agree are next to each other. Between two answering handbooks, a pair
     that is unscored, was not asked, or was judged absent is not evidence: it neither joins nor separates them.
 
-    The name is a quantity that at least half of the group's answers state and the others seldom do, if the judge's reasoning
-    cites it or another group has another quantity of its kind; otherwise a letter. The name only describes the group.
-
     One row per handbook of the run, answering ones first, in the order of the matrix, then those that do not address the
     question, then those whose answer could not be read, then those that were not asked:
         handbook_id, organ, center, phase  str
@@ -91,31 +77,28 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
                 release without answers, derived from the pairs: a handbook whose every pair is ABSENT is "not addressed"
         answer  str; missing where the release has none
         group   Int64, from 1 along the order; missing unless state is "answers"
-        name    str, the group's name; missing likewise
-        basis   str, "value" or "letter": what the name is based on
         size    Int64, members of the group
         inside, inside_disagreeing  Int64, present pairs between members of the group, and those of them that disagree
 
     Raises NotInRunError when the question is not in the run. Source of the order: Bar-Joseph et al. 2001.
     """
     question = {"question": question_number(con, question_id)}
-    reasonings = [reasoning for (reasoning,) in rows(con, REASONINGS, question)]
     labels, disputes = matrix(con, question_id).to_numpy(dtype=object), disputes_on(con, question["question"])
-    return in_groups(frame(con, GROUPS_SQL, question), labels, reasonings, disputes)
+    return in_groups(frame(con, GROUPS_SQL, question), labels, disputes)
 
 
-def in_groups(table: pd.DataFrame, labels: Labels, reasonings: list[str], disputes: Sequence[Dispute] = ()) -> pd.DataFrame:
+def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] = ()) -> pd.DataFrame:
     """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
 
-    labels      handbooks x handbooks, in the order of the table: the values of `matrix`
-    reasonings  the judge's reasons on disagreeing pairs
-    disputes    these pairs; without them the labels alone make the groups
+    labels    handbooks x handbooks, in the order of the table: the values of `matrix`
+    disputes  the pairs that disagree; without them the labels alone make the groups
     """
     answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
     order, group = _seriated(table.iloc[answering], labels[np.ix_(answering, answering)], disputes)
     grouped = table.assign(group=pd.Series(group + 1, index=answering, dtype="Int64").reindex(table.index))
     others = [np.flatnonzero(table["state"].to_numpy() == state) for state in (NOT_ADDRESSED, UNREAD, NOT_ASKED)]
-    counted = _with_pairs_inside(_with_group_names(grouped, reasonings), labels)
+    grouped["size"] = grouped["group"].map(grouped["group"].value_counts()).astype("Int64")
+    counted = _with_pairs_inside(grouped, labels)
     return counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
 
 
@@ -156,16 +139,6 @@ def _within_first(handbooks: list[str], groups: Numbers, disputes: Sequence[Disp
 def _disagreeing_share(labels: Labels, members: npt.NDArray[np.bool_]) -> float:
     block = labels[np.ix_(members, members)]
     return float(np.isin(block, DISAGREEING).sum() / max(1, np.isin(block, PRESENT_LABELS).sum()))
-
-
-def _with_group_names(table: pd.DataFrame, reasonings: list[str]) -> pd.DataFrame:
-    members = [group.fillna("").tolist() for _, group in table.groupby("group")["answer"]]
-    names = dict(enumerate(group_names(members, reasonings), start=1))
-    return table.assign(
-        name=table["group"].map({group: name.text for group, name in names.items()}).astype("str"),
-        basis=table["group"].map({group: name.basis for group, name in names.items()}).astype("str"),
-        size=table["group"].map(table["group"].value_counts()).astype("Int64"),
-    )
 
 
 def _with_pairs_inside(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:

@@ -35,7 +35,12 @@ select a.handbook_id, b.handbook_id
 from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
 where question = $question and label = 'CONSISTENT' order by a.handbook, b.handbook
 """
-SOMETHING_ELSE = "says something else, or puts it in other words"
+COMPARED = """
+select distinct unnest([a.handbook_id, b.handbook_id])
+from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
+where question = $question and present
+"""
+SOMETHING_ELSE = "says something else, or one of these positions in other words"
 TABLE = TableSpec(
     "Positions on one {question}",
     (
@@ -106,7 +111,7 @@ class QuestionPositions:
     """Who says what on one question: what `positions_of` returns to every page, mark, export and command.
 
     positions  the most common first; none where the handbooks' own words state none that could be told apart
-    others     handbooks that say something else on what is disputed, each with its best sentence
+    others     handbooks that say something else on what is disputed, or one of these in other words, each with its best sentence
     certain    the clearest pair that disagrees; None where no pair does, or the positions come from the release
     """
 
@@ -186,14 +191,16 @@ def positions_from_labels(con: Connection, question_id: str) -> QuestionPosition
     number = {"question": question_number(con, question_id)}
     question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
     grouped = position_groups(con, question_id)
-    answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna()]
+    # Whose every pair is judged ABSENT does not speak of it, whatever its text is like
+    compared = [handbook_id for (handbook_id,) in rows(con, COMPARED, number)]
+    answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna() & grouped["handbook_id"].isin(compared)]
     answers, groups = (dict(zip(answering["handbook_id"], answering[name], strict=True)) for name in ("answer", "group"))
     consistent = [frozenset(pair) for pair in rows(con, CONSISTENT, number)]
-    reading = read_positions(question, aspect or "", answers, groups, disputes_on(con, number["question"]), consistent)
+    read = read_positions(question, aspect or "", answers, groups, disputes_on(con, number["question"]), consistent)
     return QuestionPositions(
-        tuple(_position(held, aspect or "") for held in reading.held),
-        tuple(map(_holder, reading.others)),
-        _clearest(reading.clearest, answers),
+        tuple(_position(held, aspect or "") for held in read.held),
+        tuple(map(_holder, read.others)),
+        _clearest(read.clearest, answers),
     )
 
 

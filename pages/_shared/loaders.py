@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -48,21 +48,9 @@ def load(metric: Callable[..., Result], run: Run, **arguments: object) -> Result
 
     Raises what the metric raises (AuditError), and AuditError when the store file is gone or damaged.
     """
-    return load_knowing(dict, metric, run, **arguments)
-
-
-def load_knowing(
-    known: Callable[[], Mapping[str, object]], metric: Callable[..., Result], run: Run, **arguments: object
-) -> Result:
-    """The same with further arguments that follow from the others, such as another result: no part of the key.
-
-    `known` returns them; it is called only if no result is kept.
-    """
     with _explain_unreadable(run):
         # A run is identified by its digest and its load time, so a run that is loaded again is read again.
-        result = _cached_metric(
-            run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path, _known=known
-        )
+        result = _cached_metric(run.digest, run.loaded_at, _full_name(metric), arguments, _metric=metric, _path=run.path)
     return cast(Result, result)
 
 
@@ -171,7 +159,6 @@ def _connection(path: str, loaded_at: str) -> Connection:
 # Bounded by bytes: a filtered page of pairs has a few thousand, and the questions of a large run half a million.
 @st.cache_data(show_spinner="Counting ...", max_size="128MB", hash_funcs={Taxonomy: _taxonomy_hash})
 def _cached_metric(
-    digest: str, loaded_at: str, name: str, arguments: dict[str, object], *, _metric: Callable[..., object], _path: Path,
-    _known: Callable[[], Mapping[str, object]],
-) -> object:  # fmt: skip
-    return cached_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments, known=_known)
+    digest: str, loaded_at: str, name: str, arguments: dict[str, object], *, _metric: Callable[..., object], _path: Path
+) -> object:
+    return cached_or_computed(_metric, _connection(str(_path), loaded_at), _path, arguments)

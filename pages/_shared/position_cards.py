@@ -49,11 +49,11 @@ def positions_on(run: Run, question_id: str) -> QuestionPositions:
 
 @dataclass(frozen=True)
 class PositionCard:
-    """A position as every page shows it, or a position group of a question that no run has.
+    """A position as every page shows it.
 
-    value        the quantity that sets it apart; the name of a group
+    value        the quantity that sets it apart
     members      names of those who hold it
-    statement    its words; empty for a group
+    statement    its words
     by           whose words these are, where not all members use them: the others agree, and need not say this very thing
     words        the words of every member, with whose they are, where they differ from the statement
     disagreeing  how many of the `pairs` within it disagree
@@ -106,11 +106,6 @@ def _certain(pair: ClearestPair, names: Mapping[str, str]) -> dict[str, object]:
 
 def _hits(words: str) -> Markup:
     return hits_html(words, searched_words())
-
-
-def _draw(run: Run, cards: Sequence[PositionCard]) -> None:
-    st.html(CSS)
-    st.html(rendered("_shared/position_cards.html", cards=cards, terms=terms(run), in_sight=IN_SIGHT, others=[], certain=None))
 
 
 def different_positions(found: QuestionPositions, a: str, b: str) -> bool:

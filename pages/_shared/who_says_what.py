@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from audit.metrics.question_positions import Position, QuestionPositions
 from audit.store.runs import Run
 
+ELSE = "something else, or one of these in other words"
 POSITIONS, LETTERS = 3, 110
 """Positions that are named, and letters of a sentence that are quoted."""
 
 
 def who_says_what(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -> str:
-    """The sentence, as plain text: `15 handbooks say 3 months, 4 say 6 months; 2 say something else; 5 do not address it.`
+    """The sentence, as plain text: `15 handbooks say 3 months, 4 say 6 months; 5 do not address it.`
 
     numbers  of `counts_on` this question
     """
@@ -20,8 +21,8 @@ def who_says_what(run: Run, found: QuestionPositions, numbers: Mapping[str, int]
     others = numbers["answering"] - len(holding) - len(found.others)
     parts = [
         _positions(run, found, numbers),
-        _count(len(found.others), "says something else or puts it otherwise", "say something else or put it otherwise"),
-        _count(others, "answers without a word on this", "answer without a word on this") if holding else "",
+        _count(len(found.others), f"says {ELSE}", f"say {ELSE}"),
+        _count(others, "answers, with no sentence found on this", "answer, with no sentence found on this") if holding else "",
         _count(numbers["not_addressing"], "does not address it", "do not address it"),
         _count(numbers["unread"], "gave a reply that could not be read", "gave replies that could not be read"),
     ]

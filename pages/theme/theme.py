@@ -131,7 +131,8 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
                 icon=":material/grid_on:",
                 question=str(question.question_id),
             )
-    counts(run, "The most disputed first, at most {n}.", n=MAX_QUESTIONS)
+    if len(frame) > 1:
+        counts(run, "The most disputed first, at most {n}.", n=MAX_QUESTIONS)
     footer(frame, "theme-questions", run, "theme_questions", "question_positions")
 
 

@@ -59,26 +59,6 @@ def test_where_all_hold_one_value_there_is_nearly_always_one_position_group(foun
     assert sum(agreed) / len(agreed) > 0.9
 
 
-def test_a_group_named_by_a_value_goes_by_the_value_most_of_it_holds(found):
-    right = [_names_it(group) for table in found if table["value"].nunique() > 1 for _, group in _by_value(table)]
-    assert len(right) > 40
-    assert sum(right) / len(right) > 0.85
-
-
-def _by_value(table):
-    named = table[(table["basis"] == "value") & (table["size"] > 1)]
-    return [
-        (number, group)
-        for number, group in named.groupby("group")
-        if find_quantities(Counter(group["value"]).most_common(1)[0][0])
-    ]
-
-
-def _names_it(group):
-    (true, *_) = find_quantities(Counter(group["value"]).most_common(1)[0][0])
-    return any(true.agrees(named) or true.low == named.low for named in find_quantities(group["name"].iloc[0]))
-
-
 @pytest.fixture(scope="module")
 def taken(world):
     """(true value of each handbook, positions) for every question that at least three handbooks answer."""

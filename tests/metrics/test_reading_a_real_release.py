@@ -3,7 +3,6 @@
 import pytest
 
 from audit.metrics.disagreements import Filters, disagreements
-from audit.metrics.position_groups import position_groups
 from audit.metrics.question_positions import positions_of
 from audit.queries.pair_view import pair
 from audit.store.connection import open_store
@@ -26,17 +25,6 @@ def test_the_64_disagreements_are_listed_contradictions_first_where_asked(con):
 def test_words_are_found_in_answers_and_reasonings(con):
     found = disagreements(con, Filters(words=("warfarin", "ASPIRIN")))
     assert "nih-antiphospholipid-antibody-syndrome--treatment" in found["question_id"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("question", "names"),
-    [
-        ("nih-hemochromatosis--treatment", ["every 24 months", "every few months"]),
-        ("nih-pituitary-tumors--treatment", ["Four types", "Three types"]),
-    ],
-)
-def test_position_groups_go_by_the_values_that_the_judge_saw_differ(con, question, names):
-    assert sorted(position_groups(con, question)["name"].dropna()) == names
 
 
 def test_the_phlebotomy_interval_with_the_lost_dash_is_marked_on_both_sides(con):
