@@ -16,7 +16,7 @@ from audit.store.connection import Connection, rows
 from audit.tables import Column, TableSpec
 from audit.text.clashing import Clash, ClashSentence
 from audit.text.position_quotes import sentences_of
-from audit.vocabulary import PositionMethod
+from audit.vocabulary import Label, PositionMethod
 
 POSITIONS_SQL = """
 select q.text, p.divergence_topic, count(*) as pairs
@@ -30,10 +30,10 @@ select number, aspect, statement, value, method::varchar, handbook_id, quote, le
 from positions join position_holders using (number) join handbooks using (handbook)
 where question = $question order by number, position_holders.rowid
 """
-CONSISTENT = """
+CONSISTENT = f"""
 select a.handbook_id, b.handbook_id
 from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
-where question = $question and label = 'CONSISTENT' order by a.handbook, b.handbook
+where question = $question and label = '{Label.CONSISTENT}' order by a.handbook, b.handbook
 """
 COMPARED = """
 select distinct unnest([a.handbook_id, b.handbook_id])
