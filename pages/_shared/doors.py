@@ -62,7 +62,7 @@ CLINICIAN_DOORS = (
         "About",
         (
             Tab("about", "Data", ALWAYS),
-            Tab("trust", "Trust in the judge"),
+            Tab("trust", "Trust", HANDBOOKS),
             Tab("glossary", "Glossary", ALWAYS),
             Tab("downloads", "Downloads", ALWAYS),
         ),

@@ -1,4 +1,4 @@
-"""Trust in the judge: how reliable its labels are, in sentences, and how that affects the figures of the run."""
+"""Trust: how reliable the judge's labels are, in sentences, and how that affects the figures of the run."""
 
 import math
 
@@ -32,6 +32,11 @@ from pages.trust.sentences import (
     unmeasured_checks,
 )
 
+TITLE, UNLABELLED_TITLE = "How far to trust the labels", "How far to trust what was found"
+UNLABELLED = (
+    "No model has compared these {handbooks} yet, so there are no labels to trust or to doubt: only what was found in them."
+)
+ONLY_ANSWERS = "Nothing is measured of this run: nobody has compared its {handbooks}, and how often its answers err is not known."
 LEAD = "Do raters agree with each other, and with the judge? How does that affect the figures of this run?"
 STILL_RATING = (
     "You are rating pairs of this run in a study that is not closed. This page shows how the judge labels them, so you can "
@@ -148,7 +153,23 @@ def asked_again(run: Run) -> None:
     link("judge", "Read every check in full", run, icon=":material/gavel:")
 
 
-with page("How far to trust the labels", LEAD) as run:
+def heading_of(run: Run) -> str:
+    """What is to be trusted: labels, or what was found where nothing has labelled it."""
+    return TITLE if run.has_pairs else UNLABELLED_TITLE
+
+
+def unlabelled_trust(run: Run) -> None:
+    """How far to trust the answers of a run that nothing has compared."""
+    if run.manifest.get("generator") == PASSAGES_GENERATOR:
+        search_section(run)
+    else:
+        st.info(say(run, ONLY_ANSWERS))
+
+
+with page(TITLE, LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
+    if not run.has_pairs:
+        unlabelled_trust(run)
+        st.stop()
     if rates_in_open_study(current_account(), run):
         st.info(STILL_RATING)
         st.stop()

@@ -15,7 +15,7 @@ from tests.support.loading import load
 from tests.support.tiny import release_from
 from tests.support.unlabelled import ERRORS, found_of, without_pairs
 
-NEEDS_LABELS = ("themes", "theme", "centers", "trust", "judge", "compare")
+NEEDS_LABELS = ("themes", "theme", "centers", "judge", "compare")
 MISSES = (
     "Where it was measured, such a search missed 14 of 100 answers that were there (95 % interval 8.5 to 22.1 %), so some of "
     "these handbooks do answer."
@@ -42,7 +42,18 @@ def html_on(at) -> str:
 
 def test_it_lists_no_page_that_needs_labels(unlabelled):
     listed = {tab.script for door in CLINICIAN_DOORS for tab in door.tabs if is_listed(tab, unlabelled)}
-    assert listed == {"start", "disagreements", "questions", "topics", "organs", "coverage", "about", "glossary", "downloads"}
+    assert listed == {
+        "start",
+        "disagreements",
+        "questions",
+        "topics",
+        "organs",
+        "coverage",
+        "about",
+        "trust",
+        "glossary",
+        "downloads",
+    }
 
 
 @pytest.mark.parametrize("page", sorted(BROWSING))
@@ -125,3 +136,10 @@ def test_a_search_whose_answers_a_judge_compared_has_no_rate_of_pairs_that_are_n
         assert not at.exception
         assert not {"r_abs", "absence"} & {column for table in at.dataframe for column in table.value}
         assert MISSES in words_on(at)
+
+
+def test_trust_says_how_often_the_search_errs_where_there_is_no_judge(show):
+    at = show("trust")
+    assert at.title[0].value == "How far to trust what was found"
+    assert "Of 100 questions that a document answers, such a search called 14 “not found” (14.0 %" in words_on(at)
+    assert len(at.get("plotly_chart")) == 1
