@@ -107,7 +107,7 @@ def test_what_a_handbook_says_twice_is_one_passage() -> None:
     assert first.text != second.text
 
 
-def test_nothing_is_stated_in_a_handbook_far_longer_than_any_that_was_measured() -> None:
+def test_nothing_is_stated_in_a_handbook_longer_than_those_that_were_measured() -> None:
     limits = thresholds("words")
     longest = handbook(Section("s1", "", "a" * MOST_LETTERS))
     longer = handbook(Section("s1", "", "a" * MOST_LETTERS), Section("s2", "", "b"))
@@ -116,7 +116,7 @@ def test_nothing_is_stated_in_a_handbook_far_longer_than_any_that_was_measured()
     assert limits.of(longer).found(limits.perhaps - 0.01) is Found.NOT_FOUND
 
 
-def test_the_limit_is_twice_the_longest_document_of_the_gold_set() -> None:
+def test_the_limit_is_a_quarter_above_the_longest_document_of_the_gold_set() -> None:
     documents = (read_document(path) for path in sorted((ROOT / "benchmarks" / "gold" / "documents").glob("*.json")))
     longest = max(sum(len(section.text) for section in document.sections) for document in documents)
-    assert pytest.approx(2 * longest, rel=0.01) == MOST_LETTERS
+    assert pytest.approx(1.25 * longest, rel=0.01) == MOST_LETTERS
