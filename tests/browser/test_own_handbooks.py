@@ -34,7 +34,9 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
     expect(page.locator(".pair .side")).to_have_count(2)
     settled(page)
-    statements = [text.partition(" [")[0] for text in page.locator(".pair .answer-text").all_inner_texts()]
+    answers = page.locator(".pair .answer-text").all_inner_texts()
+    # The first sentence of what is quoted first, without the heading above it
+    statements = [text.partition(" [")[0].splitlines()[-1].split(". ")[0] for text in answers]
     assert len(statements) == 2
 
     page.get_by_role("link", name="See the passages behind both answers").click()

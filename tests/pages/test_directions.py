@@ -23,11 +23,13 @@ PLACE = re.compile("\ue000(\\d+)\ue001")
 NUMBER = re.compile(
     r"^(?:loop\.index|n|n - in_sight|.*\|(?:length|thousands|fixed\(\d\))|\w+\.(?:number|disagreeing|pairs|rank))$"
 )
-WORD = re.compile(r"""^(?:"[^"]*"(?: if [^"]* else (?:"[^"]*"(?:\|format\(n\))?))?|terms\.\w+(?: if n == 1 else terms\.\w+)?)$""")
+WORD = re.compile(
+    r"""^(?:"[^"]*"(?: if [^"]* else (?:"[^"]*"(?:\|format\(n\))?))?|terms\.\w+(?: if \w+ == 1 else terms\.\w+)?)$"""
+)
 """A text that is written in the template, or a word that a run has for handbooks and the like."""
 CALL = re.compile(
     r"^(?:answer_card|answer_head|position_card|position_line|evaluation|listed|words|planted_error|call_cell|answer_cell|who"
-    r"|links?|pages|badge|source|source_link|html|drawn)\("
+    r"|links?|pages|badge|source|source_link|html|drawn|passage_html|handbook_html)\("
 )
 """What a macro or a function has made of other texts, as HTML, with a direction of its own."""
 MADE = {"links", "legend", "badges", "style", "script", "data", "rubric", "source", '"" if loop.last else separator'}
@@ -46,6 +48,11 @@ OURS = {
     "answer.html": {"range", "open_page(passage)"},
     "layers.html": {'"" if score is none else "%.3g"|format(score)'},
     "report.html": {"chapter.title", "heading"},
+    "alike.html": {"facts", "held"},
+    "handbooks.html": {
+        "title", "about", "more", "passage.page", "book.unread",
+        '"%d passages"|format(rest|length) if rest|length > 1 else "passage"',
+    },
 }  # fmt: skip
 """Words of this program by the names that they have in a template."""
 

@@ -20,7 +20,7 @@ MINILM, WORDS = "minilm", "words"
 WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WORDS, STATIC_NAME: WORDS}
 """Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
 MOST_LETTERS = 226_000
-"""Characters: a quarter more than the longest document of benchmarks/gold has. What a score means in a longer one is not known."""
+"""Characters: a quarter more than the longest document of benchmarks/gold. What a score means in a longer one is not known."""
 COUNTS = ("missed", "answered", "found", "unanswered", "source", "date")
 
 

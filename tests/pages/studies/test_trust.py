@@ -34,7 +34,8 @@ def as_seen_by(at: AppTest) -> str:
 
 def test_a_pi_sees_it_while_it_goes_on_and_a_viewer_once_nobody_can_be_influenced(study, as_user: SignIn):
     seen = as_seen_by(as_user("petra"))
-    assert "Study “Is it right?”: 2 annotators, blinded to the judge and to each other. Not final: the study goes on." in seen
+    who = "2 annotators (who the raters are is not stated), blinded to the judge and to each other."
+    assert f"Study “Is it right?”: {who} Not final: the study goes on." in seen
     assert "Nobody has rated pairs of this run" in as_seen_by(as_user("vera"))
     step(study, StudyState.LABELLING)
     assert "Study “Is it right?”" in as_seen_by(as_user("vera"))  # everybody agrees, so nothing is left to decide
