@@ -109,10 +109,10 @@ def test_a_click_on_a_cell_of_the_matrix_or_enter_opens_its_pair(demo: Dashboard
     assert re.search(r"[?&]a=[^&]+&b=", page.url)
     clicked = answers(page)
 
-    page.get_by_text(FOLDED).focus()
+    page.locator("summary", has_text=FOLDED).focus()
     grid, cell = page.get_by_role("grid", name="Labels of every two handbooks"), page.get_by_role("gridcell")
-    for _ in range(6):
-        if grid.evaluate("grid => grid === document.activeElement"):
+    for _ in range(12):
+        if grid.evaluate("grid => grid === grid.getRootNode().activeElement"):
             break
         page.keyboard.press("Tab")
     expect(grid).to_be_focused()
