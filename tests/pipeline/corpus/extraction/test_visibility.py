@@ -87,9 +87,13 @@ def test_text_that_is_seen_in_unusual_ways_is_read(tmp_path, way):
 def test_what_is_read_and_what_is_named_are_all_that_the_page_has(tmp_path_factory, grey, behind):
     box = f"{behind:.3f} g 50 690 400 30 re f "
     document = read(tmp_path_factory.mktemp("page"), BODY + box + shown(SECRET, how=f"{grey:.3f} g"))
-    assert (SECRET in document.full_text) != (lost(document, HIDDEN) == [(1, SECRET)])
+    named = " ".join(words for _, words in lost(document, HIDDEN))
+    # At the border of what can be seen, a word that is drawn a little thicker may be read and the one beside it not
+    assert all((word in document.full_text) or (word in named) for word in SECRET.rstrip(".").split())
     if abs(grey - behind) > 0.2:
         assert SECRET in document.full_text
+    if abs(grey - behind) < 0.02:
+        assert lost(document, HIDDEN) == [(1, SECRET)]
 
 
 def scan(path: Path, layer: str, drawn: bool = True) -> Path:
