@@ -26,7 +26,7 @@ from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.doors import ALWAYS, BROWSING, DRILL_DOWNS, LABELLING_DOORS, METHODS, OWNER_PAGES, PAIRS, STUDIES
+from pages._shared.doors import ALWAYS, BROWSING, DRILL_DOWNS, HANDBOOKS, LABELLING_DOORS, METHODS, OWNER_PAGES, PAIRS, STUDIES
 from tests.browser.accessibility import heading_levels, unnamed_controls
 from tests.browser.conftest import BUILD_TIMEOUT_MS, STILL, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
@@ -70,7 +70,7 @@ OWN_SCRIPTS = {
     "ada": {"adjudicate", "agreement", "protocol"},
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
-UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS)} | {
+UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS, HANDBOOKS)} | {
     "centers",
     "questions",
     *(tab.script for tab in DRILL_DOWNS),
