@@ -12,7 +12,7 @@ MIN_SCORE, ALIKE = 0.25, 0.5
 """The score from which a question is worth a look, and from which it may ask the same."""
 ANSWERS = """
 select handbook_id from answers join handbooks using (handbook) join questions using (question)
-where question_id = $question and absent = false
+where question_id = $question and absent = false and found = 'perhaps' is not true
 order by handbook
 """
 PAIRS = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import streamlit as st
 
@@ -11,7 +10,9 @@ from audit.charts.search import search_curves_figure
 from audit.charts.style import interval, percent
 from audit.evaluation.search_curves import search_curves
 from audit.stats.intervals import wilson
+from audit.stats.misclassification import ErrorCounts
 from audit.store.runs import Run
+from pages._shared.found_states import errors_of
 from pages._shared.widgets import chart, say
 
 WAYS = {"minilm": "With the sentence model MiniLM", "words": "Without a sentence model"}
@@ -33,7 +34,7 @@ EXPLAINED = (
 def search_section(run: Run) -> None:
     """The measured errors of the search behind the answers, and the curve that its thresholds were chosen from."""
     st.header("How often does the search miss an answer?", anchor=False)
-    sentences = list(error_sentences(run, run.manifest.get("generator_errors")))
+    sentences = list(error_sentences(run, errors_of(run).rates))
     for sentence in sentences:
         st.markdown(sentence)
     if not sentences:
@@ -45,12 +46,12 @@ def search_section(run: Run) -> None:
     st.caption(say(run, EXPLAINED, questions=questions, answered=answered))
 
 
-def error_sentences(run: Run, stated: Any) -> Iterator[str]:
-    """What a manifest states on the errors of its search; nothing where counts are missing or impossible."""
+def error_sentences(run: Run, rates: ErrorCounts | None) -> Iterator[str]:
+    """What is known of the errors of the search; nothing where it was not measured."""
+    if rates is None:
+        return
     for template, part, whole in ((MISSED, "missed", "answered"), (FOUND, "found", "unanswered")):
-        counts = [count for name in (part, whole) if type(count := stated.get(name)) is int] if isinstance(stated, dict) else []
-        if len(counts) < len((part, whole)) or not 0 <= counts[0] <= counts[1] > 0:
-            continue
-        low, high = wilson(*counts)
-        values = {part: f"{counts[0]:,}", whole: f"{counts[1]:,}"}
-        yield say(run, template, share=percent(counts[0] / counts[1]), span=interval(float(low), float(high)), **values)
+        count, total = getattr(rates, part), getattr(rates, whole)
+        low, high = wilson(count, total)
+        values = {part: f"{count:,}", whole: f"{total:,}"}
+        yield say(run, template, share=percent(count / total), span=interval(float(low), float(high)), **values)

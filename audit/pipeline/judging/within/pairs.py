@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, diags_array
 
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, ClosestPassages, PassagePlace
-from audit.pipeline.retrieval.found import MINILM, WORDS, thresholds
+from audit.pipeline.retrieval.found import MINILM, WAYS, thresholds
 from audit.text.comparison import find_negations
 from audit.text.documents import Section
 from audit.text.quantity import find_quantities
@@ -144,7 +144,7 @@ def find_candidates(passages: ClosestPassages, questions: Iterable[AskedQuestion
 
 def _of_questions(passages: ClosestPassages, questions: Iterable[AskedQuestion]) -> list[PassagePair]:
     """For each question the best passages of different places that are at least perhaps on it, each with each."""
-    limits = thresholds(MINILM if passages.encoder else WORDS)
+    limits = thresholds(WAYS.get(passages.encoder.name, MINILM))
     scored: list[tuple[float, PassagePair]] = []
     for question in questions:
         chosen: list[tuple[float, QuotedPlace]] = []
