@@ -30,7 +30,6 @@ from audit.charts.style import (
     ink_on,
     interval,
     percent,
-    percent_ticks,
     styled,
 )
 from audit.formatting import isolated
@@ -43,26 +42,28 @@ HEIGHT = 560
 LINE_LENGTH = 15
 """Letters in a line of a theme's label."""
 EVERYTHING = "all"
-SEVERITY, SHARE = "severity", "r_div"
-SCALES = {SEVERITY: (0.0, 3.0), SHARE: (0.0, 1.0)}
+SEVERITY_ENDS = (0.0, 3.0)
 GRADES = tuple(SIGNIFICANCES)
+SEVERITY_BAR = {
+    "thickness": 12, "len": 0.6, "outlinewidth": 0, "title": {"text": "Clinical<br>significance"},
+    "tickvals": [1, 2, 3], "ticktext": ["low", "medium", "high"],
+}  # fmt: skip
 PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, SEVERE))
 
 
-def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> go.Figure:
+def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame) -> go.Figure:
     """Parents and the themes in them; a click on a parent zooms in, a click on the bar at the top leads back.
 
-    themes   theme_id, name, top (id of the top-level theme, its own where it has no parent), pairs, disagreeing, severity, r_div,
+    themes   theme_id, name, top (id of the top-level theme, its own where it has no parent), pairs, disagreeing, severity,
              share (with _low, _high); themes without a pair are not drawn
     parents  theme_id, name and the same columns
-    colour   'severity' (0 to 3) or 'r_div' (0 to 1)
     """
     inside = themes[(themes["pairs"] > 0) & (themes["theme_id"] != themes["top"])]
     above = parents[parents["pairs"] > 0]
     rows = pd.concat([above.assign(over=EVERYTHING), inside.assign(over="p:" + inside["top"])], ignore_index=True)
     ids = ["p:" + name for name in above["theme_id"]] + ["t:" + name for name in inside["theme_id"]]
-    low, high = SCALES[colour]
-    values = [low, *rows[colour]]
+    low, high = SEVERITY_ENDS
+    values = [low, *rows["severity"]]
     figure = go.Figure(
         go.Treemap(
             ids=[EVERYTHING, *ids], parents=["", *rows["over"]], branchvalues="total",
@@ -70,7 +71,7 @@ def theme_treemap(themes: pd.DataFrame, parents: pd.DataFrame, colour: str) -> g
             values=[int(above["pairs"].sum()), *rows["pairs"]],
             marker={
                 "colors": values, "colorscale": [list(stop) for stop in PALE_TO_DARK], "cmin": low, "cmax": high,
-                "showscale": True, "line": {"width": 1, "color": "#ffffff"}, "colorbar": _bar(colour),
+                "showscale": True, "line": {"width": 1, "color": "#ffffff"}, "colorbar": SEVERITY_BAR,
             },
             textinfo="label", hovertext=["All themes", *(_hover(row) for row in rows.to_dict("records"))],
             hovertemplate="%{hovertext}<extra></extra>", tiling={"pad": 2}, pathbar={"thickness": 24},
@@ -96,18 +97,6 @@ def _wrapped(name: str) -> str:
     """A name broken into lines; Plotly would shrink a long line until it is unreadable."""
     lines = wrap(display_name(name), LINE_LENGTH) or [""]
     return "<br>".join(html(line) for line in [*lines[:3], *(["…"] if len(lines) > 3 else [])])
-
-
-def _bar(colour: str) -> dict[str, object]:
-    common = {"thickness": 12, "len": 0.6, "outlinewidth": 0}
-    if colour == SHARE:
-        return {**common, "title": {"text": "Share that<br>disagrees"}, **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
-    return {
-        **common,
-        "title": {"text": "Clinical<br>significance"},
-        "tickvals": [1, 2, 3],
-        "ticktext": ["low", "medium", "high"],
-    }
 
 
 def _hover(row: Row) -> str:

@@ -9,7 +9,7 @@ from audit.metrics._shared import DISAGREEING, PRESENT, QUESTIONS, rate_columns,
 from audit.queries.lookup import require_answers
 from audit.queries.pair_counts import PAIRS_SQL
 from audit.stats.intervals import Interval, with_interval
-from audit.stats.pair_table import RATES, Pairs, rate_intervals
+from audit.stats.pair_table import RATES, Pairs, one_group, rate_intervals
 from audit.store.connection import Connection, arrays, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import Label
@@ -87,4 +87,4 @@ def evidence_modes(con: Connection) -> pd.DataFrame:
 def _ends(con: Connection, one: str, other: str) -> dict[str, Interval]:
     columns = arrays(con, f"{PAIRS_OF_MODES} order by question", {"one": one, "other": other})
     pairs = Pairs(*(columns[name] for name in ("question", "couple", "outcome")))
-    return rate_intervals(pairs, rates={rate: RATES[rate] for rate in SHOWN})
+    return rate_intervals(pairs, one_group(pairs), {rate: RATES[rate] for rate in SHOWN})

@@ -9,7 +9,7 @@ from audit.metrics import metric
 from audit.metrics._shared import PAIRS, TWO_WAY
 from audit.queries.pair_counts import read_pairs
 from audit.stats.intervals import with_interval
-from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate, rate_intervals
+from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate, one_group, rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
@@ -80,7 +80,7 @@ def labels(con: Connection) -> pd.DataFrame:
     Source: the labels are those of arXiv:2605.29084, section 4.
     """
     table, pairs = frame(con, SQL), read_pairs(con)
-    everything = np.ones((1, len(pairs.questions)), dtype=np.float32)
+    everything = one_group(pairs)
     intervals = rate_intervals(pairs, everything, {**_outcome_ratios("share", ALL), **_outcome_ratios("share_of_judged", JUDGED)})
     for share in ("share", "share_of_judged"):
         ends = [intervals.get(f"{share} {name}", UNKNOWN) for name in OUTCOME_CODES]

@@ -33,7 +33,7 @@ from audit.queries.pair_counts import (
     with_rate_intervals,
 )
 from audit.stats.intervals import with_interval
-from audit.stats.pair_table import rate_intervals
+from audit.stats.pair_table import EACH_QUESTION, rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
 from audit.terms import RATE_MEANINGS
@@ -127,7 +127,7 @@ def questions(con: Connection, question_id: str | None = None) -> pd.DataFrame:
     question = question_number_or_all(con, question_id)
     table = frame(con, QUESTIONS_SQL, {"question": question}).astype(dict.fromkeys(("asked", "answering", "perhaps"), "Int64"))
     pairs = read_pairs(con, question)
-    low, high = rate_intervals(pairs)["r_div"]
+    low, high = rate_intervals(pairs, EACH_QUESTION)["r_div"]
     # A question without pairs has no interval.
     ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
     return with_interval(table, "r_div", ends["low"], ends["high"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._shared import PRESENT, SIGNIFICANCES
 from audit.queries.lookup import require_one_of
 from audit.queries.pair_counts import SIGNIFICANCE_COUNTS
+from audit.stats.intervals import ROUNDING_ERROR, Floats
 from audit.stats.paired import correlation_interval, spearman
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
@@ -115,9 +117,19 @@ def severity(con: Connection, level: str = "question") -> pd.DataFrame:
 
 RHO_TABLE = TableSpec(
     "Whether weighting by clinical significance changes the ranking",
-    (Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho")),
-    (IntervalNote(Population.UNITS, "units are resampled"),),
-)
+    (
+        Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho", "all ranked"),
+        Column.count("disputed", "Ranked", "with a disagreement"),
+        Column.decimal("rho_disputed", "Spearman's rho", "with a disagreement"),
+        Column.decimal("rho_significance", "Spearman's rho", "rate and mean significance"),
+    ),
+    (
+        "Among all ranked the two rankings agree whatever the weights, because whatever has no disagreement is last in both; "
+        "so the comparison is repeated among those with a disagreement. Rate and mean significance: whether advice that differs "
+        "more often also differs more gravely, per disagreeing pair.",
+        IntervalNote(Population.UNITS, "units are resampled"),
+    ),
+)  # fmt: skip
 RHO_GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse."}
 
 
@@ -125,22 +137,39 @@ RHO_GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order,
 def severity_rho(con: Connection) -> pd.DataFrame:
     """How far the severity-weighted ranking agrees with the plain one, for questions, topics and handbooks.
 
-    Spearman's rho is the correlation of the two rankings of `severity`: 1 when weighting by clinical significance leaves
-    the order as it was, 0 when the orders have nothing in common. Units without a present pair have no rank and are excluded.
+    Spearman's rho is the correlation of two rankings: 1 the same order, 0 nothing in common. rho compares severity and r_div of
+    `severity` among all units with a present pair, rho_disputed among those with a disagreeing pair (units without any are
+    last in both rankings, whatever the weights). rho_significance compares, among the latter, r_div and
+    the mean significance of a disagreeing pair (1 low or not stated, 2 medium, 3 high).
 
     Three rows, level 'question', 'topic', 'handbook':
-        level              str
-        units              int, units that are ranked
-        rho                float in [-1, 1], equal values sharing their mean rank; NaN where all units are equal
-        rho_low, rho_high  95 % percentile interval with the units resampled, seeded; NaN where fewer than four are ranked
+        level                       str
+        units, disputed             int, units with a present pair; with a disagreeing one
+        rho, rho_disputed,          float in [-1, 1], equal values sharing their mean rank; NaN where all units are equal;
+        rho_significance            each with ..._low, ..._high, a 95 % percentile interval with the units resampled, seeded; NaN
+                                    where fewer than four are compared
 
     Source: Spearman (1904); interval: audit.stats.intervals.percentiles.
     """
-    return pd.DataFrame([{"level": level, **_rank_correlation(severity(con, level))} for level in LEVELS])
+    return pd.DataFrame([{"level": level, **_rank_correlations(severity(con, level))} for level in LEVELS])
 
 
-def _rank_correlation(table: pd.DataFrame) -> dict[str, float]:
+def _rank_correlations(table: pd.DataFrame) -> dict[str, float]:
     # Units without a present pair have no rank.
     ranked = table.dropna(subset=["severity"])
-    rho, low, high = correlation_interval(spearman, ranked["severity"].to_numpy(), ranked["r_div"].to_numpy())
-    return {"units": len(ranked), "rho": rho, "rho_low": low, "rho_high": high}
+    disputed = ranked[ranked["disagreeing"] > 0]
+    rate = disputed["r_div"].to_numpy(dtype=float)
+    return {
+        "units": len(ranked),
+        **_rho("rho", ranked["severity"].to_numpy(dtype=float), ranked["r_div"].to_numpy(dtype=float)),
+        "disputed": len(disputed),
+        **_rho("rho_disputed", disputed["severity"].to_numpy(dtype=float), rate),
+        **_rho("rho_significance", disputed["severity"].to_numpy(dtype=float) / rate, rate),
+    }
+
+
+def _rho(name: str, one: Floats, other: Floats) -> dict[str, float]:
+    rho, low, high = correlation_interval(spearman, one, other)
+    # A coefficient at its bound leaves resampled units nothing to vary: its interval is not known
+    known = abs(rho) < 1 - ROUNDING_ERROR
+    return {name: rho, f"{name}_low": low if known else np.nan, f"{name}_high": high if known else np.nan}

@@ -48,7 +48,7 @@ concerned as (
 )
 select theme_id, topics, questions, handbooks, centers, organs, pairs, consistent, complementary, divergent, contradictory,
        disagreeing, low, medium, high, unstated, {WEIGHT} as burden, ({WEIGHT}) / pairs as severity,
-       disagreeing / nullif(sum(disagreeing) over (), 0) as share, disagreeing / pairs as r_div
+       disagreeing / nullif(sum(disagreeing) over (), 0) as share
 from counted join involved using (theme_id) join concerned using (theme_id)
 order by high desc, medium desc, pairs desc, theme_id
 """
@@ -62,7 +62,7 @@ TABLE = TableSpec(
     (
         Column.count("rank", "Rank"), Column.named("name", "Theme"), Column.named("parent", "Parent theme"),
         Column.count("topics", "Divergence topics"), QUESTIONS, PAIRS, DISAGREEING,
-        Column.share("share", "Share", "of all disagreement"), Column.share("r_div", "Disagreement", "of its pairs"),
+        Column.share("share", "Share", "of all disagreement"),
         Column.decimal("severity", "Severity", "per pair"), Column.count("burden", "Weight"),
         Column.count("contradictory", "Contradictory", "pairs"), Column.count("high", "High significance"),
         Column.count("medium", "Medium significance"), Column.count("low", "Low significance"),
@@ -94,7 +94,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
     disagrees (is divergent or contradictory) with low clinical significance, 2 with medium, 3 with high, and 1 where it was not
     stated; severity is the burden per pair. Themes are ranked by their disagreements of high significance, then of medium, then
     by the others, so that one grave matter outranks many trivial ones. share: of all disagreeing pairs of the run, those that
-    disagree about this theme. r_div: of the theme's own pairs, those that disagree. A divergence topic that belongs to no theme
+    disagree about this theme. A divergence topic that belongs to no theme
     counts in the row 'no theme', and a disagreement without a divergence topic in a row of its own: none is left out.
 
     `level` is 'theme', or 'parent': themes that have one are then counted under the theme at their top. One row per theme:
@@ -109,8 +109,7 @@ def themes(con: Connection, taxonomy: Taxonomy, level: str = "theme") -> pd.Data
         disagreeing                           int, pairs; divergent + contradictory = low + medium + high + unstated
         burden                                int; severity  float in [0, 3], burden / pairs
         share                                 float in [0, 1], disagreeing / disagreeing pairs of the run
-        r_div                                 float in [0, 1], disagreeing / pairs
-        share_..., r_div_low, ..._high        95 % intervals for other questions and handbooks (audit.stats.clustered)
+        share_low, share_high                 95 % interval for other questions and handbooks (audit.stats.clustered)
 
     severity and shares are NaN where nothing was counted. Raises AuditError for another level. Source: themes of divergence
     topics as in arXiv:2605.29084, section 6; the weights of significance are ours.
@@ -161,10 +160,8 @@ def _with_intervals(con: Connection, table: pd.DataFrame, grouped: Grouping) -> 
     pairs = frame(con, PAIRS_SQL, grouped)
     theme = pd.Index(table["theme_id"]).get_indexer(pd.Index(pairs["theme_id"]))
     disagrees = pairs["disagrees"].to_numpy(dtype=bool)
-    for share, of_all in (("share", True), ("r_div", False)):
-        counts = group_counts(pairs, theme, len(table), disagrees, of_all)
-        table = with_interval(table, share, *ratio_interval(counts, 0, 1))
-    return table
+    counts = group_counts(pairs, theme, len(table), disagrees, of_all=True)
+    return with_interval(table, "share", *ratio_interval(counts, 0, 1))
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:

@@ -30,7 +30,6 @@ clusters for no events: Korn and Graubard (1998), Survey Methodology 24(2). The 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,8 +40,6 @@ from scipy.special import expit, logit, stdtrit
 
 from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Interval, Ints, wilson
 
-Statistic = Callable[[Floats], Floats]
-"""From shares (groups, outcomes) to values (groups,)."""
 Bools = npt.NDArray[np.bool_]
 # Three questions of one kind look alike: with 40 handbooks the interval then held the true rate in three of four samples.
 FEW_QUESTIONS = 5
@@ -101,28 +98,6 @@ def share_variance(counts: RelatedCounts, numerator: int, denominator: int, floo
     # Rounding can leave a remainder of either sign where no pairs are unrelated.
     variance = (nn - 2 * share * nd + share**2 * dd) / np.where(unrelated > ROUNDING_ERROR * d**2, unrelated, np.nan)
     return np.asarray(np.maximum(variance, share * (1 - share) / d if floor else 0))
-
-
-def statistic_interval(statistic: Statistic, counts: RelatedCounts) -> Interval:
-    """The 95 % interval of any statistic of the shares of outcomes that exclude each other, such as an entropy.
-
-    The last outcome of `counts` is all the others together: their denominator. Each outcome's share in turn is set
-    to the ends of its interval, with the others in proportion; the ends are the smallest and largest value of the statistic
-    among these, so they stay within its range. NaN where a share's interval is unknown, and where one outcome has all pairs: such
-    data cannot show how often another outcome occurs.
-    """
-    every, outcomes = counts.pairs[:, -1], counts.pairs.shape[1] - 1
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = counts.pairs[:, :-1] / every[:, None]
-        values = [statistic(shares)]
-        for outcome, share in enumerate(shares.T):
-            for end in ratio_interval(counts, outcome, outcomes):
-                moved = shares * ((1 - end) / (1 - share))[:, None]
-                moved[:, outcome] = end
-                # An outcome that no pair has stays at 0: only the number of trials bounds how often it occurs.
-                values.append(np.where(share > 0, statistic(moved), values[0]))
-    known = counts.pairs[:, :-1].max(axis=1) < every
-    return np.where(known, np.min(values, axis=0), np.nan), np.where(known, np.max(values, axis=0), np.nan)
 
 
 def clustered_ratio_interval(numerator: Floats, denominator: Floats, events: bool = True) -> Interval:

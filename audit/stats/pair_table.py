@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,15 @@ DISAGREEING = frozenset(label.code for label in vocabulary.DISAGREEING)
 Rate = tuple[Outcomes, Outcomes]
 """The outcomes in the numerator, and those in the denominator."""
 RATES: Mapping[str, Rate] = {"r_abs": (ABSENT, SCORED), "r_div": (DISAGREEING, PRESENT), "r_con": (CONSISTENT, PRESENT)}
+
+
+class EachQuestion(Enum):
+    """Said in place of groups of questions: each question is a group of its own."""
+
+    FIXED = "each question"
+
+
+EACH_QUESTION = EachQuestion.FIXED
 
 # A couple of handbooks is one number: the first handbook's times this, plus the second's.
 COUPLE_BASE = 32768
@@ -189,18 +199,19 @@ def _tally(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats) -> _Tally
     return _Tally(by_answer, np.einsum("qc,cij->qij", by_code, both), by_couple)
 
 
-def related_counts(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | None = None) -> RelatedCounts:
+def related_counts(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | EachQuestion) -> RelatedCounts:
     """Counts (groups, outcomes) of pairs in groups of questions, with their related pairs (audit.stats.clustered).
 
     `groups` is float32, groups x pairs.questions: 1 where a question belongs to a group; it may belong to several. Pairs are
-    related by a question or a handbook. Without `groups` each of pairs.questions is a group of its own: the question is fixed,
+    related by a question or a handbook. With EACH_QUESTION each of pairs.questions is a group of its own: the question is fixed,
     and pairs are related by their handbooks alone.
     """
     # On one question two pairs of the same handbooks are one pair, so couples need not be counted.
-    tally = _tally(pairs, outcomes, np.zeros((0, len(pairs.questions)), dtype=np.float32) if groups is None else groups)
+    no_groups = np.zeros((0, len(pairs.questions)), dtype=np.float32)
+    tally = _tally(pairs, outcomes, no_groups if isinstance(groups, EachQuestion) else groups)
     answers = tally.by_answer.astype(float)
     on_one_question = answers @ answers.swapaxes(1, 2)
-    if groups is None:
+    if isinstance(groups, EachQuestion):
         related, handbooks = on_one_question - tally.overlaps, np.count_nonzero(answers, axis=-1)
         # With the question fixed, independent trials are couples that share no handbook: half the number of handbooks.
         return RelatedCounts(tally.by_question, related, _dyads(tally.by_question, on_one_question), handbooks // 2)
@@ -214,6 +225,11 @@ def related_counts(pairs: Pairs, outcomes: Sequence[Outcomes], groups: Floats | 
     pairs_of = groups @ counts
     units = np.minimum(effective_number(pairs_of, _diagonal(questions)), _dyads(pairs_of, handbooks))
     return RelatedCounts(pairs_of, questions + handbooks - twice, units, groups @ (counts > 0).astype(float))
+
+
+def one_group(pairs: Pairs) -> Floats:
+    """All questions as one group (see `related_counts`)."""
+    return np.ones((1, len(pairs.questions)), dtype=np.float32)
 
 
 def _diagonal(products: Floats) -> Floats:
@@ -270,7 +286,7 @@ def _one_hot(group: Ints, groups: int) -> Floats:
     return members
 
 
-def rate_intervals(pairs: Pairs, groups: Floats | None = None, rates: Mapping[str, Rate] = RATES) -> dict[str, Interval]:
+def rate_intervals(pairs: Pairs, groups: Floats | EachQuestion, rates: Mapping[str, Rate] = RATES) -> dict[str, Interval]:
     """The interval of each rate in groups of questions (see `related_counts`): name to (low, high), one value per group."""
     outcomes = distinct_outcomes(rates)
     return _rates_of(related_counts(pairs, outcomes, groups), outcomes, rates)

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import percent
-from audit.charts.themes import SEVERITY, map_data, theme_bars, theme_treemap
+from audit.charts.themes import map_data, theme_bars, theme_treemap
 from audit.metrics.theme import theme_search
 from audit.metrics.themes import themes
 from audit.queries.themes import NO_THEME
@@ -46,7 +46,7 @@ FEW = ("disagreeing", "high", "medium", "low", "questions")
 """Columns that fit beside the name."""
 HEADINGS = {"disagreeing": "Disagreements", "high": "High", "medium": "Medium", "low": "Low"}
 MORE = ("rank", "parent", "share", "contradictory", "unstated", "burden", "handbooks", "centers", "organs")
-NOT_ALL_DISAGREE = ("pairs", "r_div", "severity")
+NOT_ALL_DISAGREE = ("pairs", "severity")
 """Columns that differ only where a theme has pairs that do not disagree; built themes have none."""
 FOUND = {
     "found": Column.count("found", "Found in", "divergence topics"),
@@ -97,7 +97,7 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     """The treemap."""
     named, groups = (part[part["theme_id"].map(is_theme)] for part in (frame, parents))
     chart(
-        theme_treemap(named, groups, SEVERITY),
+        theme_treemap(named, groups),
         "areas",
         "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
     )

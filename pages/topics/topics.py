@@ -37,10 +37,12 @@ def severity_section(run: Run) -> None:
     counts(
         run,
         "For severity, each disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained is how "
-        "far {a_topic} moves up as a result. Spearman's rho between the two rankings of {n} {topics} is {rho} (1 means the same "
-        "ranking).",
-        rho=coefficient(rho["rho"]),
-        n=int(rho["units"]),
+        "far {a_topic} moves up as a result. Spearman's rho between the two rankings of the {n} {topics} with a disagreement is "
+        "{rho} (1: the same ranking); between how often advice differs and how grave a difference is on average it is {grave} "
+        "(0: no connection).",
+        rho=coefficient(rho["rho_disputed"]),
+        grave=coefficient(rho["rho_significance"]),
+        n=int(rho["disputed"]),
     )
     table(frame, "severity_table", severity.table.pick(run, *FEW_OF_SEVERITY))
     with st.expander("All columns"):

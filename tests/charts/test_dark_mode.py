@@ -15,7 +15,7 @@ from audit.charts.coverage import SHADES
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_COLOURS, DARK_LABEL_COLOURS, LIGHT_BACKGROUND, to_dark_mode
 from audit.charts.labels import matrix_figure, two_step_bar
 from audit.charts.style import BLACK, DARK_INK, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, ink_on
-from audit.charts.themes import SHARE, theme_treemap
+from audit.charts.themes import theme_treemap
 from tests.charts.colour_vision import SIGHT, contrast, difference, lab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,14 +84,14 @@ def test_a_figure_keeps_its_words_and_numbers_and_changes_its_colours():
 
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_the_names_of_themes_can_be_read_on_every_colour_of_the_treemap(ground):
-    themes = pd.DataFrame({"theme_id": [f"t{n}" for n in range(101)], "r_div": [n / 100 for n in range(101)]}).assign(
-        top="p", name="Salt", pairs=1, disagreeing=1, severity=1.0, share=0.1, share_low=0.0, share_high=0.2
+    themes = pd.DataFrame({"theme_id": [f"t{n}" for n in range(101)], "severity": [3 * n / 100 for n in range(101)]}).assign(
+        top="p", name="Salt", pairs=1, disagreeing=1, share=0.1, share_low=0.0, share_high=0.2
     )
     parents = themes[:1].assign(theme_id="p", pairs=101)
-    figure = theme_treemap(themes, parents, SHARE)
+    figure = theme_treemap(themes, parents)
     (tree,) = (figure if ground == "light" else to_dark_mode(figure)).data
     scale = [list(stop) for stop in tree.marker.colorscale]
-    shades = sample_colorscale(scale, tree.marker.colors, colortype="tuple")
+    shades = sample_colorscale(scale, [value / 3 for value in tree.marker.colors], colortype="tuple")
     grounds = ["#" + "".join(f"{round(255 * part):02x}" for part in shade) for shade in shades]
     assert min(contrast(ground, letter) for ground, letter in zip(grounds, tree.textfont.color, strict=True)) >= 4.5
     assert set(tree.textfont.color) == {BLACK, "#ffffff"}

@@ -264,7 +264,7 @@ def bars_of_themes() -> Drawn:
 
 def areas() -> Drawn:
     inside = themes().assign(theme_id=[f"{name} below" for name in IDS])
-    figure = theme_treemap(inside, themes(), "severity")
+    figure = theme_treemap(inside, themes())
     (area,) = figure.data
     assert len(set(area.ids)) == 2 * COUNT + 1 == len(area.ids)
     assert not set(area.ids) & set(NAMES)

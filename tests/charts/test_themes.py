@@ -75,7 +75,7 @@ def frame(**columns: list[object]) -> pd.DataFrame:
 def test_the_treemap_has_every_theme_with_a_pair_inside_its_parent():
     themes = frame(theme_id=["t1", "t2", "t3", "-1"], top=["p", "p", "p", "-1"], pairs=[3, 2, 0, 4])
     parents = frame(theme_id=["p", "-1"], pairs=[5, 4])
-    (tree,) = theme_treemap(themes, parents, "severity").data
+    (tree,) = theme_treemap(themes, parents).data
     assert list(tree.ids) == ["all", "p:p", "p:-1", "t:t1", "t:t2"]
     assert list(tree.parents) == ["", "all", "all", "p:p", "p:p"]
     assert list(tree.values) == [9, 5, 4, 3, 2]

@@ -9,6 +9,7 @@ import pytest
 
 from audit.errors import NotInRunError
 from audit.metrics.evidence_modes import evidence_modes
+from audit.metrics.questions import organs
 from audit.store.connection import open_store
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -41,7 +42,11 @@ def test_answers_whose_mode_is_not_stated_have_a_row_of_their_own_with_the_inter
     con = store(TABLE.replace("bc=", "ad=CONSISTENT bd=CONSISTENT cd=DIVERGENT bc=").replace("d=absent", ""))
     (row,) = evidence_modes(con).to_dict("records")
     assert (row["one"], row["other"], row["present"]) == ("not stated", "not stated", 12)
-    assert 0 < row["r_div_low"] < row["r_div"] < row["r_div_high"] < 1
+    run = organs(con).iloc[-1]  # the row of all
+    for rate in ("r_div", "r_con"):
+        ends = [rate, f"{rate}_low", f"{rate}_high"]
+        assert [row[end] for end in ends] == pytest.approx([run[end] for end in ends]), "one mode is the whole run"
+        assert 0 < row[f"{rate}_low"] < row[rate] < row[f"{rate}_high"] < 1
 
 
 def test_without_answers_it_is_unknown(store):

@@ -69,6 +69,18 @@ def test_rho_is_that_of_the_two_rankings(store):
     assert (question["units"], question["rho"]) == (3, pytest.approx(0.5))
 
 
+def test_units_without_a_disagreement_do_not_make_the_rankings_agree(store):
+    """Two disputed questions: severity 2/3 and 3/3, r_div 2/3 and 1/3, mean significance 1 and 3: both orders are reversed.
+    Eight more questions without a disagreement share the last rank of both, so rho over all is high.
+    """
+    alike = "".join(f"\nq{number} k ab=CONSISTENT ac=CONSISTENT bc=CONSISTENT" for number in range(10, 17))
+    question = severity_rho(store(RANKED_TABLE + alike)).set_index("level").loc["question"]
+    assert (question["units"], question["disputed"]) == (10, 2)
+    assert question["rho"] > 0.9
+    assert (question["rho_disputed"], question["rho_significance"]) == (pytest.approx(-1), pytest.approx(-1))
+    assert np.isnan(question["rho_disputed_low"])
+
+
 def test_too_few_units_leave_the_interval_unknown_and_none_leaves_rho_unknown(store):
     table = severity_rho(store(RANKED_TABLE)).set_index("level")
     assert np.isnan(table.loc["question", "rho_low"])

@@ -58,10 +58,9 @@ def test_labels_significances_and_their_weights(store):
     assert found.loc["t2", "severity"] == 2 / 2
 
 
-def test_shares_are_of_all_disagreeing_pairs_of_the_run_and_of_the_theme_s_own(store):
+def test_shares_are_of_all_disagreeing_pairs_of_the_run(store):
     found = themes(store(TABLE), TAXONOMY).set_index("theme_id")
     assert found["share"].to_dict() == {"t1": 2 / 4, "t2": 1 / 4, NO_THEME: 1 / 4}
-    assert found["r_div"].to_dict() == {"t1": 2 / 2, "t2": 1 / 2, NO_THEME: 1 / 1}
 
 
 def test_with_three_handbooks_no_two_pairs_are_unrelated_and_shares_have_no_interval(store):
@@ -111,7 +110,7 @@ def test_a_theme_without_a_pair_in_this_run_is_listed_with_zeros(store):
     taxonomy = Taxonomy((*TAXONOMY.themes, theme("t3", "something else", parent="p")))
     found = themes(store(TABLE), taxonomy).set_index("theme_id")
     assert found.loc["t3", ["pairs", "disagreeing", "burden", "share"]].fillna(0).tolist() == [0, 0, 0, 0]
-    assert np.isnan(found.loc["t3", "r_div"])
+    assert np.isnan(found.loc["t3", "severity"])
 
 
 def test_parents_count_what_stands_below_them(store):

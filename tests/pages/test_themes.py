@@ -95,7 +95,7 @@ def test_the_list_has_every_theme_with_its_disagreements_by_significance(themed,
     assert "2** themes from 2 pairs that disagree. **0** of these pairs" in words_on(at)
     every = at.dataframe[1].value
     assert list(every["share"]) == [100.0, 0.0]
-    assert "r_div" in every, "a theme of this release has pairs that do not disagree"
+    assert "severity" in every, "a theme of this release has pairs that do not disagree"
 
 
 def test_where_every_pair_of_a_theme_disagrees_its_disagreement_is_no_column(load_run, data_dir, open_page):
@@ -104,7 +104,7 @@ def test_where_every_pair_of_a_theme_disagrees_its_disagreement_is_no_column(loa
     write_taxonomy(Taxonomy((Theme("t1", "Salt", None, ("topic of ab",)),), (), {"model": "words"}), POINTS, themes_path)
     at = open_page("themes")
     assert not at.exception
-    assert not {"r_div", "severity", "pairs"} & set(at.dataframe[1].value)
+    assert not {"severity", "pairs"} & set(at.dataframe[1].value)
     assert "grouped by the words that they share" in words_on(at)
 
 

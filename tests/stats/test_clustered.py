@@ -10,11 +10,11 @@ from scipy.special import expit, logit
 from scipy.stats import t
 
 from audit.stats import pair_table
-from audit.stats.clustered import clustered_ratio_interval, group_counts, share_variance, statistic_interval
+from audit.stats.clustered import clustered_ratio_interval, group_counts, share_variance
 from audit.stats.intervals import wilson
 from audit.stats.pair_table import (
-    CONSISTENT,
     DISAGREEING,
+    EACH_QUESTION,
     PRESCREENED,
     PRESENT,
     RATES,
@@ -76,7 +76,7 @@ def test_pairs_are_related_by_a_question_or_a_handbook():
 
 def test_on_one_question_pairs_are_related_by_a_handbook():
     pairs = some_pairs(6, 7)
-    counts = related_counts(pairs, OUTCOMES)
+    counts = related_counts(pairs, OUTCOMES, EACH_QUESTION)
     for question in range(6):
         mine = [row for row in pair_rows(pairs) if row[0] == question]
         assert counts.related[question].tolist() == spelt_out(mine, share_a_handbook).tolist()
@@ -148,9 +148,17 @@ def test_the_variance_of_a_mean_is_estimated_without_bias_however_few_handbooks_
 @pytest.mark.parametrize("cells_in_a_block", [20, 1])
 def test_how_pairs_are_cut_into_blocks_changes_nothing(monkeypatch, cells_in_a_block):
     pairs, sides = some_pairs(12, 6), (np.array([0, 0, 1, 1, 2, 2]), 3, RATES)
-    whole = rate_intervals(pairs, everything(pairs)), rate_intervals(pairs)["r_div"], side_rate_intervals(pairs, *sides)
+    whole = (
+        rate_intervals(pairs, everything(pairs)),
+        rate_intervals(pairs, EACH_QUESTION)["r_div"],
+        side_rate_intervals(pairs, *sides),
+    )
     monkeypatch.setattr(pair_table, "MAX_CELLS", cells_in_a_block)
-    cut = rate_intervals(pairs, everything(pairs)), rate_intervals(pairs)["r_div"], side_rate_intervals(pairs, *sides)
+    cut = (
+        rate_intervals(pairs, everything(pairs)),
+        rate_intervals(pairs, EACH_QUESTION)["r_div"],
+        side_rate_intervals(pairs, *sides),
+    )
     assert len(list(pairs.blocks())) > 1
     np.testing.assert_allclose(cut[0]["r_div"], whole[0]["r_div"])
     np.testing.assert_allclose(cut[1], whole[1])
@@ -187,7 +195,7 @@ def test_more_questions_with_the_event_never_lower_the_interval(with_event):
 def test_one_question_or_three_handbooks_leave_the_interval_unknown():
     for pairs in (some_pairs(1, 6), some_pairs(40, 2), some_pairs(40, 3)):
         assert np.isnan(rate_intervals(pairs, everything(pairs))["r_div"]).all()
-    assert np.isnan(rate_intervals(some_pairs(5, 3))["r_div"]).all()
+    assert np.isnan(rate_intervals(some_pairs(5, 3), EACH_QUESTION)["r_div"]).all()
     within = side_rate_intervals(some_pairs(30, 6), np.array([0, 0, 0, 1, 1, 2]), 3, R_DIV)["within"]["r_div"]
     assert np.isnan([end[2] for end in within]).all(), "a center with one handbook has no pair within"
     assert not np.isnan([end[0] for end in within]).any()
@@ -199,36 +207,6 @@ def test_a_disagreement_never_seen_is_not_a_disagreement_ruled_out():
     agreeing = Pairs(pairs.question, pairs.couple, np.ones_like(pairs.outcome))
     low, high = rate_intervals(agreeing, everything(pairs), R_DIV)["r_div"]
     assert (low[0], high[0]) == wilson(0, 10)
-    assert rate_intervals(agreeing)["r_div"][1] == pytest.approx(np.full(10, wilson(0, 5)[1]))
+    assert rate_intervals(agreeing, EACH_QUESTION)["r_div"][1] == pytest.approx(np.full(10, wilson(0, 5)[1]))
     disagreeing = Pairs(pairs.question, pairs.couple, np.full_like(pairs.outcome, 3))
     assert np.ravel(rate_intervals(disagreeing, everything(pairs), R_DIV)["r_div"]) == pytest.approx(np.ravel(wilson(10, 10)))
-
-
-def entropy(shares: np.ndarray) -> np.ndarray:
-    """Shannon entropy of the outcomes, in bits."""
-    return -np.sum(shares * np.log2(np.where(shares > 0, shares, 1)), axis=1)
-
-
-def test_a_share_is_a_statistic_like_any_other():
-    pairs = some_pairs(40, 6)
-    apart = related_counts(pairs, [DISAGREEING, PRESENT - DISAGREEING, PRESENT], everything(pairs))
-    found = statistic_interval(lambda shares: shares[:, 0], apart)
-    np.testing.assert_allclose(found, rate_intervals(pairs, everything(pairs), R_DIV)["r_div"], rtol=1e-6)
-
-
-def test_the_entropy_of_labels_has_an_interval_within_its_range():
-    counts = related_counts(some_pairs(8, 7), [CONSISTENT, DISAGREEING, PRESENT - DISAGREEING - CONSISTENT, PRESENT])
-    value = entropy(counts.pairs[:, :-1] / counts.pairs[:, -1:])
-    low, high = statistic_interval(entropy, counts)
-    assert (low >= 0).all()
-    assert (low < value).all()
-    assert (value <= high).all()
-    assert (high <= np.log2(3)).all()
-
-
-def test_a_statistic_of_pairs_that_all_have_one_outcome_has_no_interval():
-    pairs = some_pairs(40, 6)
-    alike = Pairs(pairs.question, pairs.couple, np.ones_like(pairs.outcome))
-    for groups in (everything(pairs), None):
-        counts = related_counts(alike, [CONSISTENT, DISAGREEING, CONSISTENT | DISAGREEING], groups)
-        assert np.isnan(statistic_interval(entropy, counts)).all()

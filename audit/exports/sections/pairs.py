@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pandas as pd
 
@@ -172,9 +172,13 @@ def _no_subtopic(context: ExportContext, frame: pd.DataFrame) -> str:
 
 
 def _with_rho(context: ExportContext, table: Table) -> Table:
-    rho = context.frame("severity_rho").set_index("level")
-    low_to_high = (rho[name].astype(float)["topic"] for name in ("rho", "rho_low", "rho_high"))
-    return table.noted(context.fill("Spearman's rho of the two rankings over {topics}: ") + estimate(*low_to_high) + ".")
+    rho = cast(pd.Series, context.frame("severity_rho").set_index("level").loc["topic"])
+
+    def shown(name: str) -> str:
+        return estimate(*(float(rho[f"{name}{end}"]) for end in ("", "_low", "_high")))
+
+    words = context.fill("Spearman's rho over the {topics} with a disagreement: of the two rankings ")
+    return table.noted(f"{words}{shown('rho_disputed')}; of rate and mean significance {shown('rho_significance')}.")
 
 
 LABEL_TABLES: tuple[TableMaker, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from audit.charts.themes import SEVERITY, theme_treemap
+from audit.charts.themes import theme_treemap
 from audit.exports.context import ExportContext
 from audit.exports.table_model import Picture, Table, table_of
 from audit.queries.themes import tops
@@ -93,4 +93,4 @@ def _theme_areas(context: ExportContext, name: str, variant: str, taxonomy: Taxo
     above = tops(taxonomy)
     with_top = frame.assign(top=[above.get(theme_id, theme_id) for theme_id in frame["theme_id"]])
     title = f"Themes{variant}: area is the number of pairs, colour the severity per pair"
-    return Picture(name, title, theme_treemap(with_top, groups, SEVERITY))
+    return Picture(name, title, theme_treemap(with_top, groups))
