@@ -35,7 +35,7 @@ INTERVALS = (
     ("Level", "95 %, two-sided, each figure by itself; only the case mix controls the share of false discoveries (5 %)."),
     ("Shares", "Wilson's; with {questions} or {handbooks} as clusters: cluster-robust variance on the logit scale, no seed."),
     ("Few clusters", f"Bootstrap of clusters, {REPLICATES:,} replicates, seed {SEED}, expanded percentiles."),
-    ("Ranks", f"{RANK_DRAWS:,} draws from the shrunken rates, seed {RANK_SEED:,}."),
+    ("Ranks", f"{RANK_DRAWS:,} draws from the shrunken ratios, seed {RANK_SEED:,}; who stands out: permutations, same seed."),
 )
 
 

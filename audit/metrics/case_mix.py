@@ -42,18 +42,21 @@ CENTER_NAMES = "select center as name, center, count(*) as handbooks from handbo
 NOTES = (
     "Expected: the number of disagreements if it disagreed as often as the others do on the same {questions}; observed over "
     "expected is then 1. The rate of the run counts as one more pair of the others, and alone where nobody else answers.",
-    "Drawn to 1: the ratio is shrunk towards 1, more the fewer disagreements are expected (empirical Bayes, Marshall 1991). "
-    "Its rank has an interval: where these overlap, the order is not known.",
+    "Drawn to 1: the ratio is shrunk towards 1, more the fewer disagreements are expected and the less the rows differ (gamma "
+    "prior of unknown spread). Its interval and that of its rank are credible intervals: where these overlap, the order is not "
+    "known.",
     IntervalNote(
         Population.QUESTIONS_TO_THESE,
         "exact Poisson, widened because disagreements on one {question} cluster (Spiegelhalter 2005)",
     ),
-    f"Stands out: so far from 1 that among all marked rows about {FALSE_DISCOVERIES:.0%} are marked by chance (Benjamini and "
-    "Hochberg 1995, over all rows). Not for ranking {centers}.",
+    f"Stands out: by permutation within {{questions}}; in a run where nobody differs, {FALSE_DISCOVERIES:.0%} of the time "
+    "somebody is marked (Benjamini and Hochberg 1995, over all rows). Not for ranking {centers}.",
+    "Nobody else: share of its pairs on {questions} that no third one answers; there it is compared with the run's rate alone.",
     UNSCORED,
 )
 FIGURES = (
     PRESENT, DISAGREEING, Column.decimal("expected", "Expected", "pairs"), Column.share("r_div", "Disagreement", "R_div"),
+    Column.share("alone", "Nobody else", "of its pairs"),
     Column.decimal("ratio", "Observed over expected"), Column.decimal("shrunken", "Drawn to 1"),
     Column.decimal("rank", "Rank"), Column.text("flag", "Stands out", words=FLAGS),
 )  # fmt: skip
@@ -93,10 +96,11 @@ def handbook_case_mix(con: Connection) -> pd.DataFrame:
         present, disagreeing                int, pairs
         expected                            float, disagreeing pairs if it disagreed as often as others on the same questions
         r_div                               float in [0, 1], disagreeing / present
+        alone                               float in [0, 1], of its pairs those on questions that no third handbook answers
         ratio, ratio_low, ratio_high        float, disagreeing / expected; NaN without present pairs; 95 % for other questions
-        shrunken, shrunken_low, ..._high    float, empirical Bayes
-        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % interval of the rank
-        p                                   float, two-sided, of a ratio of 1
+        shrunken, shrunken_low, ..._high    float, posterior mean with its 95 % credible interval
+        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % credible interval of the rank
+        p                                   float, two-sided, by permutation within questions
         flag                                str, 'more', 'fewer' or '': outlier at a false discovery rate of 5 % over the rows
         dispersion                          float, the same in every row: variance over that of independent events
 
@@ -116,7 +120,7 @@ def center_case_mix(con: Connection) -> pd.DataFrame:
     """The same for centers, over pairs of two centers: center, handbooks (int), then as `handbook_case_mix`, by name.
 
     Intervals generalise to other questions put to these handbooks; expected, ratio, shrunken, rank, p, flag, dispersion: as
-    there. A center whose handbooks are in no present pair with another center has no ratio.
+    there (`alone`: no third center). A center whose handbooks are in no present pair with another center has no ratio.
 
     Source: audit.stats.case_mix.
     """
@@ -131,6 +135,7 @@ def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
         present=own[1].sum(axis=1).astype(int), disagreeing=result.observed.astype(int), expected=result.expected
     )
     table["r_div"] = table["disagreeing"] / table["present"].replace(0, np.nan)
+    table["alone"] = result.alone
     table = with_interval(table.assign(ratio=result.ratio), "ratio", *result.interval)
     table = with_interval(table.assign(shrunken=result.shrunken), "shrunken", *result.shrunken_interval)
     table = with_interval(table.assign(rank=result.rank), "rank", *result.rank_interval)

@@ -76,8 +76,8 @@ def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floo
         share = n / d
         variance = share_variance(counts, numerator, denominator, floor)
         half = -stdtrit(np.maximum(counts.units[:, denominator] - 1, 1), TAIL) * np.sqrt(variance) / (share * (1 - share))
-        # Equal values in a sample do not prove that the population has no spread.
-        half = np.where(half > ROUNDING_ERROR, half, np.nan)
+        # Equal values in a sample do not prove that the population has no spread; rounding may leave a little of a variance of 0.
+        half = np.where(half > np.sqrt(ROUNDING_ERROR), half, np.nan)
         ends = expit(logit(share) - half), expit(logit(share) + half)
     trials = np.where(np.isnan(variance), np.nan, counts.trials[:, denominator])
     bounds, one_sided, few = wilson(share * trials, trials), (n == 0) | (n == d), trials < FEW_QUESTIONS

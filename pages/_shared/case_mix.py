@@ -18,10 +18,14 @@ MEANING = (
     "disagreeing pairs, divided by the number expected if it disagreed as often as the others do on the same {questions}. If all "
     "were equal, nearly all dots would lie between the lines. Click a dot to read its disagreements."
 )
-FOUND = "Clearly different from the others: {n} of {total} {many}. About one in twenty of those named here is named by chance."
-NONE = "None of the {total} {many} differs clearly from the others: chance alone could explain the order of the rates above."
-ALIKE = "The differences between the {many} are no larger than chance, so each of them could have any rank."
-SHOWN = ("disagreeing", "expected", "ratio", "shrunken", "rank", "flag")
+FOUND = (
+    "More different from the others than chance allows: {n} of {total} {many}. In a run where none differs, one is marked "
+    "one time in twenty."
+)
+NONE = "No {one} differs from the others more than chance allows, so none of the {total} has a rank."
+SHOWN = ("disagreeing", "expected", "alone", "ratio", "shrunken", "rank", "flag")
+RANKING = ("rank", "flag")
+"""Left out where nothing stands out: an order that is not known is not drawn."""
 
 
 def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: pd.Series, rows: RowFilter, word: str) -> None:
@@ -40,10 +44,8 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     alt = f"Observed over expected disagreements of each {one}, by how many are expected, with the lines of a funnel."
     clickable_rates(run, figure, f"{metric.name}_funnel", alt, rows)
     n, total = int((own["flag"] != "").sum()), len(own)
-    st.markdown(say(run, FOUND if n else NONE, n=n, total=total, many=many))
-    if own["shrunken"].dropna().nunique() == 1:
-        counts(run, ALIKE, many=many)
-    columns = [column for column in metric.table.pick(run) if column.name in SHOWN]
+    st.markdown(say(run, FOUND if n else NONE, n=n, total=total, one=one, many=many))
+    columns = [column for column in metric.table.pick(run) if column.name in SHOWN and (n or column.name not in RANKING)]
     with st.expander("As a table"):
         name = metric.table.pick(run, rows.column)[0]
         table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])

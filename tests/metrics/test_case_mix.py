@@ -33,6 +33,7 @@ def test_who_answers_the_disputed_question_has_a_high_rate_and_a_usual_ratio(tmp
     assert table["expected"].to_dict() == pytest.approx({"a": 2 * 0.75 + 2 * 0.25, "b": 2.0, "c": 2 * 0.75, "d": 2 * 0.25})
     assert table["r_div"].to_dict() == {"a": 0.5, "b": 0.5, "c": 1.0, "d": 0.0}
     assert table["ratio"].to_dict() == pytest.approx({"a": 1.0, "b": 1.0, "c": 4 / 3, "d": 0.0})
+    assert table["alone"].to_dict() == {"a": 0, "b": 0, "c": 0, "d": 0}, "three handbooks answer each question"
     assert (table["ratio_low"] <= table["ratio"]).all()
     assert (table["flag"] == "").all()
 
