@@ -47,6 +47,21 @@ def test_the_interval_of_a_mean_contains_the_truth_in_about_95_of_100_samples():
     assert 0.91 <= np.mean([low <= 2 <= high for low, high in ends]) <= 0.98
 
 
+@pytest.mark.parametrize("questions", [15, 40])
+def test_the_interval_of_a_mean_of_scores_that_are_mostly_the_highest_contains_the_truth_where_one_is_shown(questions):
+    rng, truth = np.random.default_rng(7), 0.7 * 10 + 0.17 * 9 + 0.1 * 8 + 0.03 * 3
+    means = [mean_interval(rng.choice([10.0, 9, 8, 3], questions, p=[0.7, 0.17, 0.1, 0.03])) for _ in range(300)]
+    shown = [low <= truth <= high for _, low, high in means if not np.isnan(low)]
+    assert np.mean(shown) >= 0.88
+    assert len(shown) > 150
+
+
+def test_one_rare_value_among_few_questions_leaves_the_interval_unknown():
+    assert np.isnan(mean_interval(np.array([10.0] * 14 + [3]))[1:]).all()
+    _, low, high = mean_interval(np.array([10.0] * 57 + [3] * 3))
+    assert 3 <= low < 9.65 < high <= 10
+
+
 def test_the_interval_of_a_change_contains_the_truth_in_about_95_of_100_samples_also_where_many_do_not_differ():
     rng = np.random.default_rng(5)
     samples = (np.where(rng.random(60) < 0.4, 0, rng.choice([-2.0, 1, 3], 60)) for _ in range(400))
