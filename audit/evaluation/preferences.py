@@ -79,10 +79,11 @@ def share_of(question: pd.Series, event: pd.Series, eligible: pd.Series) -> Comp
     return ComparisonShare(count, of, count / of if of else np.nan, float(low[0]), float(high[0]))
 
 
-def alignment(question: pd.Series, people: pd.Series, judge: pd.Series) -> pd.DataFrame:
+def alignment(question: pd.Series, people: pd.Series, judge: pd.Series, couples: int = 1) -> pd.DataFrame:
     """How often a judge chooses as people do, under each rule for the judge's ties.
 
-    `people` and `judge` have A, B or tie for each comparison. A tie of people stays a tie under every rule.
+    `people` and `judge` have A, B or tie for each comparison, of as many `couples` of systems. A tie of people stays a tie under
+    every rule.
 
     One row per rule of `TIE_RULES`:
         rule                            str
@@ -94,7 +95,7 @@ def alignment(question: pd.Series, people: pd.Series, judge: pd.Series) -> pd.Da
     for rule, tie_counts_as in TIE_RULES.items():
         ruled = judge.replace({Preference.TIE: tie_counts_as})
         share = share_of(question, people == ruled, people.notna() & ruled.notna())
-        kappa, low, high = kappa_of(question, people, ruled, CHOICES)
+        kappa, low, high = kappa_of(question, people, ruled, CHOICES, couples)
         rows.append(
             {
                 "rule": rule, "agreed": share.count, "of": share.of,
@@ -106,14 +107,22 @@ def alignment(question: pd.Series, people: pd.Series, judge: pd.Series) -> pd.Da
 
 
 def kappa_of(
-    question: pd.Series, first: pd.Series, second: pd.Series, choices: Sequence[str] = PREFERENCES
+    question: pd.Series, first: pd.Series, second: pd.Series, choices: Sequence[str] = PREFERENCES, couples: int = 1
 ) -> tuple[float, float, float]:
-    """Cohen's kappa of two raters of the same comparisons with its 95 % interval, questions resampled; NaN where undefined."""
+    """Cohen's kappa of two raters of the same comparisons with its 95 % interval, questions resampled; NaN where undefined.
+
+    Of several couples of systems, which one is called A is arbitrary, and so would be what chance expects: each comparison
+    then counts half as it is, half with A and B exchanged.
+    """
     number, questions = pd.factorize(question)
     codes = [_codes(rater, choices) for rater in (first, second)]
     both = (codes[0] >= 0) & (codes[1] >= 0)
     tables = np.zeros((len(questions), len(choices), len(choices)))
     np.add.at(tables, (number[both], codes[0][both], codes[1][both]), 1)
+    if couples > 1:
+        exchanged = {Preference.A: Preference.B, Preference.B: Preference.A}
+        mirror = [choices.index(exchanged.get(Preference(each), each)) for each in choices]
+        tables = (tables + tables[:, mirror][:, :, mirror]) / 2
     low, high = clustered_kappa_interval(tables)
     return float(cohen_kappa(tables.sum(axis=0))), low, high
 

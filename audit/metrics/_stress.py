@@ -101,7 +101,7 @@ SUB_NOTE = (
 )
 UNREAD_NOTE = (
     "Unread: replies, documents or sub-questions that were asked about but have no readable answer. They are never right "
-    "and never wrong: they are in no denominator."
+    "and never wrong: they are in no denominator. At least and at most: accuracy if every unread reply were wrong, or right."
 )
 INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
 

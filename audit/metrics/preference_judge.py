@@ -40,7 +40,8 @@ TABLE = TableSpec(
     (
         "Compared: people's choices between answers that the judge compared too, by its stated preference or by the higher "
         "composite of the eight criteria; equal composites are a tie. A choice by people that both are bad counts as a tie.",
-        "If one system is nearly always preferred, an uninformed judge agrees often by chance: kappa is agreement beyond chance.",
+        "If one system is nearly always preferred, an uninformed judge agrees often by chance: kappa is agreement beyond chance. "
+        "Over several couples of systems it does not depend on which one is called A.",
         SIDES_NOTE,
         QUESTIONS_RESAMPLED,
     ),
@@ -80,8 +81,13 @@ def preference_alignment(
     for judge, choices in _judges(con, table, people, incomplete, weights):
         both = people.merge(choices, on=COMPARED)
         if len(both):
-            tables.append(alignment(both["question"], chosen(both), both["choice"]).assign(judge=judge))
+            tables.append(alignment(both["question"], chosen(both), both["choice"], couples_in(both)).assign(judge=judge))
     return pd.concat(tables, ignore_index=True)[list(COLUMNS)] if tables else pd.DataFrame(columns=list(COLUMNS))
+
+
+def couples_in(comparisons: pd.DataFrame) -> int:
+    """How many couples of systems the comparisons are of."""
+    return len(comparisons[["system_a", "system_b"]].drop_duplicates())
 
 
 def _judges(
@@ -131,6 +137,6 @@ def preference_raters(con: Connection, question_type: str | None = None, organ: 
         if len(both):
             question = both.index.get_level_values("question").to_series(index=both.index)
             share = share_of(question, both[first] == both[second], pd.Series(True, index=both.index))
-            kappa = kappa_of(question, both[first], both[second], PREFERENCES)
+            kappa = kappa_of(question, both[first], both[second], PREFERENCES, couples_in(both.index.to_frame()))
             rows.append([first, second, share.count, share.of, share.value, share.low, share.high, *kappa])
     return pd.DataFrame(rows, columns=list(RATERS_COLUMNS))

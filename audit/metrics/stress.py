@@ -32,6 +32,7 @@ from audit.tables import Column, TableSpec
 COUNTS = (StressMeasure.ACCURACY, StressMeasure.INSUFFICIENT, StressMeasure.UNREAD)
 COLUMNS = (
     *CELL, "system_id", "name", "measure", "value", "value_low", "value_high", "count", "of", "items", "questions", "unread",
+    "at_least", "at_most",
 )  # fmt: skip
 CURVES = TableSpec(
     "Stress tests: each system by test, size of the context and share of signal",
@@ -40,6 +41,7 @@ CURVES = TableSpec(
         Column.count("of", "Of", "replies"),
         Column.count("items", "Over", "replies, documents or sub-answers"),
         Column.count("questions", "{Questions}"), Column.count("unread", "Unread"),
+        Column.share("at_least", "At least", "all unread wrong"), Column.share("at_most", "At most", "all unread right"),
     ),
     (INSUFFICIENT_NOTE, CALLS_NOTE, SUB_NOTE, UNREAD_NOTE, INTERVAL_NOTE),
 )  # fmt: skip
@@ -75,6 +77,8 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
                                                  sub_f1: sub-answers; sub_score: sub-answers that were graded; else: as `of`
         questions                                int, questions in `of`
         unread                                   int, replies, documents or sub-questions asked about without anything readable
+        at_least, at_most                        float in [0, 1], accuracy if every unread reply were wrong, or right; NaN for the
+                                                 other measures
 
     A measure without a value in any of a system's replies in a cell has no row. Source: arXiv:2411.09213; formulas:
     audit.evaluation.stress_measures.
@@ -87,6 +91,10 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
     by_question = counted[counted["of"] > 0].groupby([*group, "question"])[["value", "of"]].sum()
     curves = _with_intervals(totals[totals["of"] > 0], by_question).reset_index().merge(systems_of(con), on="system")
     successes = curves["value"].where(curves["measure"].isin(COUNTS))
+    # A system whose hard replies cannot be read would seem accurate
+    accuracy = successes.where(curves["measure"] == StressMeasure.ACCURACY)
+    asked, unread = curves["of"] + curves["unread"], curves["unread"]
+    curves = curves.assign(at_least=accuracy / asked, at_most=(accuracy + unread) / asked)
     curves = curves.assign(count=successes, value=curves["value"] / curves["of"])
     order = curves["measure"].map({str(name): rank for rank, name in enumerate(StressMeasure)})
     ordered = curves.assign(order=order).sort_values([*CELL, "system", "order"], kind="stable", ignore_index=True)

@@ -59,3 +59,14 @@ def test_kappa_of_two_raters_is_cohens():
     value, low, high = kappa_of(pd.Series(range(20)), first, second, PREFERENCES)
     assert value == pytest.approx((observed - chance) / (1 - chance))
     assert low < value < high
+
+
+def test_over_several_couples_kappa_does_not_depend_on_which_system_is_called_a():
+    first, second = pd.Series(["A"] * 10 + ["B"] * 10), pd.Series(["A"] * 8 + ["B"] * 2 + ["A"] * 4 + ["B"] * 6)
+    exchanged = {"A": "B", "B": "A"}
+    # The second couple, the last ten comparisons, with its systems named the other way round
+    turned = [pd.concat([choice[:10], choice[10:].map(exchanged)]) for choice in (first, second)]
+    question = pd.Series(range(20))
+    assert kappa_of(question, *turned, PREFERENCES)[0] != pytest.approx(kappa_of(question, first, second, PREFERENCES)[0])
+    named, other = (kappa_of(question, *pair, PREFERENCES, couples=2) for pair in ((first, second), turned))
+    assert named == pytest.approx(other)

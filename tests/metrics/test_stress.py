@@ -52,6 +52,7 @@ def sufficiency(tmp_path_factory: pytest.TempPathFactory) -> Connection:
 def test_insufficient_is_not_right_and_an_unreadable_reply_is_in_no_denominator(sufficiency):
     row = curve(sufficiency, "accuracy")
     assert (row["count"], row["of"], row["questions"], row["unread"]) == (6, 6 + 3 + 2, 11, 1)
+    assert (row["at_least"], row["at_most"]) == (6 / 12, 7 / 12)
     assert row["value_low"] < row["value"] == 6 / 11 < row["value_high"]
     row = curve(sufficiency, "insufficient")
     assert (row["count"], row["of"], row["unread"]) == (2, 11, 1)
