@@ -11,7 +11,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
+from audit.queries.judge_errors import ASSUMED_ERRORS
 from audit.queries.lookup import question_number
+from audit.stats.latent_positions import best_partition, partitions
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.cited_amounts import cited_amounts
@@ -63,12 +65,11 @@ MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}",
 def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     """Groups of handbooks that agree on one question.
 
-    Answering handbooks are joined as long as fewer than half of the pairs between two groups disagree (are divergent or
-    contradictory; average linkage on the judge's labels). So one doubtful verdict splits no large group, and the pairs that
-    disagree inside a group are counted. Two handbooks that disagree are kept apart all the same where their answers state the
-    differing amounts that the judge cites; or where more than one in twenty of the pairs in their group disagree, unless both
-    state the amount that the judge cites. Handbooks that agree are next to each other. Between two answering handbooks, a pair
-    that is unscored, was not asked, or was judged absent is not evidence: it neither joins nor separates them.
+    The groups are the most probable positions, given the labels of all pairs and how often a judge errs (audit.stats
+    .latent_positions). So one doubtful verdict splits no large group, and the pairs that disagree inside a group are counted. Two
+    handbooks that disagree are kept apart all the same where their answers state the differing amounts that the judge cites.
+    Handbooks that agree are next to each other. Between two answering handbooks, a pair that is unscored, was not asked, or was
+    judged absent is not evidence: it neither joins nor separates them.
 
     One row per handbook of the run, answering ones first, in the order of the matrix, then those that do not address the
     question, then those whose answer could not be read, then those that were not asked:
@@ -104,12 +105,12 @@ def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] =
 
 def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute]) -> Seriation:
     by_labels = seriate(labels)
-    apart = _kept_apart(answering, labels, by_labels.position_group, disputes)
+    apart = _kept_apart(answering, by_labels.position_group, disputes)
     return seriate(labels, apart) if apart else by_labels
 
 
-def _kept_apart(answering: pd.DataFrame, labels: Labels, groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int]]:
-    """The pairs of indices that are never in one group, because the texts or most verdicts within a group keep them apart."""
+def _kept_apart(answering: pd.DataFrame, groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int]]:
+    """The pairs of indices that are never in one group, because their texts keep them apart."""
     answers = answering["answer"].fillna("").tolist()
     apart: set[tuple[int, int]] = set()
     sides: dict[str, list[int | None]] = {}
@@ -124,8 +125,6 @@ def _kept_apart(answering: pd.DataFrame, labels: Labels, groups: Numbers, disput
                 (a, b),
                 *((member, (b, a)[side]) for member in members if (side := sides[cited.amounts][member]) is not None),
             }
-        elif groups[a] == groups[b] and not cited.shared and _disagreeing_share(labels, groups == groups[a]) > MAX_STRAY_SHARE:
-            apart.add((a, b))
     return sorted((a, b) for a, b in apart if a != b)
 
 
@@ -134,11 +133,6 @@ def _within_first(handbooks: list[str], groups: Numbers, disputes: Sequence[Disp
     places = {handbook_id: index for index, handbook_id in enumerate(handbooks)}
     known = [(places[one.a], places[one.b], one) for one in disputes if one.a in places and one.b in places]
     return sorted(known, key=lambda entry: groups[entry[0]] != groups[entry[1]])[:MAX_DISPUTES]
-
-
-def _disagreeing_share(labels: Labels, members: npt.NDArray[np.bool_]) -> float:
-    block = labels[np.ix_(members, members)]
-    return float(np.isin(block, DISAGREEING).sum() / max(1, np.isin(block, PRESENT_LABELS).sum()))
 
 
 def _with_pairs_inside(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
@@ -190,9 +184,12 @@ DISTANCE: dict[str, float] = {Label.CONSISTENT: 0.0, Label.COMPLEMENTARY: 0.05, 
 # No verdict between two handbooks that both answer (unscored, not asked, or judged ABSENT): it joins them only in the absence
 # of other evidence, and does not separate handbooks.
 UNKNOWN_DISTANCE = 0.45
-MAX_DISAGREEING_SHARE = 0.5
-# This share of the verdicts within a group may be mistaken; a larger share is a dispute
-MAX_STRAY_SHARE = 0.05
+# Evidence against one position, for each handbook, where two texts state amounts that differ
+KEPT_APART = 5.0
+# Whether a question is disputed is left to its own labels: one position is as likely as several before they are seen
+AS_LIKELY = 0.5
+# A reader sees positions side by side wherever there may be several; only stray labels among many make none
+DOUBT = 0.05
 MAX_DISPUTES = 150
 
 
@@ -208,9 +205,8 @@ class Seriation(NamedTuple):
 def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriation:
     """The order and the position groups of the handbooks that answer one question, from the square matrix of their labels.
 
-    Groups are joined, those with the smallest share of disagreeing pairs between them first, as long as fewer than half of
-    the pairs between two groups disagree (average linkage).
-    The order is the optimal leaf order of the tree (Bar-Joseph et al. 2001), so every group is contiguous.
+    The groups are the most probable partition (audit.stats.latent_positions); the order is the optimal leaf order of a tree in
+    which each group is a branch (Bar-Joseph et al. 2001), so every group is contiguous.
 
     apart  pairs of indices that are never in one group
     """
@@ -218,21 +214,20 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
     if count < 2:
         return Seriation(np.arange(count), np.zeros(count, dtype=np.int64))
     # scipy takes 0.2 s to import, and most pages never need it.
-    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
-    # Average linkage: requiring that no two members disagree would let one mistaken verdict break up a group. On the simulated
-    # release, whose truth is known, complete linkage recovers the groups with an adjusted Rand index of 0.55, this with 0.91.
-    between = distances(labels)
+    disagrees = np.where(np.isin(labels, DISAGREEING), 1.0, np.where(np.isin(labels, PRESENT_LABELS), 0.0, np.nan))
+    evidence = ASSUMED_ERRORS.evidence(disagrees)
     for a, b in apart:
-        # With one such pair the average between two groups is never below one half
-        between[a, b] = between[b, a] = count**2
-    condensed = squareform(between, checks=False)
-    tree = optimal_leaf_ordering(linkage(condensed, method="average"), condensed)
-    order = leaves_list(tree).astype(np.int64)
-    # `fcluster` joins at a distance of exactly t too, and an even split must stay apart.
-    clusters = fcluster(tree, t=MAX_DISAGREEING_SHARE - 1e-9, criterion="distance")
-    return Seriation(order, _numbered_along(order, clusters))
+        evidence[a, b] = evidence[b, a] = -count * KEPT_APART
+    np.fill_diagonal(evidence, 0.0)
+    # Where the judge called no disagreement there is nothing to set side by side
+    doubt = DOUBT if apart or (disagrees == 1).any() else 1.0
+    groups = best_partition(partitions(evidence), evidence, AS_LIKELY, doubt).astype(np.int64)
+    condensed = squareform(distances(labels) + count * (groups[:, None] != groups), checks=False)
+    order = leaves_list(optimal_leaf_ordering(linkage(condensed, method="average"), condensed)).astype(np.int64)
+    return Seriation(order, _numbered_along(order, groups))
 
 
 def distances(labels: Labels) -> Distances:
@@ -243,6 +238,6 @@ def distances(labels: Labels) -> Distances:
     return np.asarray(table, dtype=np.float64)
 
 
-def _numbered_along(order: Numbers, clusters: npt.NDArray[np.int32]) -> Numbers:
+def _numbered_along(order: Numbers, clusters: Numbers) -> Numbers:
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters[order].tolist()))}
     return np.array([numbers[cluster] for cluster in clusters.tolist()], dtype=np.int64)

@@ -1,0 +1,209 @@
+"""On which questions handbooks really take several positions: the judge's labels with the judge's errors taken into account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit, ndtri
+
+from audit.metrics import metric
+from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT
+from audit.queries.judge_errors import RATED, MeasuredErrors, judge_errors
+from audit.stats.intervals import TAIL, Floats
+from audit.stats.latent_positions import JudgeErrors, Partitions, listed, partitions, share_disputed
+from audit.store.connection import Connection, arrays, frame
+from audit.tables import Column, IntervalNote, Population, TableSpec
+
+FALSE_DISCOVERIES = 0.05
+# How far the share moves with the judge's error rates is measured on this many questions; it is the same on more
+MOST_VARIED = 200
+PAIRS_SQL = """
+select question, handbook_a, handbook_b, disagrees from judged_pairs where present order by question, handbook_a, handbook_b
+"""
+QUESTIONS_SQL = """
+select question, question_id, text as question_text, organ, count(*) filter (present) as present,
+       count(*) filter (disagrees) as disagreeing, count(*) filter (present is not null) as scored
+from questions left join judged_pairs using (question) group by all order by question
+"""
+HOW = (
+    "{Handbooks} that share a position agree; the judge calls an agreement a disagreement, and the reverse, at the stated rates. "
+    "What that says of positions is computed with all pairs of {a_question} together: one stray label among many is no dispute."
+)
+ERRORS_NOTE = (
+    f"Error rates: false alarms from {RATED}, drawn towards the assumed 5 % that count as 20 ratings; without ratings, assumed. "
+    "That two {handbooks} of different positions are not called a disagreement is assumed in 15 % of pairs: no rating shows it."
+)
+TABLE = TableSpec(
+    "{Questions} by the probability that their {handbooks} take several positions",
+    (
+        Column.text("question_text", "{Question}"), Column.named("organ", "{Organ}"), HANDBOOKS, PRESENT, DISAGREEING,
+        Column.share("probability", "Disputed", "probability"), Column.count("positions", "Positions", "most probable number"),
+        Column.text("listed", "Listed", words={"yes": "yes", "no": ""}),
+    ),
+    (
+        HOW, ERRORS_NOTE,
+        f"Listed: the most probable ones, as many as keep the share of false ones at {FALSE_DISCOVERIES:.0%} on average.",
+    ),
+    printed_rows=40,
+)  # fmt: skip
+GLOSSARY = {
+    "probably disputed {question}": "{A_question} on which the {handbooks} take several positions with high probability, the "
+    "judge's errors taken into account.",
+}
+
+
+class Evidence(NamedTuple):
+    """What the labels of a run say of each question with a present pair; lists and arrays in the order of `questions`."""
+
+    questions: list[int]
+    handbooks: list[int]
+    found: list[Partitions]
+
+    @property
+    def log_odds(self) -> Floats:
+        """(questions,), the evidence for several positions over one."""
+        return np.array([one.log_odds for one in self.found])
+
+
+@metric(sql=QUESTIONS_SQL, table=TABLE, glossary=GLOSSARY)
+def likely_disputed(con: Connection) -> pd.DataFrame:
+    """The probability that the handbooks that answer a question take several positions, from the judge's labels and its errors.
+
+    One row per question, the most probable first; questions without a present pair last:
+        question                      int, number; question_id, question_text, organ  str
+        handbooks                     int, in a present pair of the question
+        present, disagreeing          int, pairs
+        probability                   float in [0, 1]; NaN without a present pair
+        positions                     Int64, the most probable number of positions; <NA> without a present pair
+        listed                        str, 'yes' or 'no': in the list with on average 5 % false ones
+
+    Source: audit.stats.latent_positions; lists: Efron et al. (2001), J. Am. Stat. Assoc. 96.
+    """
+    evidence = evidence_of(con, judge_errors(con).errors)
+    share = share_disputed(evidence.log_odds)
+    probability = np.array([one.disputed(share) for one in evidence.found])
+    numbers = [one.numbers(share) for one in evidence.found]
+    known = pd.DataFrame(
+        {
+            "handbooks": evidence.handbooks, "probability": probability,
+            "positions": [max(each, key=lambda number: each[number]) for each in numbers],
+            "listed": np.where(listed(probability, FALSE_DISCOVERIES), "yes", "no"),
+        },
+        index=pd.Index(evidence.questions, name="question"),
+    )  # fmt: skip
+    table = frame(con, QUESTIONS_SQL).join(known, on="question")
+    table = table.assign(
+        handbooks=table["handbooks"].fillna(0).astype(int), listed=table["listed"].fillna("no"),
+        positions=table["positions"].astype("Int64"),
+    )  # fmt: skip
+    ordered = table.sort_values(["probability", "disagreeing"], ascending=False, kind="stable", na_position="last")
+    columns = ("handbooks", "present", "disagreeing", "probability", "positions", "listed")
+    return ordered[["question", "question_id", "question_text", "organ", *columns]].reset_index(drop=True)
+
+
+SHARE_TABLE = TableSpec(
+    "Share of disputed {questions}, the judge's errors taken into account",
+    (
+        Column.count("questions", "{Questions}", "with a verdict"), Column.count("called", "Called disputed", "by the judge"),
+        Column.share("judged", "As the judge labels"), Column.share("share", "Corrected"),
+        Column.count("listed", "Listed", "{questions}"), Column.share("false", "False alarms", "of agreements"),
+        Column.share("missed", "Missed", "of disagreements"), Column.text("errors", "Error rates from"),
+        Column.count("rated", "Rated pairs"),
+    ),
+    (
+        HOW, ERRORS_NOTE,
+        IntervalNote(
+            Population.QUESTIONS_TO_THESE, "information of the likelihood, with the error of the judge's rates (logit scale)",
+            "It takes the judge's errors on two pairs as independent.",
+        ),
+    ),
+)  # fmt: skip
+SHARE_GLOSSARY = {
+    "corrected share of disputed {questions}": "The share of {questions} on which {handbooks} take several positions, with the "
+    "judge's errors taken into account: one wrong label among hundreds of pairs makes no dispute.",
+}
+
+
+@metric(sql=QUESTIONS_SQL, table=SHARE_TABLE, glossary=SHARE_GLOSSARY)
+def disputed_share_corrected(con: Connection) -> pd.DataFrame:
+    """The share of questions on which the handbooks that answer take several positions, corrected for the judge's errors.
+
+    One row:
+        questions, called        int, questions with a verdict; those of them with a disagreeing pair
+        judged                   float in [0, 1], called / questions
+        share, share_low, ..._high  float in [0, 1], corrected, of the questions with a verdict; 95 % interval for other questions
+                                 put to these handbooks; NaN without questions, or where no question tells
+        listed                   int, questions in the list of `likely_disputed`
+        false, missed            float in [0, 1], the judge's error rates
+        errors                   str, where false alarms are from: 'ratings of this run' or 'assumed'; rated  int, pairs behind
+
+    Source: audit.stats.latent_positions.
+    """
+    counts, measured = frame(con, QUESTIONS_SQL), judge_errors(con)
+    evidence = evidence_of(con, measured.errors)
+    scored = int((counts["scored"] > 0).sum())
+    called = int((counts["disagreeing"] > 0).sum())
+    share = share_disputed(evidence.log_odds)
+    # A question on which fewer than two handbooks answer is not disputed
+    answered = len(evidence.questions) / scored if scored else np.nan
+    low, high = _ends(con, evidence, share, measured)
+    probability = np.array([one.disputed(share) for one in evidence.found])
+    row = {
+        "questions": scored, "called": called, "judged": called / scored if scored else np.nan,
+        "share": share * answered, "share_low": low * answered, "share_high": high * answered,
+        "listed": int(listed(probability, FALSE_DISCOVERIES).sum()), "false": measured.errors.false,
+        "missed": measured.errors.missed, "errors": measured.source, "rated": measured.rated,
+    }  # fmt: skip
+    return pd.DataFrame([row])
+
+
+def evidence_of(con: Connection, errors: JudgeErrors, most: int | None = None) -> Evidence:
+    """What the labels say of each question with a present pair; of at most so many questions, spread over the run."""
+    columns = arrays(con, PAIRS_SQL)
+    question, starts = np.unique(columns["question"], return_index=True)
+    chosen = np.arange(len(question))
+    if most is not None and len(question) > most:
+        chosen = np.unique(np.linspace(0, len(question) - 1, most).round().astype(int))
+    ends = [*starts[1:], len(columns["question"])]
+    found = [partitions(_matrix(columns, starts[row], ends[row], errors)) for row in chosen]
+    return Evidence(question[chosen].tolist(), [one.drawn.shape[1] for one in found], found)
+
+
+def _matrix(columns: dict[str, np.ndarray], start: int, end: int, errors: JudgeErrors) -> Floats:
+    """The evidence of every two handbooks of one question; 0 where they have no present pair."""
+    a, b = columns["handbook_a"][start:end], columns["handbook_b"][start:end]
+    handbooks, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+    first, second = places[: end - start], places[end - start :]
+    matrix = np.zeros((len(handbooks), len(handbooks)))
+    matrix[first, second] = matrix[second, first] = errors.evidence(columns["disagrees"][start:end].astype(float))
+    return matrix
+
+
+def _ends(con: Connection, evidence: Evidence, share: float, measured: MeasuredErrors) -> tuple[float, float]:
+    """The 95 % interval of the share: questions are a sample, and the judge's error rates are estimates."""
+    if not len(evidence.questions) or not 0 < share < 1:
+        return np.nan, np.nan
+    odds = np.exp(np.clip(evidence.log_odds, -50, 50))
+    information = float((((odds - 1) / (1 - share + share * odds)) ** 2).sum())
+    slopes = [_moves(con, change) for change in _changes(measured)]
+    se = float(np.sqrt(1 / information + sum(slope**2 for slope in slopes))) if information > 0 else np.inf
+    half = -ndtri(TAIL) * se / (share * (1 - share))
+    low, high = expit(logit(share) + np.array([-half, half]))
+    return float(low), float(high)
+
+
+def _changes(measured: MeasuredErrors) -> Iterator[tuple[JudgeErrors, JudgeErrors]]:
+    """Each error rate one standard error lower and higher."""
+    for name, se in (("false", measured.se_false), ("missed", measured.se_missed)):
+        rate = getattr(measured.errors, name)
+        ends = [float(np.clip(rate + step * se, 0.002, 0.45)) for step in (-1, 1)]
+        yield tuple(replace(measured.errors, **{name: end}) for end in ends)  # type: ignore[misc]
+
+
+def _moves(con: Connection, change: tuple[JudgeErrors, JudgeErrors]) -> float:
+    low, high = (share_disputed(evidence_of(con, errors, MOST_VARIED).log_odds) for errors in change)
+    return abs(high - low) / 2

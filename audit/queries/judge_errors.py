@@ -1,0 +1,74 @@
+"""How often the judge's label of a pair is wrong about positions: from the ratings of the run, or assumed and said so.
+
+Ratings measure how often the judge calls an agreement a disagreement. They do not measure how often two handbooks of different
+positions are not called a disagreement: raters see two answers, and these may leave open what is disputed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from audit.stats.latent_positions import JudgeErrors
+from audit.store.connection import Connection, frame
+from audit.vocabulary import DISAGREEING, sql_list
+
+RATED, ASSUMED = "ratings of this run", "assumed"
+ASSUMED_ERRORS = JudgeErrors(false=0.05, missed=0.15)
+# The assumed rates count as much as this many rated pairs
+ASSUMED_ITEMS = 20.0
+# A pair that raters disagree about counts in parts; people who find no answer see no disagreement either
+VERDICTS = f"""
+with adjudicated as (select item from ratings where rater = 'gold'),
+voted as (
+    select item, avg((label in {sql_list(DISAGREEING)})::integer) as disagreeing
+    from ratings left join adjudicated using (item)
+    where label is not null and (adjudicated.item is null or rater = 'gold')
+    group by item
+)
+select disagrees as called, disagreeing, coalesce(design_weight, 1) as weight
+from voted join rated_pairs r using (item)
+join judged_pairs p on p.question = r.question and p.handbook_a = least(r.handbook_a, r.handbook_b)
+                   and p.handbook_b = greatest(r.handbook_a, r.handbook_b)
+where p.present
+"""
+
+
+class MeasuredErrors(NamedTuple):
+    """The errors with their standard errors, and where that of false alarms is from; that of missed ones is assumed.
+
+    rated  pairs that both the judge and raters read; 0 where both rates are assumed
+    """
+
+    errors: JudgeErrors
+    se_false: float
+    se_missed: float
+    rated: int
+
+    @property
+    def source(self) -> str:
+        """RATED or ASSUMED."""
+        return RATED if self.rated else ASSUMED
+
+
+def judge_errors(con: Connection) -> MeasuredErrors:
+    """The judge's two error rates on present pairs of the run.
+
+    Rated pairs are weighted back to the run by their stratum, and drawn towards ASSUMED_ERRORS, which counts as ASSUMED_ITEMS
+    rated agreements: a few ratings do not prove that a judge never errs.
+    """
+    table = frame(con, VERDICTS)
+    agreeing = table["weight"].to_numpy(dtype=float) * (1 - table["disagreeing"].to_numpy(dtype=float))
+    called = table["called"].to_numpy(dtype=float)
+    effective = agreeing.sum() ** 2 / (agreeing**2).sum() if agreeing.any() else 0.0
+    measured = float((agreeing * called).sum() / agreeing.sum()) if effective else 0.0
+    rates = (
+        (effective * measured + ASSUMED_ITEMS * ASSUMED_ERRORS.false) / (effective + ASSUMED_ITEMS), effective + ASSUMED_ITEMS,
+    ), (ASSUMED_ERRORS.missed, ASSUMED_ITEMS)  # fmt: skip
+    (false, missed), (se_false, se_missed) = zip(*((rate, _se(rate, items)) for rate, items in rates), strict=True)
+    return MeasuredErrors(JudgeErrors(float(false), missed), se_false, se_missed, len(table))
+
+
+def _se(rate: float, items: float) -> float:
+    return float(np.sqrt(rate * (1 - rate) / (items + 1)))

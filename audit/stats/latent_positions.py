@@ -1,0 +1,254 @@
+"""Which handbooks share a position on a question, given a judge's labels that are sometimes wrong.
+
+Handbooks that share a position agree, others disagree; the judge calls an agreeing pair a disagreement with probability `false`
+and misses a disagreeing one with probability `missed`. So each labelled pair is evidence, log P(label | same position)
+- log P(label | two positions), and the evidence of all pairs within positions adds up. Beforehand handbooks fall into positions
+as guests sit down at tables (Ewens; concentration CONCENTRATION), except that the probability of a single position is a parameter
+of its own, which the questions of a run share (`share_disputed`).
+
+Up to MAX_ENUMERATED handbooks all partitions are summed. For more, PARTICLES partitions grow by one handbook at a time, weighted
+by their evidence, and each handbook is then moved again several times (a particle filter with Gibbs moves; seeded). The
+probability of a single position needs no draw: its evidence is known, and the filter estimates that of all partitions together.
+
+Sources: Ewens (1972), Theor. Popul. Biol. 3; MacEachern, Clyde and Liu (1999), Can. J. Stat. 27 (particles for partitions);
+Efron et al. (2001), J. Am. Stat. Assoc. 96 (local false discovery rates).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.stats.intervals import Floats, Ints
+
+CONCENTRATION = 1.0
+MAX_ENUMERATED, MAX_POSITIONS = 8, 10
+PARTICLES, SWEEPS, SEED = 64, 4, 20_261_127
+START_SHARE = 0.3
+"""Of disputed questions, before any is seen."""
+
+
+@dataclass(frozen=True)
+class JudgeErrors:
+    """How often the judge errs on a pair in which both answer.
+
+    false   probability that it calls an agreement a disagreement
+    missed  probability that it calls a disagreement an agreement
+    """
+
+    false: float
+    missed: float
+
+    def evidence(self, disagrees: Floats) -> Floats:
+        """The evidence of each pair for one position; `disagrees` is 1, 0, or NaN where the pair has no label."""
+        called = np.log(self.false / (1 - self.missed))
+        not_called = np.log((1 - self.false) / self.missed)
+        return np.where(np.isnan(disagrees), 0.0, np.where(disagrees > 0.5, called, not_called))
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """What the labels of one question say of its positions, for a prior without the run's share of disputed questions.
+
+    drawn     (draws, handbooks), the position of each handbook in partitions of several positions; all that exist, or a sample
+    weight    (draws,), adding up to 1
+    log_odds  log of the evidence for several positions over that for one
+    """
+
+    drawn: Ints
+    weight: Floats
+    log_odds: float
+
+    def disputed(self, share: float) -> float:
+        """The probability of several positions, `share` being that of disputed questions in the run."""
+        if not len(self.drawn):
+            return 0.0
+        return float(1 / (1 + np.exp(-np.clip(self.log_odds + np.log(share / (1 - share)), -700, 700))))
+
+    def same(self, share: float) -> Floats:
+        """(handbooks, handbooks), the probability that two share a position."""
+        apart = self.disputed(share)
+        together = sum(weight * (row[:, None] == row) for row, weight in zip(self.drawn, self.weight, strict=True))
+        return np.asarray((1 - apart) + apart * together)
+
+    def numbers(self, share: float) -> dict[int, float]:
+        """The probability of each number of positions."""
+        apart = self.disputed(share)
+        counts = np.array([len(np.unique(row)) for row in self.drawn], dtype=int)
+        several = {int(count): apart * float(self.weight[counts == count].sum()) for count in np.unique(counts)}
+        return {1: 1 - apart, **several}
+
+
+def partitions(evidence: Floats) -> Partitions:
+    """What is known of the positions of handbooks; `evidence` is (handbooks, handbooks), symmetrical, 0 on its diagonal."""
+    count = len(evidence)
+    if count < 2:
+        return Partitions(np.zeros((0, count), dtype=int), np.zeros(0), -np.inf)
+    one = float(evidence.sum() / 2)
+    prior_one = _log_prior_of_one(count)
+    if count <= MAX_ENUMERATED:
+        drawn, log_prior = _all_partitions(count)
+        log_weight = log_prior + _within(drawn, evidence)
+        several = float(_log_sum(log_weight))
+    else:
+        drawn, everything = _sampled(evidence)
+        drawn = drawn[(drawn != drawn[:, :1]).any(axis=1)]
+        log_weight = np.zeros(len(drawn))
+        # What is left of the evidence of all partitions; at least a thousandth of it, as the estimate has an error
+        several = everything + np.log(max(1 - np.exp(min(prior_one + one - everything, 0.0)), 1e-3))
+        if not len(drawn):
+            drawn, log_weight = _nearest_to_one(evidence), np.zeros(1)
+    weight = np.exp(log_weight - _log_sum(log_weight))
+    return Partitions(drawn, weight, several - np.log1p(-np.exp(prior_one)) - one)
+
+
+def best_partition(found: Partitions, evidence: Floats, share: float, doubt: float = 0.5) -> Ints:
+    """The most probable partition: (handbooks,), the position of each, from 0.
+
+    doubt  all share one position only where the probability of several is at most this
+    """
+    if found.disputed(share) <= doubt:
+        return np.zeros(len(evidence), dtype=int)
+    distinct = np.unique(found.drawn, axis=0)
+    value = _within(distinct, evidence) + np.array([_log_prior(row) for row in distinct])
+    return np.unique(distinct[np.argmax(value)], return_inverse=True)[1]
+
+
+def share_disputed(log_odds: Floats, rounds: int = 200) -> float:
+    """The share of disputed questions in a run: the maximum of its likelihood, by EM; NaN without questions."""
+    if not len(log_odds):
+        return float("nan")
+    share = START_SHARE
+    for _ in range(rounds):
+        probability = 1 / (1 + np.exp(-np.clip(log_odds + np.log(share / (1 - share)), -700, 700)))
+        # Half an imagined question of each kind keeps the share within its bounds
+        share = float((probability.sum() + 0.5) / (len(log_odds) + 1))
+    return share
+
+
+def listed(probability: Floats, false_discoveries: float) -> npt.NDArray[np.bool_]:
+    """The longest list of most probable questions of which on average at most this share is not disputed."""
+    order = np.argsort(-probability, kind="stable")
+    wrong = np.cumsum(1 - probability[order]) / np.arange(1, len(order) + 1)
+    chosen = np.zeros(len(order), dtype=bool)
+    chosen[order[: int(np.max(np.flatnonzero(wrong <= false_discoveries), initial=-1)) + 1]] = True
+    return chosen
+
+
+def _log_sum(values: Floats) -> Floats:
+    """The log of the sum of exponentials along the last axis."""
+    # scipy's takes longer for these small arrays than all else
+    highest = values.max(axis=-1, keepdims=True)
+    return np.asarray(np.log(np.exp(values - highest).sum(axis=-1)) + highest[..., 0])
+
+
+def _within(rows: Ints, evidence: Floats) -> Floats:
+    a, b = np.triu_indices(len(evidence), 1)
+    return np.asarray((rows[:, a] == rows[:, b]) @ evidence[a, b])
+
+
+def _log_prior(row: Ints) -> float:
+    """The log probability of a partition by Ewens' formula."""
+    sizes, count = np.bincount(np.unique(row, return_inverse=True)[1]), len(row)
+    tables = float(np.log(CONCENTRATION) * len(sizes) + _log_factorials(count)[sizes - 1].sum())
+    return tables - float(np.log(CONCENTRATION + np.arange(count)).sum())
+
+
+def _log_prior_of_one(count: int) -> float:
+    return _log_prior(np.zeros(count, dtype=int))
+
+
+@lru_cache(16)
+def _log_factorials(count: int) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, count + 1)))])
+
+
+@lru_cache(MAX_ENUMERATED)
+def _all_partitions(count: int) -> tuple[Ints, Floats]:
+    """All partitions of several positions, and the log prior of each."""
+    grown = [[0]]
+    for _ in range(count - 1):
+        grown = [[*row, label] for row in grown for label in range(max(row) + 2)]
+    rows = np.array([row for row in grown if max(row)], dtype=int)
+    return rows, np.array([_log_prior(row) for row in rows])
+
+
+def _nearest_to_one(evidence: Floats) -> Ints:
+    """The partition in which only the handbook with least evidence for the others stands apart."""
+    row = np.zeros((1, len(evidence)), dtype=int)
+    row[0, np.argmin(evidence.sum(axis=1))] = 1
+    return row
+
+
+def _sampled(evidence: Floats) -> tuple[Ints, float]:
+    """Partitions drawn by their probability, and the log evidence of all together."""
+    filtered = _Particles(evidence)
+    for handbook in range(len(evidence)):
+        filtered.add(handbook)
+    drawn = []
+    for sweep in range(SWEEPS):
+        for handbook in range(len(evidence)):
+            filtered.move(handbook)
+        if sweep >= SWEEPS // 2:
+            drawn.append(filtered.position.copy())
+    return np.concatenate(drawn), filtered.log_evidence
+
+
+class _Particles:
+    """Partitions that grow together: arrays are (particles, positions, ...)."""
+
+    def __init__(self, evidence: Floats) -> None:
+        self.rng = np.random.default_rng(SEED)
+        self.evidence, count = evidence, len(evidence)
+        self.position = np.zeros((PARTICLES, count), dtype=int)
+        self.size = np.zeros((PARTICLES, MAX_POSITIONS))
+        # The evidence of each handbook for each position
+        self.reach = np.zeros((PARTICLES, MAX_POSITIONS, count))
+        self.log_weight, self.log_evidence = np.zeros(PARTICLES), 0.0
+        self.each = np.arange(PARTICLES)
+
+    def add(self, handbook: int) -> None:
+        """Place one more handbook, and let partitions that fit badly give way."""
+        scores = self._scores(handbook)
+        fit = _log_sum(scores) - np.log(CONCENTRATION + handbook)
+        self._place(handbook, self._draw(scores))
+        before = _log_sum(self.log_weight)
+        self.log_weight = self.log_weight + fit
+        self.log_evidence += float(_log_sum(self.log_weight) - before)
+        share = np.exp(self.log_weight - _log_sum(self.log_weight))
+        if 1 / (share**2).sum() < PARTICLES / 2 or handbook == len(self.evidence) - 1:
+            self._resample(share)
+
+    def move(self, handbook: int) -> None:
+        """Take a handbook out and place it again, given all others."""
+        held = self.position[:, handbook]
+        self.size[self.each, held] -= 1
+        self.reach[self.each, held] -= self.evidence[handbook]
+        self._place(handbook, self._draw(self._scores(handbook)))
+
+    def _scores(self, handbook: int) -> Floats:
+        with np.errstate(divide="ignore"):
+            scores = np.log(self.size) + self.reach[:, :, handbook]
+        empty = self.size == 0
+        free = np.argmax(empty, axis=1)
+        # One empty place stands for a new position; where none is left, there is no new one
+        scores[self.each[empty.any(axis=1)], free[empty.any(axis=1)]] = np.log(CONCENTRATION)
+        return scores
+
+    def _draw(self, scores: Floats) -> Ints:
+        # The largest of the scores with Gumbel noise is a draw by their probabilities
+        return np.asarray(np.argmax(scores - np.log(-np.log(self.rng.random(scores.shape))), axis=1))
+
+    def _place(self, handbook: int, position: Ints) -> None:
+        self.position[:, handbook] = position
+        self.size[self.each, position] += 1
+        self.reach[self.each, position] += self.evidence[handbook]
+
+    def _resample(self, share: Floats) -> None:
+        places = (self.rng.random() + np.arange(PARTICLES)) / PARTICLES
+        kept = np.minimum(np.searchsorted(np.cumsum(share), places), PARTICLES - 1)
+        self.position, self.size, self.reach = self.position[kept], self.size[kept], self.reach[kept]
+        self.log_weight = np.zeros(PARTICLES)

@@ -1,0 +1,60 @@
+"""Disputed questions with the judge's errors taken into account: by hand on small runs, and on a run with ratings."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from audit.metrics.likely_disputed import disputed_share_corrected, likely_disputed
+from audit.queries.judge_errors import ASSUMED_ERRORS
+from audit.store.connection import open_store
+from tests.support.loading import load
+from tests.support.tiny import release_from
+
+# q1: two handbooks that disagree; q2: one stray label among fifteen pairs; q3: nobody disagrees; q4: nobody answers
+AGREEING = " ".join(f"{a}{b}=CONSISTENT" for a, b in combinations("abcdef", 2) if (a, b) != ("a", "b"))
+TABLE = f"""
+    q1 kidney ab=DIVERGENT
+    q2 kidney ab=DIVERGENT {AGREEING}
+    q3 kidney ab=COMPLEMENTARY
+    q4 kidney ab=ABSENT
+"""
+
+
+def test_a_stray_label_among_many_is_less_probably_a_dispute_than_the_only_label(store):
+    table = likely_disputed(store(TABLE)).set_index("question_id")
+    assert table.index.tolist()[0] == "q1"
+    assert table["disagreeing"].to_dict() == {"q1": 1, "q2": 1, "q3": 0, "q4": 0}
+    assert table["handbooks"].to_dict() == {"q1": 2, "q2": 6, "q3": 2, "q4": 0}
+    assert table.loc["q2", "probability"] < 0.2 < table.loc["q1", "probability"]
+    assert table.loc["q2", "positions"] == 1
+    assert table.loc["q4", ["probability", "positions"]].isna().all()
+    assert table.loc["q4", "listed"] == "no"
+
+
+def test_the_corrected_share_is_of_the_questions_with_a_verdict_and_says_where_the_rates_are_from(store):
+    (row,) = disputed_share_corrected(store(TABLE)).to_dict("records")
+    assert (row["questions"], row["called"], row["judged"]) == (4, 2, 0.5)
+    assert row["share_low"] < row["share"] < row["share_high"] <= 0.75
+    assert (row["errors"], row["rated"]) == ("assumed", 0)
+    assert (row["false"], row["missed"]) == (ASSUMED_ERRORS.false, ASSUMED_ERRORS.missed)
+
+
+def test_a_run_in_which_nobody_answers_has_no_share(store):
+    (row,) = disputed_share_corrected(store("q1 kidney ab=ABSENT")).to_dict("records")
+    assert (row["questions"], row["called"], row["listed"]) == (1, 0, 0)
+    assert row["share"] != row["share"]
+
+
+@pytest.mark.parametrize(("label", "false"), [("CONSISTENT", (20 * 0.05 + 2) / (20 + 2)), ("DIVERGENT", 0.05)])
+def test_ratings_that_deny_a_disagreement_raise_the_rate_of_false_alarms(label, false, tmp_path):
+    folder = release_from(tmp_path, TABLE)
+    (folder / "annotations").mkdir()
+    rows = [f"i{number},q{number},a,b,DIVERGENT,1,DIVERGENT,{label},{label}" for number in (1, 2)]
+    head = "item_id,question_id,handbook_a,handbook_b,stratum,design_weight,judge,annotator_a,annotator_b"
+    (folder / "annotations" / "validation_labels.csv").write_text("\n".join([head, *rows]), "utf-8")
+    with open_store(load(folder, tmp_path / "data").run.path) as con:
+        (row,) = disputed_share_corrected(con).to_dict("records")
+    assert (row["errors"], row["rated"]) == ("ratings of this run", 2)
+    assert row["false"] == pytest.approx(false)
