@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path, PureWindowsPath
@@ -265,10 +265,15 @@ def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def doubts_of_records(records: Iterable[Mapping[str, Any]] | None) -> tuple[Doubt, ...]:
-    """The doubts that JSON objects describe; those of an unknown kind are left out: a later version may know others."""
-    known = (record for record in records or () if record.get("kind") in DOUBTS)
-    return tuple(Doubt(record["kind"], str(record.get("quote") or ""), tuple(record.get("pages") or ())) for record in known)
+def doubts_of_records(records: object) -> tuple[Doubt, ...]:
+    """The doubts that a list of JSON objects describes; what is of no known kind is left out: a later version may know others."""
+    entries = records if isinstance(records, list) else []
+    known = (one for one in entries if isinstance(one, dict) and isinstance(one.get("kind"), str) and one["kind"] in DOUBTS)
+    return tuple(Doubt(record["kind"], str(record.get("quote") or ""), _integers(record.get("pages"))) for record in known)
+
+
+def _integers(values: object) -> tuple[int, ...]:
+    return tuple(value for value in values if type(value) is int and value > 0) if isinstance(values, (list, tuple)) else ()
 
 
 def checked_file_name(handbook_id: str) -> str:

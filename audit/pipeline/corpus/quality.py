@@ -122,11 +122,10 @@ class Quality:
         """A sentence on the corrections of people; "" without any."""
         if self.corrections is None:
             return ""
-        missed = len(self.corrections.missed)
-        return (
-            f"{self.corrections.applied:,} of {self.corrections.applied + missed:,} corrections by people were applied"
-            f"{f'; the words of the other {missed:,} were not found' if missed else ''}."
-        )
+        applied, missed = self.corrections.applied, len(self.corrections.missed)
+        were = "1 was" if missed == 1 else f"{missed:,} were"
+        others = f"; {were} not, because the words are not there, or are there several times" if missed else ""
+        return f"{applied:,} of {applied + missed:,} corrections by people were applied{others}."
 
     def _doubt(self, kind: str) -> str:
         doubts = [doubt for doubt in self.doubts if doubt.kind == kind]

@@ -26,7 +26,7 @@ Unit = TypeVar("Unit")
 
 def with_colon(text: str) -> str:
     """The words of a lead as they end above a list."""
-    return text if text.endswith((":", "?", "…")) else f"{text}:"
+    return text if text.endswith((":", "?", "…")) else f"{text.rstrip('. ')}:"
 
 
 @dataclass

@@ -85,9 +85,9 @@ def divided_boxes(pages: Iterable[PageBoxes], lines: Sequence[Line]) -> Iterator
     by_page = {page: list(group) for page, group in groupby(lines, key=lambda line: line.page)}
     for page, boxes in pages:
         own = [line for line in by_page.get(page, ()) if not line.table]
-        for box in boxes:
-            if (line := _divided(box, own)) is not None:
-                yield Doubt(BOX, shortened(line.text), (page,))
+        # Of boxes within each other one is enough
+        divided = dict.fromkeys(line.text for box in boxes if (line := _divided(box, own)) is not None)
+        yield from (Doubt(BOX, shortened(text), (page,)) for text in divided)
 
 
 def _divided(box: Box, lines: Sequence[Line]) -> Line | None:
@@ -95,8 +95,7 @@ def _divided(box: Box, lines: Sequence[Line]) -> Line | None:
     shares = [sum(_is_in(cell, line, box) for cell in line.cells) / len(line.cells) for line in lines]
     places = [place for place, share in enumerate(shares) if share]
     whole = [place for place in places if shares[place] == 1]
-    # A column of a table is a box of which all lines go on outside
-    if len(places) < 2 or not whole:
+    if len(places) < 2:
         return None
     together = places[-1] - places[0] + 1 == len(whole)
     return None if together else lines[places[0]]
