@@ -11,7 +11,7 @@ from audit.queries.lookup import handbook_number
 from audit.store.connection import Connection, rows
 from audit.text.corrections import letters_in_order
 from audit.text.documents import Corrected, Doubt, Section, doubts_of_records
-from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM
+from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM, ITEM_MARK
 
 FACTS = "select extraction::varchar from handbooks where handbook = $handbook"
 SECTIONS = """
@@ -96,7 +96,8 @@ def _lines(section: Section, page: int | None) -> Iterator[ReadLine]:
 def _line(text: str) -> ReadLine:
     item = ITEM.fullmatch(text)
     if item:
-        return ReadLine("item", item["text"], len(item["indent"]) // INDENT)
+        # The number of a step is a part of its line on the page, as a bullet is not
+        return ReadLine("item", text.strip().removeprefix(ITEM_MARK), len(item["indent"]) // INDENT)
     if CELL_SEPARATOR in text:
         return ReadLine("row", text, in_file=": " not in text)
     return ReadLine("text", text.strip())

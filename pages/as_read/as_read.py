@@ -41,8 +41,6 @@ NOWHERE = (
 PAGES = "{places} to check, on {count} of {pages}."
 NO_LINES = "No text was read from this page."
 APPLIED = "The text below follows {n} corrections that people made."
-# Pages that the line names; the button leads to the others
-MAX_LISTED = 12
 
 
 def pick_page(text: ReadText) -> int | None:
@@ -83,8 +81,9 @@ def to_check(run: Run, text: ReadText, number: int | None) -> None:
         return
     if with_doubts:
         places = f"{len(text.doubts):,} {'place' if len(text.doubts) == 1 else 'places'}"
-        counts(run, PAGES, places=places, count=f"{len(with_doubts):,}", pages=f"{len(pages_of(text)):,} pages")
-    later = next((page for page in [*with_doubts, *with_doubts[:1]] if number is not None and page > number), None)
+        pages = len(pages_of(text))
+        counts(run, PAGES, places=places, count=f"{len(with_doubts):,}", pages=f"{pages:,} {'page' if pages == 1 else 'pages'}")
+    later = next((page for page in with_doubts if number is not None and page > number), None)
     if later is not None:
         st.button(f"Next page to check: {later:,}", icon=":material/skip_next:", on_click=go_to_page, args=(later,))
     st.header("To check on this page" if number else "To check", anchor=False)
@@ -132,4 +131,5 @@ with page("As read", LEAD, unlabelled=LEAD) as run:
         to_check(run, text, number)
         as_read(run, lines)
         correct_lines(run, file, source, number, lines, text)
-        link("source", "See the whole page with its citations", run, icon=":material/menu_book:", handbook=handbook_id)
+        here = {"handbook": handbook_id} | ({"pdf_page": str(number)} if number else {})
+        link("source", "See it as a source", run, icon=":material/menu_book:", **here)

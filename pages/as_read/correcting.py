@@ -46,6 +46,10 @@ HOW = (
     "stays as it is: the next `audit extract` or `audit run` that reads the file uses the correction. Rows of a table whose "
     "columns have heads cannot be corrected."
 )
+TYPED = (
+    "Where a line of the page is in the middle of a paragraph, type its words as they are on the page. The buttons are then "
+    "about these words, and move them before or after the line that is chosen above."
+)
 SAVED = "Saved: {name}. The next `audit extract` or `audit run` uses it."
 KNOWN = "This correction is there already: {name}."
 WAITING = "The text of this run does not follow these corrections yet: `audit extract` or `audit run` makes it again with them."
@@ -133,6 +137,18 @@ def _form(place: Place, targets: Sequence[Target]) -> None:
     labels = [f"{target.label}{f' ({target.which[0]} of {target.which[1]})' if target.which else ''}" for target in targets]
     chosen = st.selectbox("Line", range(len(targets)), format_func=labels.__getitem__, key=f"line {place.path.name} {place.page}")
     target = targets[chosen or 0]
+    typed = st.text_input(
+        "Or the words of one line inside a paragraph",
+        key=f"words {place.path.name} {place.page}",
+        max_chars=MAX_WORDS,
+        help=TYPED,
+    )
+    if is_typed := letters_in_order(typed) != "":
+        target = Target(0, typed, before=target.words, after=target.words)
+    _buttons(place, target, ("Move before the line", "Move after the line") if is_typed else ("Move up", "Move down"))
+
+
+def _buttons(place: Place, target: Target, moves: tuple[str, str]) -> None:
     left_out = target.number is None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _button("Keep", ":material/check:", place, _of(place, target, KEEP))
@@ -140,9 +156,9 @@ def _form(place: Place, targets: Sequence[Target]) -> None:
         lead = _of(place, target, LEAD)
         _button("Lead of the list below", ":material/format_list_bulleted:", place, lead, disabled=left_out)
         up = _of(place, target, ORDER, before=target.before) if target.before else None
-        _button("Move up", ":material/arrow_upward:", place, up, disabled=up is None)
+        _button(moves[0], ":material/arrow_upward:", place, up, disabled=up is None)
         down = _of(place, target, ORDER, after=target.after) if target.after else None
-        _button("Move down", ":material/arrow_downward:", place, down, disabled=down is None)
+        _button(moves[1], ":material/arrow_downward:", place, down, disabled=down is None)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         level = st.selectbox("Level of the heading", list(LEVELS), format_func=LEVELS.__getitem__, width=180)
         _button("Heading", ":material/title:", place, _of(place, target, HEADING, level=level), disabled=left_out)
