@@ -234,12 +234,13 @@ def checks_sentence(qualities: Sequence[Quality]) -> str:
     for quality in qualities:
         total.update(quality.doubts_by_kind)
     handbooks = sum(bool(quality.doubts) for quality in qualities)
+    if not total.total():
+        return ""
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in total.items() if count)
+    places = "1 place" if total.total() == 1 else f"{total.total():,} places"
     return (
-        f"{total.total():,} places in {handbooks:,} handbooks should be checked against the page ({kinds}): {QUALITY_FILE} "
+        f"{places} in {handbooks:,} of {len(qualities):,} handbooks should be checked against the page ({kinds}): {QUALITY_FILE} "
         "beside the documents quotes each."
-        if kinds
-        else ""
     )
 
 
