@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from audit.pipeline.corpus.extraction.doubts import PageBoxes, copied_pages, divided_boxes
+from audit.pipeline.corpus.extraction.drawings import Box
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
+from audit.pipeline.corpus.extraction.reconciliation import PageSource
 from audit.pipeline.corpus.quality import quality_of
 from audit.text.documents import BOX, COLUMNS, COPIED, LEADLESS, REPEATED, Document, Doubt, read_document, write_document
 
@@ -29,7 +33,7 @@ PAGES = (
 <span>cabbage</span><span>pumpkin</span><span>green beans</span></div><p>Cook them in plenty of water.</p>""",
     """<h2>Where to call</h2><p>Call the unit at any time of the day if you have a fever of more than 38 degrees.</p>
 <div class="box at">Call today if you vomit<br>Call today if you shake<br>Call today if you faint</div>
-<div class="at" style="left: 95mm; border: 1pt solid transparent; padding: 6pt">open on weekdays<br>by telephone<br>also on Sundays</div>""",
+<div class="at" style="left: 95mm; border: 1pt solid transparent; padding: 6pt">weekdays<br>telephone<br>Sundays</div>""",
 )
 
 
@@ -56,8 +60,9 @@ def test_each_kind_of_doubt_is_quoted_with_its_pages(document: Document):
     assert repeated or document.full_text.count(TITLE) == len(PAGES)
     assert (LEADLESS, "• bananas", (1,)) in found
     assert (COLUMNS, "spinach | lettuce", (2,)) in found
-    assert (BOX, "Call today if you vomit | open on weekdays", (3,)) in found
-    assert [quote for kind, quote, _ in found if kind == BOX] == ["Call today if you vomit | open on weekdays"]
+    # The lines of the box are together in the text, or the box is in doubt; the other box, which is whole, is never
+    together = "Call today if you shake Call today if you faint" in " ".join(document.full_text.split())
+    assert [quote[:23] for kind, quote, _ in found if kind == BOX] == ([] if together else ["Call today if you vomit"])
     assert not any(kind == COPIED for kind, *_ in found)
 
 
@@ -76,3 +81,36 @@ def test_doubts_are_in_the_document_and_documents_without_them_are_read(document
     )
     assert read_document(path).doubts == (Doubt(BOX, ""),)
     assert read_document(path).letters is None
+
+
+BOXED = Box(50, 100, 250, 200)
+
+
+def line(words: str, x0: float, baseline: float, *others: TextCell) -> Line:
+    return Line(1, baseline, 10, False, (TextCell(words, x0, x0 + 80), *others))
+
+
+INSIDE = [line(f"line {number} of the box", 60, 100 + 20 * number) for number in range(1, 5)]
+OUTSIDE = [line(f"beside it {number}", 300, 100 + 20 * number) for number in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "quotes"),
+    [
+        ([*INSIDE, *OUTSIDE], []),
+        ([*OUTSIDE[:2], *INSIDE, *OUTSIDE[2:]], []),
+        ([*INSIDE[:2], OUTSIDE[0], *INSIDE[2:]], ["line 1 of the box"]),
+        ([*INSIDE[:3], line("line 4", 60, 180, TextCell("beside it", 300, 380))], ["line 1 of the box"]),
+        ([INSIDE[0], *OUTSIDE], []),
+        ([], []),
+    ],
+)
+def test_a_box_is_in_doubt_where_its_lines_are_not_together(lines: list[Line], quotes: list[str]):
+    assert [doubt.quote for doubt in divided_boxes([PageBoxes(1, (BOXED,)), PageBoxes(2, (BOXED,))], lines)] == quotes
+
+
+def test_a_page_whose_sections_have_its_text_twice_is_in_doubt():
+    text = "Tofu, soft cheese and nuts may be had twice a week by those whose levels are low. " * 3
+    pages = [PageSource(number, text, (), False) for number in (1, 2)]
+    blocks = [Block("text", text * 2, 1, 1), Block("text", text, 2, 2)]
+    assert [(doubt.kind, doubt.pages) for doubt in copied_pages(pages, blocks)] == [(COPIED, (1,))]
