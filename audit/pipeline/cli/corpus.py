@@ -32,8 +32,10 @@ A folder of web pages whose name is organ_center_phase, or that the catalog name
 given by its name (organ_center_phase.pdf), by options, or by a row of the catalog (columns:
 {", ".join(CATALOG_COLUMNS)}; file and center are required).
 A file that the same programs have already extracted is skipped. Beside the documents, quality.jsonl has a report on each: pages,
-pages without text, share of words that cannot be read, language, headings, tables. Pages that are pictures have no text unless
---ocr reads them, with the program ocrmypdf or tesseract (Debian: apt install ocrmypdf). --catalog-draft writes a catalog for you
+pages without text, share of words that cannot be read, language, headings, tables, and places to check against the page.
+HANDBOOK_ID.corrections.jsonl beside a file has corrections by people, which name page and words and outlive every extraction.
+Pages that are pictures have no text unless --ocr reads them, with the program ocrmypdf or tesseract (Debian: apt install
+ocrmypdf). --catalog-draft writes a catalog for you
 to correct, from names and first pages, and extracts nothing. The engine llamaparse sends the PDF to a service, with the
 key in LLAMA_CLOUD_API_KEY; it needs the extra cloud-parser. pdfium needs no network.
 
