@@ -6,10 +6,10 @@ below it, and a kept title is a heading like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, groupby
-from typing import Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from audit.pipeline.corpus.extraction.flow import Aside, Flow
 from audit.pipeline.corpus.extraction.headings import Heading
@@ -21,7 +21,21 @@ from audit.text.statements import ITEM_MARK
 # Corrected lines belong to no paragraph with others; parts of pages have lower numbers
 FIRST_PART = 1_000_000
 ASIDE = "these words are beside the text of their page: say with order before or after which line they are read"
-Unit = TypeVar("Unit")
+
+
+class OnPage(Protocol):
+    """A line of a page."""
+
+    @property
+    def page(self) -> int | None:
+        """Counted from 1; None where the source has no pages."""
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+
+
+Unit = TypeVar("Unit", bound=OnPage)
 
 
 def with_colon(text: str) -> str:
@@ -63,14 +77,60 @@ class Corrections:
             return None
         return found
 
-    def keep(self, page: int, left_out: Sequence[Unit], text_of: Callable[[Unit], str]) -> list[Unit]:
+    def keep(self, page: int, left_out: Sequence[Line]) -> list[Line]:
         """Of what is left out of a page, what a correction keeps."""
-        kept: list[Unit] = []
+        kept: list[Line] = []
         for number, one in self.of(KEEP):
-            if one.page in (page, None) and (found := self.find(number, [text_of(unit) for unit in left_out])):
+            if one.page in (page, None) and (found := self.find(number, [line.text for line in left_out])):
                 self.applied.add(number)
                 kept += [left_out[place] for place in found]
         return kept
+
+
+class Places(Generic[Unit]):
+    """Where the words of each correction are among lines that earlier corrections have dropped, moved or changed.
+
+    Which of several places is meant is decided on the lines as they were read, so that one correction changes no other.
+    """
+
+    def __init__(self, corrections: Corrections, lines: Sequence[Unit]) -> None:
+        self.corrections = corrections
+        # A line is known by its identity, for which it must stay alive
+        self.known: list[Unit] = list(lines)
+        self.read_as = {id(line): number for number, line in enumerate(lines)}
+        self.meant: dict[int, set[int]] = {}
+        for number, one in enumerate(corrections.given):
+            on_page = [place for place, line in enumerate(lines) if line.page == one.page]
+            found = find_words([lines[place].text for place in on_page], one.words, one.which)
+            self.meant[number] = set() if isinstance(found, str) else {on_page[place] for place in found}
+
+    def changed(self, line: Unit, before: Unit) -> Unit:
+        """A line that takes the place of another one."""
+        self.known.append(line)
+        self.read_as[id(line)] = self.read_as.get(id(before), -1)
+        return line
+
+    def find(self, number: int, lines: Sequence[Unit]) -> range | None:
+        """The lines that a correction means; None where there are none, which is noted."""
+        own = [place for place, line in enumerate(lines) if self.read_as.get(id(line)) in self.meant[number]]
+        if own and own[-1] - own[0] == len(own) - 1:
+            return range(own[0], own[-1] + 1)
+        return self.by_words(number, lines)
+
+    def by_words(self, number: int, lines: Sequence[Unit], words: str = "") -> range | None:
+        """The lines of the correction's page with its words, or with those of the line before or after which it is read."""
+        on_page = [place for place, line in enumerate(lines) if line.page == self.corrections.given[number].page]
+        found = self.corrections.find(number, [lines[place].text for place in on_page], words)
+        return None if found is None else range(on_page[found.start], on_page[found.stop - 1] + 1)
+
+    def moved(self, number: int, lines: list[Unit], own: Sequence[Unit]) -> list[Unit] | None:
+        """The lines with some more before or after the line that a correction names; None where that line is not there."""
+        one = self.corrections.given[number]
+        anchor = self.by_words(number, lines, one.before or one.after or "")
+        if anchor is None:
+            return None
+        place = anchor.start if one.before else anchor.stop
+        return [*lines[:place], *own, *lines[place:]]
 
 
 # -- the lines of a PDF ------------------------------------------------------------------------------------------------
@@ -88,7 +148,7 @@ def without_kept(corrections: Corrections, stretches: Sequence[list[Line]]) -> t
     if not corrections.given or not any(stretches):
         return [], list(stretches)
     page = next(line.page for stretch in stretches for line in stretch)
-    kept = [line for stretch in stretches for line in corrections.keep(page, stretch, lambda line: line.text)]
+    kept = [line for stretch in stretches for line in corrections.keep(page, stretch)]
     return kept, [[line for line in stretch if line not in kept] for stretch in stretches]
 
 
@@ -97,37 +157,32 @@ def kept_of_contents(
 ) -> list[Line]:
     """The lines without the contents, apart from those of the contents that are to be kept."""
     pages = sorted({line.page for line in removed}) if corrections.of(KEEP) else []
-    kept = [
-        line
-        for page in pages
-        for line in corrections.keep(page, [one for one in removed if one.page == page], lambda line: line.text)
-    ]
+    kept = [line for page in pages for line in corrections.keep(page, [one for one in removed if one.page == page])]
     wanted = {id(line) for line in (*remaining, *kept)}
     return [line for line in lines if id(line) in wanted] if kept else remaining
 
 
 def corrected_lines(corrections: Corrections, lines: list[Line], flow: Flow) -> CorrectedLines:
     """The lines as people corrected them; what they drop is added to what the flow left out."""
-    asides, parts = list(flow.asides), count(FIRST_PART)
+    asides, parts, places = list(flow.asides), count(FIRST_PART), Places(corrections, lines)
     for number, one in enumerate(corrections.given):
-        on_page = [place for place, line in enumerate(lines) if line.page == one.page]
-        texts = [lines[place].text for place in on_page]
-        found = corrections.find(number, texts)
+        found, part = places.find(number, lines), next(parts)
         if found is None:
-            lines, asides = _beside(corrections, number, lines, asides, flow, next(parts))
+            lines, asides = _beside(places, number, lines, asides, flow, part)
             continue
-        start, end = on_page[found.start], on_page[found.stop - 1] + 1
+        own, rest = lines[found.start : found.stop], [*lines[: found.start], *lines[found.stop :]]
         if one.do == DROP:
-            flow.left_out[one.page or 0] += [LeftOut(CORRECTED, line.text) for line in lines[start:end]]
-            lines = [*lines[:start], *lines[end:]]
+            flow.left_out[one.page or 0] += [LeftOut(CORRECTED, line.text) for line in own]
+            lines = rest
         elif one.do == ORDER:
-            moved = [replace(line, part=next(parts)) for line in lines[start:end]]
-            ordered = _moved(corrections, number, [*lines[:start], *lines[end:]], moved)
+            # What was made a heading stays one where it goes
+            apart = [places.changed(line if line.part in corrections.levels else replace(line, part=part), line) for line in own]
+            ordered = places.moved(number, rest, apart)
             if ordered is None:
                 continue
             lines = ordered
         elif one.do != KEEP:
-            lines = [*lines[:start], _as(one, lines[start:end], next(parts), corrections), *lines[end:]]
+            lines = [*lines[: found.start], places.changed(_as(one, own, part, corrections), own[0]), *lines[found.stop :]]
         corrections.applied.add(number)
     return CorrectedLines(lines, asides)
 
@@ -142,21 +197,11 @@ def _as(one: Correction, lines: Sequence[Line], part: int, corrections: Correcti
     return replace(first, cells=(cell,), is_lead=lead, part=part, table=())
 
 
-def _moved(corrections: Corrections, number: int, lines: list[Line], moved: Sequence[Line]) -> list[Line] | None:
-    """The lines with some of them before or after the line that a correction names; None where that line is not there."""
-    one = corrections.given[number]
-    on_page = [place for place, line in enumerate(lines) if line.page == one.page]
-    anchor = corrections.find(number, [lines[place].text for place in on_page], one.before or one.after or "")
-    if anchor is None:
-        return None
-    place = on_page[anchor.start] if one.before else on_page[anchor.stop - 1] + 1
-    return [*lines[:place], *moved, *lines[place:]]
-
-
 def _beside(
-    corrections: Corrections, number: int, lines: list[Line], asides: list[Aside], flow: Flow, part: int
+    places: Places[Line], number: int, lines: list[Line], asides: list[Aside], flow: Flow, part: int
 ) -> tuple[list[Line], list[Aside]]:
     """The same for words beside the text of their page, and for those that are left out of it already."""
+    corrections = places.corrections
     one = corrections.given[number]
     for place, aside in enumerate(asides):
         found = find_words([line.text for line in aside.lines], one.words, one.which) if aside.page == one.page else ""
@@ -164,7 +209,7 @@ def _beside(
             continue
         own, rest = aside.lines[found.start : found.stop], [*aside.lines[: found.start], *aside.lines[found.stop :]]
         others = [*asides[:place], *([aside._replace(lines=rest)] if rest else []), *asides[place + 1 :]]
-        ordered = _moved(corrections, number, lines, [replace(line, part=part) for line in own]) if one.do == ORDER else None
+        ordered = places.moved(number, lines, [replace(line, part=part) for line in own]) if one.do == ORDER else None
         if one.do in (HEADING, LEAD) or (one.do == ORDER and ordered is None):
             corrections.missed[number] = corrections.missed[number] if one.do == ORDER else ASIDE
             return lines, asides
@@ -220,24 +265,22 @@ class CorrectedText(NamedTuple):
 def corrected_text(corrections: Corrections, lines: Sequence[TextLine]) -> CorrectedText:
     """The lines of a source that is read as blocks, as people corrected them."""
     left, dropped, blocks = list(lines), list[TextLine](), count(1 + max((line.block for line in lines), default=0))
+    places = Places(corrections, left)
     for number, one in enumerate(corrections.given):
-        on_page = [place for place, line in enumerate(left) if line.page == one.page]
-        found = corrections.find(number, [left[place].text for place in on_page])
+        found = places.find(number, left)
         if found is None:
             continue
-        start, end = on_page[found.start], on_page[found.stop - 1] + 1
-        own, rest = left[start:end], [*left[:start], *left[end:]]
+        own, rest = left[found.start : found.stop], [*left[: found.start], *left[found.stop :]]
         if one.do == DROP:
             left, dropped = rest, dropped + own
         elif one.do == ORDER:
-            others = [place for place, line in enumerate(rest) if line.page == one.page]
-            anchor = corrections.find(number, [rest[place].text for place in others], one.before or one.after or "")
-            if anchor is None:
+            ordered = places.moved(number, rest, own)
+            if ordered is None:
                 continue
-            place = others[anchor.start] if one.before else others[anchor.stop - 1] + 1
-            left = [*rest[:place], *own, *rest[place:]]
+            left = ordered
         elif one.do != KEEP:
-            left = [*left[:start], _line_as(one, own, next(blocks), left[end : end + 1]), *left[end:]]
+            new = places.changed(_line_as(one, own, next(blocks), left[found.stop : found.stop + 1]), own[0])
+            left = [*left[: found.start], new, *left[found.stop :]]
         corrections.applied.add(number)
     return CorrectedText([list(group) for _, group in groupby(left, key=lambda line: (line.block, line.kind))], dropped)
 

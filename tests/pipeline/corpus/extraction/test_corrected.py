@@ -121,6 +121,25 @@ def test_one_of_several_places_can_be_meant(tmp_path: Path):
     assert document.full_text.split("\n\n") == [FILLER, "milk", "cheese"]
 
 
+def test_one_correction_changes_no_other(tmp_path: Path):
+    pdf = write_pdf(tmp_path / "book.pdf", [column([FILLER, "", "milk", "", "cheese", "", "milk", "", "Ask us", "", FILLER])])
+    given = (
+        Correction(DROP, "milk", 1, (1, 2)), Correction(LEAD, "milk", 1, (2, 2)), Correction(HEADING, "Ask us", 1, level=1),
+        Correction(ORDER, "Ask us", 1, before="cheese"),
+    )  # fmt: skip
+    document = extract(pdf, IDENTITY, corrections=given)
+    assert texts(document) == {"": FILLER, "Ask us": f"cheese\n\nmilk:\n\n{FILLER}"}
+    assert document.corrections is not None
+    assert document.corrections.missed == ()
+
+
+def test_a_paragraph_that_is_moved_stays_one(tmp_path: Path):
+    pdf = write_pdf(tmp_path / "book.pdf", [column([FILLER, "Drink water every day and", "eat well with friends.", "", "Rest."])])
+    moved = Correction(ORDER, "Drink water every day and eat well with friends.", 1, after="Rest.")
+    document = extract(pdf, IDENTITY, corrections=(moved,))
+    assert document.full_text.split("\n\n") == [FILLER, "Rest.", "Drink water every day and eat well with friends."]
+
+
 def test_a_heading_that_is_none_and_an_entry_of_the_contents_that_is_text(tmp_path: Path):
     contents = ["Contents", *(f"Part {number} ........ {number}" for number in range(1, 5))]
     pdf = write_pdf(tmp_path / "book.pdf", [column([*contents, "", "# Kidney Care", FILLER, FILLER, "## Ask us", FILLER])])
