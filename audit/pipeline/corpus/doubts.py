@@ -30,16 +30,16 @@ def _of_section(section: Section) -> Iterator[Doubt]:
     letters = sum(map(str.isalnum, section.text))
     if letters > MAX_SECTION_LETTERS:
         name = section.title or section.text
-        yield Doubt(LONG, f"{_first(name)} ({letters:,} letters)", tuple(dict.fromkeys(section.pages)))
+        yield Doubt(LONG, f"{first_words(name)} ({letters:,} letters)", tuple(dict.fromkeys(section.pages)))
     start = 0
     for gap in [*BLOCK_GAP.finditer(section.text), None]:
         end = gap.start() if gap else len(section.text)
         lines = [line for line in section.text[start:end].split("\n") if line.strip()]
         # A list right below a heading has the heading
         if lines and (start or not section.heading) and _is_leadless(lines):
-            yield Doubt(LEADLESS, _first(lines[0]), _pages(section, start))
+            yield Doubt(LEADLESS, first_words(lines[0]), _pages(section, start))
         elif _may_be_columns(lines):
-            yield Doubt(COLUMNS, _first(lines[0]), _pages(section, start))
+            yield Doubt(COLUMNS, first_words(lines[0]), _pages(section, start))
         start = gap.end() if gap else end
 
 
@@ -73,6 +73,7 @@ def _pages(section: Section, position: int) -> tuple[int, ...]:
     return () if page is None else (page,)
 
 
-def _first(text: str) -> str:
+def first_words(text: str) -> str:
+    """The first words of a text, for a quote."""
     words = " ".join(text.split())
     return words if len(words) <= MAX_QUOTE else f"{words[: MAX_QUOTE - 1].rstrip()}…"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from audit.pipeline.corpus.doubts import first_words
 from audit.pipeline.corpus.extraction.drawings import SNAP, Box
 from audit.pipeline.corpus.extraction.headers_and_footers import is_page_number
 from audit.pipeline.corpus.extraction.layout import Area, Block, LeftOut, Line, PdfPage, TextCell
@@ -22,7 +23,6 @@ MIN_HEIGHT = 20.0
 MAX_BOXES = 60
 # Sections with this many times the letters of their page, and at least so many more, have some of it twice
 MANY_TIMES, MANY_MORE = 1.5, 150
-MAX_QUOTE = 120
 
 
 class PageBoxes(NamedTuple):
@@ -30,12 +30,6 @@ class PageBoxes(NamedTuple):
 
     page: int
     boxes: tuple[Box, ...]
-
-
-def shortened(text: str) -> str:
-    """The first words of a text, for a quote."""
-    words = " ".join(text.split())
-    return words if len(words) <= MAX_QUOTE else f"{words[: MAX_QUOTE - 1].rstrip()}…"
 
 
 def repeated_lines(left_out: Mapping[int, Sequence[LeftOut]]) -> list[Doubt]:
@@ -47,7 +41,7 @@ def repeated_lines(left_out: Mapping[int, Sequence[LeftOut]]) -> list[Doubt]:
             if line.kind == FRAME and len(key) >= MIN_LETTERS and not is_page_number(line.text):
                 pages[key].add(page)
                 words.setdefault(key, line.text)
-    return [Doubt(REPEATED, shortened(words[key]), tuple(sorted(pages[key]))) for key in words]
+    return [Doubt(REPEATED, first_words(words[key]), tuple(sorted(pages[key]))) for key in words]
 
 
 # -- boxes -------------------------------------------------------------------------------------------------------------
@@ -87,7 +81,7 @@ def divided_boxes(pages: Iterable[PageBoxes], lines: Sequence[Line]) -> Iterator
         own = [line for line in by_page.get(page, ()) if not line.table]
         # Of boxes within each other one is enough
         divided = dict.fromkeys(line.text for box in boxes if (line := _divided(box, own)) is not None)
-        yield from (Doubt(BOX, shortened(text), (page,)) for text in divided)
+        yield from (Doubt(BOX, first_words(text), (page,)) for text in divided)
 
 
 def _divided(box: Box, lines: Sequence[Line]) -> Line | None:
@@ -120,4 +114,4 @@ def copied_pages(pages: Iterable[PageSource], blocks: Iterable[Block]) -> Iterat
         there, text = sum(letters_of(page.text).values()), " ".join(kept[page.number])
         here = sum(letters_of(text).values())
         if here > max(MANY_TIMES * there, there + MANY_MORE):
-            yield Doubt(COPIED, shortened(text), (page.number,))
+            yield Doubt(COPIED, first_words(text), (page.number,))
